@@ -12,13 +12,13 @@ const FAILURE_EXIT_CODE = 1;
 const USAGE_EXIT_CODE = 2;
 const DATABASE_EXIT_CODE = 3;
 
-/** Keys and lists go where scripts read them. */
+/** Keys and lists go to stdout, so that scripts can read them; notes go to stderr. */
 const OUTPUTS = { print: console.log, note: console.error };
 
 const [first = "", ...others] = process.argv.slice(2);
-await run().catch(giveUp);
+await run().catch(exitWithError);
 
-/** Each command reads only what it needs: a server takes a second to be read. */
+/** Each command imports only its own modules, because loading a server takes a second. */
 async function run(): Promise<void> {
   if (first === "keys") {
     const { runKeysCommand } = await import("./commands/keys-command.ts");
@@ -41,12 +41,12 @@ async function rotate(): Promise<void> {
   const { rotateSealKey } = await import("./secrets/seal-keys.ts");
   const count = rotateSealKey(loadConfig(readEnvironment(), others).dataDir);
   console.log(
-    `A new key seals from the next start on; ${count - 1} older open what they sealed. Running servers learn to open it by themselves.`,
+    `Added a key to ${count - 1} older. It seals from the next start on; the older keys still open what they sealed. Running servers read the new key by themselves.`,
   );
 }
 
-/** What an operator can mend is said in a sentence; anything else keeps its stack. */
-function giveUp(error: unknown): never {
+/** Prints one sentence for an error that an operator can fix, and the stack of any other error. */
+function exitWithError(error: unknown): never {
   if (error instanceof ConfigError) {
     console.error(error.message);
     process.exit(USAGE_EXIT_CODE);

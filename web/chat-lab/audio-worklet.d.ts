@@ -1,4 +1,4 @@
-/** What is global where sound is processed; TypeScript's own declarations leave it out. */
+/** Globals of an AudioWorklet, which TypeScript's own declarations lack. */
 declare const sampleRate: number;
 
 declare abstract class AudioWorkletProcessor {

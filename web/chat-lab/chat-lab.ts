@@ -9,11 +9,11 @@ import { openResponses } from "./responses.ts";
 import { ServerStatus } from "./status.ts";
 
 const TALK_STATES: Readonly<Record<Exclude<DictationPhase, "off">, string>> = {
-  opening: "The microphone is being opened…",
+  opening: "Opening the microphone…",
   listening: "Listening. Press again to stop.",
-  finishing: "The last words are being transcribed…",
+  finishing: "Transcribing the last words…",
 };
-/** The quietest that the meter shows, in decibels below the loudest. */
+/** The range of the meter, in decibels below full scale. */
 const METER_DB = 50;
 
 const speech = new AntiphonSpeech({ baseUrl: window.location.origin });
@@ -37,11 +37,14 @@ const dictation = new Dictation({
       if (text !== "") readOut(text);
     },
     waiting: (reason) =>
-      setText(connection, reason === null ? "" : `${reason} What you say is kept and transcribed once it is back.`),
-    failed: showTrouble,
+      setText(
+        connection,
+        reason === null ? "" : `${reason} What you say is kept, and transcribed once the server is back.`,
+      ),
+    failed: showError,
   },
 });
-const recordings = new Recordings({ speech, addText: (text) => texts.add(text), showTrouble });
+const recordings = new Recordings({ speech, addText: (text) => texts.add(text), showError });
 const conversations = [openChat(speech, () => texts.result), openResponses(() => texts.result)];
 const status = new ServerStatus(speech, (isReady) => {
   talk.disabled = !isReady && dictation.phase === "off";
@@ -52,7 +55,7 @@ const status = new ServerStatus(speech, (isReady) => {
 listenForPresses(talk, {
   isOn: () => dictation.phase !== "off",
   start: () => {
-    showTrouble("");
+    showError("");
     void dictation.start();
   },
   stop: () => dictation.stop(),
@@ -77,16 +80,16 @@ function showPhase(phase: DictationPhase): void {
 
 function showTalkState(): void {
   const whenOff = talk.disabled
-    ? "The microphone waits until speech can be transcribed."
+    ? "The microphone is available once speech can be transcribed."
     : "Press to switch the microphone on, or hold while you talk.";
   setText(byId("talk-state", HTMLElement), dictation.phase === "off" ? whenOff : TALK_STATES[dictation.phase]);
 }
 
-/** Tells those who do not see the text what was added to it. */
+/** Tells screen readers the text that was added. */
 function readOut(text: string): void {
   setText(byId("heard", HTMLElement), text);
 }
 
-function showTrouble(sentence: string): void {
+function showError(sentence: string): void {
   setText(byId("speak-trouble", HTMLElement), sentence);
 }

@@ -1,10 +1,10 @@
 import type { AntiphonSpeech, LocalStt } from "../../src/client/index.ts";
 import { Conversation } from "./conversation.ts";
 
-/** What the server takes. */
+/** The most messages that the server accepts in one request. */
 const MESSAGES_MAX = 200;
 
-/** A chat with the provider that formats, through the speech server. */
+/** A chat with the formatting provider, through the speech server. */
 export function openChat(speech: AntiphonSpeech, takeText: () => string): Conversation {
   let messages: LocalStt.DemoChatRequest["messages"] = [];
 

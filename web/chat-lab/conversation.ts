@@ -3,17 +3,17 @@ import { byId, sendByKeys, setText } from "./elements.ts";
 import { sentenceOf } from "./sentence-of.ts";
 
 export interface ConversationParts {
-  /** What the ids of its elements begin with. */
+  /** Prefix of the ids of its elements. */
   readonly id: string;
-  /** What was dictated. */
+  /** Returns the dictated text. */
   readonly takeText: () => string;
-  /** The answer, piece by piece. Its end says what there is to say about it. */
+  /** Yields the answer in pieces, and returns a note about it, such as the model's name. */
   readonly ask: (question: string, signal: AbortSignal) => AsyncGenerator<string, string>;
-  /** The next question is the first one. */
+  /** Starts a new conversation: the next question has no history. */
   readonly forget: () => void;
 }
 
-/** Questions and streamed answers, one at a time. */
+/** A panel of questions and streamed answers. It asks one question at a time. */
 export class Conversation {
   readonly #parts: ConversationParts;
   readonly #log: HTMLElement;
@@ -82,22 +82,22 @@ export class Conversation {
         this.#log.scrollTop = this.#log.scrollHeight;
       }
     } catch (error) {
-      this.#breakOff(error, { question, asked, answer });
+      this.#showFailure(error, { question, asked, answer });
     } finally {
       this.#end();
     }
   }
 
-  /** What was asked can be asked again; what was answered stays, if anything was. */
-  #breakOff(
+  /** Puts the question back into the field. A partial answer stays; without one, question and answer are removed. */
+  #showFailure(
     error: unknown,
     { question, asked, answer }: { question: string; asked: HTMLElement; answer: HTMLElement },
   ): void {
-    const isWanted = error instanceof APIUserAbortError;
-    setText(this.#note, isWanted ? "Stopped." : "");
-    if (!isWanted) setText(this.#trouble, sentenceOf(error));
+    const isAborted = error instanceof APIUserAbortError;
+    setText(this.#note, isAborted ? "Stopped." : "");
+    if (!isAborted) setText(this.#trouble, sentenceOf(error));
     if (answer.textContent !== "") answer.closest("li")?.classList.add("broken");
-    else for (const said of [asked, answer]) said.closest("li")?.remove();
+    else for (const text of [asked, answer]) text.closest("li")?.remove();
     if (this.#text.value === "") this.#text.value = question;
   }
 
@@ -106,7 +106,7 @@ export class Conversation {
     this.#log.setAttribute("aria-busy", "true");
     this.#send.disabled = true;
     this.#stop.hidden = false;
-    setText(this.#note, "The answer is being written…");
+    setText(this.#note, "Writing the answer…");
     setText(this.#trouble, "");
   }
 

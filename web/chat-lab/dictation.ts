@@ -3,18 +3,18 @@ import { type Heard, type Microphone, openMicrophone } from "./microphone.ts";
 import { sentenceOf } from "./sentence-of.ts";
 import { SpokenAudio } from "./spoken-audio.ts";
 
-/** `listening`: the microphone is open. `finishing`: it is not, and the last words are still to come. */
+/** In `listening` the microphone is open. In `finishing` it is closed, and the last words are being transcribed. */
 export type DictationPhase = "off" | "opening" | "listening" | "finishing";
 
-/** What a dictation tells the page. */
+/** What a dictation shows on the page. */
 export interface DictationView {
   phase(phase: DictationPhase): void;
-  /** The peak since the last time, from 0 to 1. */
+  /** The peak since the last call, from 0 to 1. */
   level(peak: number): void;
-  /** Words that may still change; each replaces the one before it. */
+  /** Words that may still change. Each call replaces the text of the one before. */
   interim(text: string): void;
   final(text: string): void;
-  /** Why the server is waited for; null: it is there. */
+  /** Why the dictation waits for the server; null when it no longer waits. */
   waiting(reason: string | null): void;
   failed(reason: string): void;
 }
@@ -27,13 +27,13 @@ export interface DictationParts {
 }
 
 const RETRY_MS = 500;
-/** Words settle at a pause of this length, if enough was said since they last did. */
+/** A pause this long asks for a final transcript, if at least `SETTLE_MS` of audio have none yet. */
 const PAUSE_MS = 700;
 const SETTLE_MS = 10_000;
 const QUIET_PEAK = 0.015;
 
-/** Refusals and failures that pass. */
-const PASSING: ReadonlySet<string | null> = new Set([
+/** Codes of temporary errors. */
+const TEMPORARY_CODES: ReadonlySet<string | null> = new Set([
   "busy",
   "client_too_slow",
   "idle_timeout",
@@ -43,8 +43,8 @@ const PASSING: ReadonlySet<string | null> = new Set([
 ]);
 
 /**
- * From the microphone to words. When the connection breaks, what was said since the last final is kept, and sent again
- * once the server is back.
+ * Transcribes the microphone. When the connection breaks, the audio since the last final is kept, and sent again once
+ * the server is back.
  */
 export class Dictation {
   readonly #parts: DictationParts;
@@ -63,7 +63,7 @@ export class Dictation {
     return this.#phase;
   }
 
-  /** Opens the microphone; nothing if there is a dictation already. */
+  /** Opens the microphone, unless a dictation is running. */
   async start(): Promise<void> {
     if (this.#phase !== "off") return;
     const { view } = this.#parts;
@@ -79,7 +79,7 @@ export class Dictation {
     const audio = new SpokenAudio(this.#microphone.sampleRate);
     this.#audio = audio;
     if (this.phase === "opening") this.#enter("listening");
-    else this.#closeMicrophone(); // It was stopped meanwhile.
+    else this.#closeMicrophone(); // Stopped while the microphone was being opened.
     await this.#transcribe(audio);
     this.#keepInterim();
     this.#closeMicrophone();
@@ -88,14 +88,14 @@ export class Dictation {
     this.#enter("off");
   }
 
-  /** Closes the microphone; what was said is still transcribed. */
+  /** Closes the microphone. What was said is still transcribed. */
   stop(): void {
     if (this.#phase !== "opening" && this.#phase !== "listening") return;
     this.#enter("finishing");
     this.#closeMicrophone();
   }
 
-  /** Waits for nothing more. Words that are known stay. */
+  /** Stops without waiting for the last words. Known words stay. */
   giveUp(): void {
     this.#leaving.abort();
     this.stop();
@@ -115,12 +115,12 @@ export class Dictation {
     if (heard.type !== "samples" || this.#audio === null || this.#audio.isOver) return;
     if (this.#audio.add(heard.samples)) return;
     this.#parts.view.failed(
-      "The server has not kept up for minutes, so the microphone was closed. What you said until now is kept.",
+      "The microphone was closed because the server is several minutes behind. What you said until now is kept.",
     );
     this.stop();
   }
 
-  /** Shows the level, and lets words settle at pauses. */
+  /** Shows the level, and asks for a final transcript at pauses. */
   #measure(peak: number): void {
     if (this.#phase !== "listening") return;
     this.#parts.view.level(peak);
@@ -132,7 +132,7 @@ export class Dictation {
     this.#quietSince = null;
   }
 
-  /** Until all of it is transcribed, or cannot be. */
+  /** Streams until all audio is transcribed, or cannot be. Reconnects after temporary errors. */
   async #transcribe(audio: SpokenAudio): Promise<void> {
     const { view, serverReady } = this.#parts;
     const { signal } = this.#leaving;
@@ -142,7 +142,7 @@ export class Dictation {
         return;
       } catch (error) {
         if (signal.aborted) return;
-        if (!isPassing(error)) return view.failed(`Dictation has ended. ${sentenceOf(error)}`);
+        if (!isTemporary(error)) return view.failed(`Dictation has ended. ${sentenceOf(error)}`);
         view.waiting(sentenceOf(error));
       }
       await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
@@ -170,7 +170,7 @@ export class Dictation {
         return view.final(message.text);
       case "stream.closed":
       case "error":
-        return undefined; // The end of the stream ends the loop; an error is thrown by the client.
+        return undefined; // The client ends the loop with the stream, and throws the error.
     }
   }
 
@@ -191,6 +191,6 @@ export class Dictation {
   }
 }
 
-function isPassing(error: unknown): boolean {
-  return error instanceof APIConnectionError || (error instanceof APIError && PASSING.has(error.code));
+function isTemporary(error: unknown): boolean {
+  return error instanceof APIConnectionError || (error instanceof APIError && TEMPORARY_CODES.has(error.code));
 }

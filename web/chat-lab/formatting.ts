@@ -2,7 +2,7 @@ import { type AntiphonSpeech, APIUserAbortError } from "../../src/client/index.t
 import { byId, sendByKeys, setText } from "./elements.ts";
 import { sentenceOf } from "./sentence-of.ts";
 
-/** The text as it was heard, and beside it as it was formatted. */
+/** The raw transcript and, beside it, the formatted text. */
 export class Texts {
   readonly #speech: AntiphonSpeech;
   readonly #raw = byId("raw", HTMLTextAreaElement);
@@ -34,7 +34,7 @@ export class Texts {
     this.#raw.scrollTop = this.#raw.scrollHeight;
   }
 
-  /** The formatted text, else the raw one. */
+  /** The formatted text, or the raw one if nothing was formatted. */
   get result(): string {
     return this.#formatted.value || this.#raw.value;
   }

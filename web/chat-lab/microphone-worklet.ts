@@ -1,12 +1,12 @@
 import type { Heard } from "./microphone.ts";
 
 const LEVELS_PER_SECOND = 20;
-/** Levels for each piece of sound. */
+/** Levels per piece of samples. */
 const LEVELS_PER_PIECE = 5;
 
 /**
- * Tells how loud it is 20 times a second, and gives a quarter of a second of samples at a time. Told to finish, it
- * gives the rest.
+ * Posts the level 20 times a second, and samples in pieces of a quarter of a second. On a message it posts the
+ * remaining samples and ends.
  */
 class Microphone extends AudioWorkletProcessor {
   readonly #levelSamples = Math.round(sampleRate / LEVELS_PER_SECOND);
@@ -27,29 +27,29 @@ class Microphone extends AudioWorkletProcessor {
       this.#peak = Math.max(this.#peak, Math.abs(value));
       this.#piece[this.#length] = Math.round(Math.max(-1, Math.min(1, value)) * 32_767);
       this.#length += 1;
-      if (this.#length % this.#levelSamples === 0) this.#tellLevel();
-      if (this.#length === this.#pieceSamples) this.#givePiece();
+      if (this.#length % this.#levelSamples === 0) this.#postLevel();
+      if (this.#length === this.#pieceSamples) this.#postPiece();
     }
     return !this.#isFinished;
   }
 
-  #tellLevel(): void {
-    this.#tell({ type: "level", peak: this.#peak });
+  #postLevel(): void {
+    this.#post({ type: "level", peak: this.#peak });
     this.#peak = 0;
   }
 
-  #givePiece(): void {
-    this.#tell({ type: "samples", samples: this.#piece.slice(0, this.#length) });
+  #postPiece(): void {
+    this.#post({ type: "samples", samples: this.#piece.slice(0, this.#length) });
     this.#length = 0;
   }
 
   #finish(): void {
-    if (this.#length > 0) this.#givePiece();
+    if (this.#length > 0) this.#postPiece();
     this.#isFinished = true;
-    this.#tell({ type: "end" });
+    this.#post({ type: "end" });
   }
 
-  #tell(heard: Heard): void {
+  #post(heard: Heard): void {
     this.port.postMessage(heard, heard.type === "samples" ? [heard.samples.buffer] : []);
   }
 }

@@ -1,6 +1,5 @@
 /**
- * What the part that listens tells the page: the peak since the last time, from 0 to 1; samples of 16 bits and one
- * channel; that nothing more comes.
+ * A message of the worklet to the page: the peak since the last `level`, from 0 to 1; 16-bit mono samples; or the end.
  */
 export type Heard =
   | { readonly type: "level"; readonly peak: number }
@@ -9,17 +8,17 @@ export type Heard =
 
 export interface Microphone {
   readonly sampleRate: number;
-  /** Lets go of it, once the last that it heard is given; twice is as good as once. */
+  /** Closes the microphone, after its last samples were posted. Can be called several times. */
   close(): Promise<void>;
 }
 
-/** Served beside the page, because it runs in a thread of its own. */
+/** A file of its own, because a worklet runs in its own thread. */
 const WORKLET_URL = "/demo/microphone-worklet.js";
 const LAST_SAMPLES_MS = 500;
 
-/** Opens the microphone. Rejects where there is none, or where it may not be used. */
+/** Opens the microphone. Rejects if there is none, or if it may not be used. */
 export async function openMicrophone(hear: (heard: Heard) => void): Promise<Microphone> {
-  if (!("mediaDevices" in navigator)) throw new Error("Browsers give microphones to https and local pages only.");
+  if (!("mediaDevices" in navigator)) throw new Error("Browsers allow microphones on https and local pages only.");
   const stream = await navigator.mediaDevices.getUserMedia({
     audio: { channelCount: 1, echoCancellation: false, noiseSuppression: false },
   });
@@ -44,7 +43,7 @@ export async function openMicrophone(hear: (heard: Heard) => void): Promise<Micr
       await release(stream, context);
     };
     let closing: Promise<void> | null = null;
-    context.createMediaStreamSource(stream).connect(node); // Now, when whoever is told is ready for it.
+    context.createMediaStreamSource(stream).connect(node); // Last, so that no sample is posted before the page listens.
     return { sampleRate: context.sampleRate, close: () => (closing ??= close()) };
   } catch (error) {
     await release(stream, context);

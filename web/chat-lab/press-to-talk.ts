@@ -1,4 +1,4 @@
-/** Presses that are shorter switch; longer ones last as long as they are held. */
+/** A shorter press toggles the microphone; a longer one keeps it on while it is held. */
 const HOLD_MS = 400;
 const TALK_KEY = "F2";
 
@@ -8,14 +8,14 @@ export interface Talk {
   stop(): void;
 }
 
-/** One way for all presses, be they of a finger, a mouse, the space bar on the button, or F2 anywhere. */
+/** Handles all presses alike: touch, mouse, Space or Enter on the button, and F2 anywhere on the page. */
 export function listenForPresses(button: HTMLButtonElement, talk: Talk): void {
   let pressedAt: number | null = null;
 
   const press = ({ timeStamp }: Event): void => {
     if (button.disabled || pressedAt !== null) return;
     if (talk.isOn()) return talk.stop();
-    pressedAt = timeStamp; // Of the hand: a page that was busy meanwhile makes no press longer.
+    pressedAt = timeStamp; // The time of the press itself, so that a busy page does not make it longer.
     talk.start();
   };
   const release = ({ timeStamp }: Event): void => {
@@ -31,7 +31,7 @@ export function listenForPresses(button: HTMLButtonElement, talk: Talk): void {
   });
   for (const name of ["pointerup", "pointercancel"] as const) button.addEventListener(name, release);
   button.addEventListener("click", (event) => {
-    if (event.detail !== 0) return; // A pointer, which was heard already.
+    if (event.detail !== 0) return; // A pointer click, which pointerdown has handled.
     if (talk.isOn()) talk.stop();
     else talk.start();
   });

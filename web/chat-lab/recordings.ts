@@ -2,16 +2,16 @@ import { type AntiphonSpeech, APIUserAbortError } from "../../src/client/index.t
 import { byId, setText } from "./elements.ts";
 import { sentenceOf } from "./sentence-of.ts";
 
-/** Of what is dropped at once. */
+/** Maximum files that wait to be transcribed. */
 const FILES_MAX = 50;
 
 export interface RecordingsParts {
   readonly speech: AntiphonSpeech;
   readonly addText: (text: string) => void;
-  readonly showTrouble: (sentence: string) => void;
+  readonly showError: (sentence: string) => void;
 }
 
-/** Files that are chosen, or dropped anywhere on the page, are transcribed one after the other. */
+/** Transcribes files that are chosen, or dropped anywhere on the page, one after the other. */
 export class Recordings {
   readonly #parts: RecordingsParts;
   readonly #waiting: File[] = [];
@@ -28,15 +28,15 @@ export class Recordings {
     listenForDrops((files) => this.#take(files));
   }
 
-  /** Leaves what is being transcribed, and what waits. */
+  /** Aborts the current file and drops the waiting ones. */
   stop(): void {
     this.#waiting.length = 0;
     this.#current?.abort();
   }
 
   #take(files: readonly File[]): void {
-    this.#parts.showTrouble(
-      files.length > FILES_MAX ? `Of ${files.length} files the first ${FILES_MAX} are taken.` : "",
+    this.#parts.showError(
+      files.length > FILES_MAX ? `Only the first ${FILES_MAX} of ${files.length} files are transcribed.` : "",
     );
     this.#waiting.push(...files.slice(0, FILES_MAX - this.#waiting.length));
     if (this.#current === null) void this.#readAll();
@@ -45,8 +45,8 @@ export class Recordings {
   async #readAll(): Promise<void> {
     for (let file = this.#waiting.shift(); file !== undefined; file = this.#waiting.shift()) {
       this.#current = new AbortController();
-      const more = this.#waiting.length === 0 ? "" : ` ${this.#waiting.length} more.`;
-      setText(this.#note, `Listening to ${file.name}…${more}`);
+      const more = this.#waiting.length === 0 ? "" : ` ${this.#waiting.length} more waiting.`;
+      setText(this.#note, `Transcribing ${file.name}…${more}`);
       await this.#read(file, this.#current.signal);
     }
     this.#current = null;
@@ -56,19 +56,19 @@ export class Recordings {
     try {
       const { text } = await this.#parts.speech.transcribe({ audio: file }, { signal });
       this.#parts.addText(text);
-      setText(this.#note, text === "" ? `There are no words in ${file.name}.` : `${file.name} is transcribed.`);
+      setText(this.#note, text === "" ? `No words were found in ${file.name}.` : `${file.name} was transcribed.`);
     } catch (error) {
       setText(this.#note, "");
-      if (!(error instanceof APIUserAbortError)) this.#parts.showTrouble(`${file.name}: ${sentenceOf(error)}`);
+      if (!(error instanceof APIUserAbortError)) this.#parts.showError(`${file.name}: ${sentenceOf(error)}`);
     }
   }
 }
 
-/** What is dropped beside the marked place counts as well; the browser would open it in place of the page. */
+/** Takes files dropped anywhere on the page. Otherwise, the browser would open them in place of the page. */
 function listenForDrops(take: (files: readonly File[]) => void): void {
   const place = byId("drop", HTMLElement);
   const mark = (event: DragEvent, isOver: boolean): void => {
-    if (event.dataTransfer?.types.includes("Files") !== true) return; // Text is dragged into texts.
+    if (event.dataTransfer?.types.includes("Files") !== true) return; // Dragged text goes into text fields.
     event.preventDefault();
     place.classList.toggle("over", isOver);
   };

@@ -2,7 +2,9 @@ import { Antiphon, type AnyStreamEvent, APIConnectionError } from "../../src/cli
 import { Conversation } from "./conversation.ts";
 import { byId, setText } from "./elements.ts";
 
-/** Questions to a Responses API that the user names. The key stays in this page and is sent nowhere else. */
+/**
+ * A conversation with a Responses API that the user chooses. The key is kept in this page and sent only to that API.
+ */
 export function openResponses(takeText: () => string): Conversation {
   let previousId: string | null = null;
   const baseUrl = byId("responses-url", HTMLInputElement);
@@ -56,7 +58,7 @@ function noteOf({ response }: Extract<AnyStreamEvent, { type: "response.complete
   return cut === null ? `Answered by ${model}${tokens}.` : `Cut short (${cut.reason ?? "no reason given"})${tokens}.`;
 }
 
-/** Origins that the page's own policy keeps it from. */
+/** Origins that the page's content security policy has blocked. */
 const forbidden = new Set<string>();
 
 document.addEventListener("securitypolicyviolation", ({ effectiveDirective, blockedURI }) => {
@@ -66,15 +68,15 @@ document.addEventListener("securitypolicyviolation", ({ effectiveDirective, bloc
 function unreachable(baseUrl: string): string {
   const origin = originOf(baseUrl);
   if (forbidden.has(origin))
-    return `This page may not send to ${origin}. CHAT_LAB_SERVERS lists the servers elsewhere that it may send to.`;
-  return `${origin} does not answer this page. Does it run, and does its CORS_ORIGINS list ${window.location.origin}?`;
+    return `This page may not send to ${origin}. To allow it, add the origin to CHAT_LAB_SERVERS.`;
+  return `${origin} does not answer this page. Is it running, and does its CORS_ORIGINS list ${window.location.origin}?`;
 }
 
 function originOf(url: string): string {
   return URL.canParse(url) ? new URL(url).origin : url;
 }
 
-/** Offers what the server has, once it is reached; a model can be named without. */
+/** Offers the server's models, if it can be reached. A model can also be typed. */
 async function listModels(client: () => Antiphon, model: HTMLInputElement): Promise<void> {
   const note = byId("responses-models-note", HTMLElement);
   try {
@@ -88,6 +90,6 @@ async function listModels(client: () => Antiphon, model: HTMLInputElement): Prom
     if (model.value === "" && data[0] !== undefined) model.value = data[0].id;
     setText(note, data.length === 1 ? "1 model." : `${data.length} models.`);
   } catch {
-    setText(note, ""); // Whoever sends something is told why it failed.
+    setText(note, ""); // A failure is shown when a question is sent.
   }
 }

@@ -1,11 +1,11 @@
 import { APIConnectionError, APIError } from "../../src/client/index.ts";
 
-/** What a failure is called on the page. */
+/** The sentence that the page shows for an error. */
 export function sentenceOf(error: unknown): string {
   if (error instanceof APIError) return error.message;
   if (error instanceof APIConnectionError) return "The server does not answer.";
   if (!(error instanceof Error)) return "Something went wrong.";
-  if (error.name === "NotAllowedError") return "Allow it in the settings of the browser.";
-  if (error.name === "NotFoundError") return "There is none.";
+  if (error.name === "NotAllowedError") return "Allow it in the browser's settings.";
+  if (error.name === "NotFoundError") return "No microphone was found.";
   return error.message;
 }

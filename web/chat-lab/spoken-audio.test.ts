@@ -7,7 +7,7 @@ function piece(value: number, length = 4): Int16Array {
   return new Int16Array(length).fill(value);
 }
 
-/** What a message is, short: the first sample of a chunk, or its type. */
+/** A message in short: the first sample of a chunk, or the type of another message. */
 async function next(messages: ReturnType<SpokenAudio["messages"]>): Promise<number | string> {
   const { value, done } = await messages.next();
   if (done === true) return "done";
@@ -26,7 +26,7 @@ function spoken(...values: readonly number[]): SpokenAudio {
   return audio;
 }
 
-test("pieces are sent in their order, with their rate, then the end", async () => {
+test("pieces are sent in order, with their sample rate, followed by the end", async () => {
   const audio = spoken(1, -2, 3);
   audio.end();
   const first = await audio.messages().next();
@@ -34,7 +34,7 @@ test("pieces are sent in their order, with their rate, then the end", async () =
   expect(await take(audio.messages(), 5)).toEqual([1, -2, 3, "end", "done"]);
 });
 
-test("a stream that waits is given what is said later", async () => {
+test("a waiting stream gets audio that is added later", async () => {
   const audio = spoken(1);
   const messages = audio.messages();
   expect(await next(messages)).toBe(1);
@@ -43,19 +43,19 @@ test("a stream that waits is given what is said later", async () => {
   expect(await later).toBe(2);
 });
 
-test("a new stream is given again what no final covers", async () => {
+test("a new stream gets the audio without a final transcript again", async () => {
   const audio = spoken(1, 2, 3);
   const first = audio.messages();
   expect(await take(first, 3)).toEqual([1, 2, 3]);
   audio.acknowledge();
   audio.acknowledge();
-  audio.settle(); // A final for what was acknowledged: 1 and 2.
+  audio.settle(); // A final for the acknowledged pieces: 1 and 2.
   audio.acknowledge();
   audio.end();
   expect(await take(audio.messages(), 3)).toEqual([3, "end", "done"]);
 });
 
-test("an older stream is given nothing more", async () => {
+test("an older stream gets nothing more", async () => {
   const audio = spoken(1);
   const old = audio.messages();
   await next(old);
@@ -68,7 +68,7 @@ test("an older stream is given nothing more", async () => {
   expect(await Promise.race([ofOld, Promise.resolve("nothing")])).toBe("nothing");
 });
 
-test("a final is asked for behind what was said, once", async () => {
+test("a final is requested once, after the audio so far", async () => {
   const audio = spoken(1, 2);
   const messages = audio.messages();
   audio.askForFinal();
@@ -78,7 +78,7 @@ test("a final is asked for behind what was said, once", async () => {
   expect(await take(messages, 2)).toEqual([3, "end"]);
 });
 
-test("what is kept is bounded, and finals make room", async () => {
+test("the kept audio is bounded, and finals make room", async () => {
   const audio = new SpokenAudio(RATE);
   const rest = KEPT_BYTES_MAX / 2 - 4;
   expect([audio.add(piece(1)), audio.add(piece(0, rest)), audio.add(piece(2))]).toEqual([true, true, false]);

@@ -1,12 +1,11 @@
 import { base64Of, type LocalStt } from "../../src/client/index.ts";
 
-/** Beyond this nothing more is kept: four minutes at 48,000 samples a second. */
+/** Maximum bytes of kept audio: four minutes at 48,000 16-bit samples per second. */
 export const KEPT_BYTES_MAX = 24 * 1024 * 1024;
 
 /**
- * What was said and is not in a final transcript yet. When a stream breaks, the next one is given all of it again, so
- * no word is lost with a connection. Answers come in the order of what they answer, so a final covers exactly the
- * pieces that were acknowledged before it.
+ * The audio that has no final transcript yet. When a stream breaks, the next one gets all of it again, so that no word
+ * is lost. The server answers in order, so a final covers exactly the pieces that were acknowledged before it.
  */
 export class SpokenAudio {
   readonly #sampleRate: number;
@@ -23,7 +22,7 @@ export class SpokenAudio {
     this.#sampleRate = sampleRate;
   }
 
-  /** Samples of one channel. False: there is no room for them. */
+  /** Adds mono samples. Returns false if there is no room for them. */
   add(samples: Int16Array): boolean {
     if (this.#keptBytes + samples.byteLength > KEPT_BYTES_MAX) return false;
     this.#pieces.push(samples);
@@ -32,18 +31,18 @@ export class SpokenAudio {
     return true;
   }
 
-  /** How long all of it is that no final covers. */
+  /** Milliseconds of audio without a final transcript. */
   get openMs(): number {
     return (this.#keptBytes / 2 / this.#sampleRate) * 1000;
   }
 
-  /** Asks for the words so far. */
+  /** Asks for a final transcript of the audio so far. */
   askForFinal(): void {
     this.#wantsFinal = true;
     this.#wake();
   }
 
-  /** Nothing more is said. */
+  /** Ends the audio: nothing more is added. */
   end(): void {
     this.#isOver = true;
     this.#wake();
@@ -57,7 +56,7 @@ export class SpokenAudio {
     this.#acknowledged += 1;
   }
 
-  /** A final has come. */
+  /** Drops the acknowledged pieces, because their final transcript has arrived. */
   settle(): void {
     const settled = this.#pieces.splice(0, this.#acknowledged);
     this.#keptBytes -= settled.reduce((sum, { byteLength }) => sum + byteLength, 0);
@@ -65,7 +64,7 @@ export class SpokenAudio {
     this.#acknowledged = 0;
   }
 
-  /** The messages of a new stream, from the oldest piece that is still open. An older stream is given nothing more. */
+  /** The messages of a new stream, from the oldest piece without a final. An older stream gets nothing more. */
   messages(): AsyncGenerator<LocalStt.SttClientMessage, void> {
     this.#stream += 1;
     this.#sent = 0;

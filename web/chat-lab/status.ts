@@ -15,7 +15,7 @@ const WORDS: Readonly<Record<LocalStt.Health["speech"]["state"], string>> = {
   demo: "Demo model",
 };
 
-/** Keeps asking the server how it is, and shows it. */
+/** Polls the server's health and shows it. */
 export class ServerStatus {
   readonly #speech: AntiphonSpeech;
   readonly #onChange: (isReady: boolean) => void;
@@ -24,14 +24,14 @@ export class ServerStatus {
   #whenReady: (() => void)[] = [];
   #hurry: () => void = () => {};
 
-  /** `onChange` is told whether speech can be transcribed. */
+  /** Calls `onChange` after each poll, with whether speech can be transcribed. */
   constructor(speech: AntiphonSpeech, onChange: (isReady: boolean) => void) {
     this.#speech = speech;
     this.#onChange = onChange;
     void this.#watch();
   }
 
-  /** Asks at once, and resolves when speech can be transcribed. */
+  /** Polls at once, and resolves when speech can be transcribed. Rejects when the signal aborts. */
   ready = async (signal: AbortSignal): Promise<void> => {
     this.#isReady = false;
     this.#hurry();
@@ -47,7 +47,8 @@ export class ServerStatus {
       const wasReady = this.#isReady;
       this.#isReady = health?.ok === true || health?.speech.state === "demo";
       showHealth(health);
-      this.#onChange(this.#isReady); // Whoever reads "Ready" can talk.
+      // After showHealth, but in the same task: when the page says "Ready", the button works.
+      this.#onChange(this.#isReady);
       if (this.#isReady) for (const tell of this.#whenReady.splice(0)) tell();
       if (health === null) this.#isKnown = false;
       else if (!this.#isKnown || (this.#isReady && !wasReady)) await this.#showVersion();
@@ -77,10 +78,7 @@ function showHealth(health: LocalStt.Health | null): void {
   const state = health?.speech.state ?? "away";
   byId("status", HTMLElement).dataset["state"] = state;
   setText(byId("state", HTMLElement), health === null ? "The server does not answer" : WORDS[health.speech.state]);
-  setText(
-    byId("state-detail", HTMLElement),
-    health === null ? "This page connects again by itself." : detailOf(health),
-  );
+  setText(byId("state-detail", HTMLElement), health === null ? "This page reconnects by itself." : detailOf(health));
   showProgress(health?.speech ?? null);
 }
 
