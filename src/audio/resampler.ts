@@ -62,12 +62,12 @@ export class Resampler {
 
   #hold(samples: Int16Array): void {
     const next = (this.#produced * this.#fromHz) / this.#toHz;
-    const needless = Math.min(this.#held.length, Math.max(0, Math.floor(next) - this.#reach - this.#heldFrom));
-    const held = new Float32Array(this.#held.length - needless + samples.length);
-    held.set(this.#held.subarray(needless));
-    held.set(samples, this.#held.length - needless);
+    const excess = Math.min(this.#held.length, Math.max(0, Math.floor(next) - this.#reach - this.#heldFrom));
+    const held = new Float32Array(this.#held.length - excess + samples.length);
+    held.set(this.#held.subarray(excess));
+    held.set(samples, this.#held.length - excess);
     this.#held = held;
-    this.#heldFrom += needless;
+    this.#heldFrom += excess;
   }
 
   /** The output before sample number `until` that was not returned yet. */

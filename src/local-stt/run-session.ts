@@ -98,7 +98,7 @@ class SessionDriver<Message extends object> {
   /** Request times of the finals that are not made yet. */
   #askedAt: number[] = [];
   /** Resumes reading when the session has caught up. */
-  #caughtUp: () => void = () => {};
+  #resumeReading: () => void = () => {};
 
   constructor(parts: ProtocolParts<Message>, messages: AsyncIterator<unknown>, request: StreamCall) {
     this.#parts = parts;
@@ -125,7 +125,7 @@ class SessionDriver<Message extends object> {
     while (this.#session.isReceiving && !this.#stopping.signal.aborted) {
       if (this.#session.isBehind) {
         await new Promise<void>((resolve) => {
-          this.#caughtUp = resolve;
+          this.#resumeReading = resolve;
         });
         continue;
       }
@@ -188,7 +188,7 @@ class SessionDriver<Message extends object> {
 
   #perform(commands: readonly SessionCommand[]): void {
     for (const command of commands) this.#carryOut(command);
-    if (!this.#session.isBehind) this.#caughtUp();
+    if (!this.#session.isBehind) this.#resumeReading();
     if (!this.#queue.isFull || this.#stopping.signal.aborted) return;
     this.#queue.clear();
     this.#perform(this.#session.breakOff(clientTooSlow()));
@@ -276,7 +276,7 @@ class SessionDriver<Message extends object> {
   #stop(): void {
     if (this.#stopping.signal.aborted) return;
     this.#stopping.abort(new Error("the stream is over"));
-    this.#caughtUp();
+    this.#resumeReading();
     this.#messages.return?.().catch((error: unknown) => {
       this.#request.log.debug(
         { err: error, requestId: this.#request.requestId },

@@ -80,7 +80,7 @@ export class Segmenter {
     this.#rest = all.slice(whole);
     const segments: SpeechSegment[] = [];
     for (let start = 0; start < whole; start += FRAME_SAMPLES) {
-      const segment = this.#hear(all.slice(start, start + FRAME_SAMPLES));
+      const segment = this.#addFrame(all.slice(start, start + FRAME_SAMPLES));
       if (segment !== null) segments.push(segment);
     }
     return segments;
@@ -99,11 +99,11 @@ export class Segmenter {
     return this.#isOpen && this.#voicedFrames >= WORD_FRAMES ? joined(this.#frames) : null;
   }
 
-  #hear(frame: Int16Array): SpeechSegment | null {
-    const isVoiced = this.#voice.hears(frame);
+  #addFrame(frame: Int16Array): SpeechSegment | null {
+    const isVoiced = this.#voice.isVoiced(frame);
     this.#frames.push(frame);
     if (!this.#isOpen) {
-      this.#listen(isVoiced);
+      this.#awaitOnset(isVoiced);
       return null;
     }
     this.#run = isVoiced ? 0 : this.#run + 1;
@@ -112,7 +112,7 @@ export class Segmenter {
     return end === null ? null : this.#close(end, isVoiced ? "speaking" : "silent");
   }
 
-  #listen(isVoiced: boolean): void {
+  #awaitOnset(isVoiced: boolean): void {
     this.#run = isVoiced ? this.#run + 1 : 0;
     if (this.#run >= ONSET_FRAMES) {
       this.#isOpen = true;
@@ -120,10 +120,10 @@ export class Segmenter {
       this.#run = 0;
       return;
     }
-    const needless = this.#frames.length - (MARGIN_FRAMES + ONSET_FRAMES);
-    if (needless > 0) {
-      this.#frames.splice(0, needless);
-      this.#startSample += needless * FRAME_SAMPLES;
+    const excess = this.#frames.length - (MARGIN_FRAMES + ONSET_FRAMES);
+    if (excess > 0) {
+      this.#frames.splice(0, excess);
+      this.#startSample += excess * FRAME_SAMPLES;
     }
   }
 

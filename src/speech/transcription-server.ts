@@ -47,8 +47,8 @@ export function createTranscriptionServer(options: TranscriptionServerOptions): 
       } catch (error) {
         request.signal.throwIfAborted();
         if (error instanceof SpeechError) throw error;
-        const deed = signal.aborted ? "did not answer in time" : "could not be reached";
-        throw new SpeechError("unavailable", `The transcription server ${deed}`, error);
+        const problem = signal.aborted ? "did not answer in time" : "could not be reached";
+        throw new SpeechError("unavailable", `The transcription server ${problem}`, error);
       }
     },
   };
@@ -82,8 +82,11 @@ function readText(reply: Response, body: unknown, apiKey: string | null): string
   }
   if (!REFUSALS.has(reply.status))
     throw new SpeechError("unavailable", `The transcription server answered with status ${reply.status}`);
-  const said = redacted(messageOf(body), apiKey).slice(0, MESSAGE_CHARACTERS_MAX);
-  throw new SpeechError("refused", `The transcription server refused the recording${said === "" ? "" : `: ${said}`}`);
+  const detail = redacted(messageOf(body), apiKey).slice(0, MESSAGE_CHARACTERS_MAX);
+  throw new SpeechError(
+    "refused",
+    `The transcription server refused the recording${detail === "" ? "" : `: ${detail}`}`,
+  );
 }
 
 function messageOf(body: unknown): string {

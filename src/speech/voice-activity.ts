@@ -42,7 +42,7 @@ export class VoiceActivity {
   #smoothDb: number | null = null;
   #speaking = false;
 
-  hears(frame: Int16Array): boolean {
+  isVoiced(frame: Int16Array): boolean {
     const power = this.#spectrum.of(frame);
     const levelDb = decibels(power.subarray(LOWEST_BIN).reduce((sum, value) => sum + value, 0));
     const floorDb = this.#follow(levelDb);

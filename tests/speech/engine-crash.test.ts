@@ -70,7 +70,7 @@ describe.skipIf(program === null)("an engine that crashes", () => {
       else if (kill(pid)) ends += 1;
     }
     expect(ends).toBeGreaterThan(2);
-    expect(engine.status()).toMatchObject({ reason: expect.stringMatching(/ended with signal 9$/) });
+    expect(engine.status()).toMatchObject({ reason: expect.stringMatching(/exited with signal 9$/) });
     await expect(hear(engine, tones("one"))).rejects.toMatchObject({ reason: "failed" });
     await waitForState(engine, "ready");
     expect((await hear(engine, tones("one"))).text).toBe("one");

@@ -170,7 +170,7 @@ test("sound that nobody could hear is refused", async () => {
   await checkReply(await create({ output_audio: {}, store: false }), {
     code: "unsupported_parameter",
     param: "output_audio",
-    message: /ask for it with `stream` or `store`/,
+    message: /Set `stream` or `store` to true/,
   });
 });
 

@@ -17,8 +17,8 @@ const SAMPLES_MIN = SPEECH_RATE_HZ;
  * for one word as for a speech.
  */
 export function fittedPositions(samples: number, positionsMax: number): number {
-  const wanted = (samples / SPEECH_RATE_HZ) * POSITIONS_PER_SECOND + POSITIONS_OVER;
-  const whole = Math.ceil(wanted / POSITIONS_STEP) * POSITIONS_STEP;
+  const needed = (samples / SPEECH_RATE_HZ) * POSITIONS_PER_SECOND + POSITIONS_OVER;
+  const whole = Math.ceil(needed / POSITIONS_STEP) * POSITIONS_STEP;
   return Math.min(positionsMax, Math.max(POSITIONS_MIN, whole));
 }
 

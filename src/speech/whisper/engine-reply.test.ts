@@ -61,7 +61,7 @@ describe("an answer to a shortened window", () => {
       given: segments([" Ask.", 30_000]),
       wrong: false,
     },
-  ])("looks wrong because of $what: $wrong", ({ given, wrong }) => {
+  ])("with $what looks wrong: $wrong", ({ given, wrong }) => {
     expect(looksWrong(given, { seconds: 4, isLoud: true })).toBe(wrong);
   });
 

@@ -70,7 +70,7 @@ export class Transcriber {
     let text = "";
     let language: string | null = null;
     for (const [index, { samples: piece, startMs }] of pieces.entries()) {
-      const heard = await this.#hear(piece, request, index > 0);
+      const heard = await this.#transcribePiece(piece, request, index > 0);
       const endMs = startMs + millisecondsOf(piece);
       for (const segment of heard.segments) {
         text += segment.text;
@@ -95,7 +95,7 @@ export class Transcriber {
     });
   }
 
-  async #hear(piece: Int16Array, request: TranscriptionRequest, isContinued: boolean): Promise<EngineReply> {
+  async #transcribePiece(piece: Int16Array, request: TranscriptionRequest, isContinued: boolean): Promise<EngineReply> {
     const positions = this.#options.window === "fitted" ? this.#fitted(piece) : null;
     const options = { ...request, isContinued, timeoutMs: this.#timeoutMs(piece) };
     const question = { samples: padded(piece), language: this.#language(request), prompt: request.prompt, positions };

@@ -200,7 +200,7 @@ export class WhisperEngine implements SpeechEngine {
     const { threads, window, language, log } = this.#options;
     void this.#checkModel(model, signal);
     if (language !== null && !isKnownLanguage(language, model.shape.isMultilingual))
-      log.warn({ model: model.name, language }, "the speech model knows only English: SPEECH_LANGUAGE is ignored");
+      log.warn({ model: model.name, language }, "the speech model knows English only: SPEECH_LANGUAGE is ignored");
     const transcriber = new Transcriber({ queue: this.#queue, shape: model.shape, window, language });
     this.#show({ state: "loading" });
     await superviseEngine(

@@ -103,9 +103,9 @@ export async function engineSource(): Promise<{ readonly source: string; readonl
 
 /** Checks that a program is a whisper.cpp server. Rejects with `BuildError`. */
 export async function checkServer(program: string, signal: AbortSignal): Promise<BuiltServer> {
-  let said = "";
+  let output = "";
   const onOutput = (text: string): void => {
-    said += text;
+    output += text;
   };
   try {
     await runGuarded({ program, args: ["--help"], folder: "/", environment: ANNOUNCE, onOutput }, signal);
@@ -113,8 +113,8 @@ export async function checkServer(program: string, signal: AbortSignal): Promise
     signal.throwIfAborted();
     throw new BuildError(`The speech engine ${program} does not run: ${messageOf(error)}`, { cause: error });
   }
-  if (!said.includes("--request-path")) throw new BuildError(`${program} is not a whisper.cpp server, or is too old`);
-  return { program, version: null, opensSocket: said.includes(ANNOUNCEMENT) };
+  if (!output.includes("--request-path")) throw new BuildError(`${program} is not a whisper.cpp server, or is too old`);
+  return { program, version: null, opensSocket: output.includes(ANNOUNCEMENT) };
 }
 
 interface BuildTask {
