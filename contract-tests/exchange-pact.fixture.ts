@@ -3,25 +3,28 @@ import { PACTS_DIR, type Parties, pactFile, pickMessages, readPact } from "./pac
 import { holdTo } from "./pact-outcome.fixture.ts";
 import { isRecord } from "./records.fixture.ts";
 
-/** What a client says on a stream, and what answers it, or what the server says by itself. Members may be matchers. */
+/**
+ * A client's message on a stream and its replies, or messages that the server sends unasked. Members may be matchers.
+ */
 export interface Exchange {
-  /** Unique. */
+  /** Unique within the pact. */
   readonly name: string;
   readonly given: readonly [state: string, ...others: string[]];
-  /** Left out: the server speaks by itself. */
+  /** Absent if the server sends unasked. */
   readonly says?: object;
-  /** In their order. */
+  /** The server's messages in order. */
   readonly hears: readonly object[];
 }
 
-/** An exchange as its consumer test is to play it, with examples in the place of matchers. */
+/** An exchange with examples in place of matchers, for the consumer test. */
 export interface Played {
   readonly says: unknown;
   readonly hears: readonly object[];
 }
 
 /**
- * Has a client play its part in an exchange, and writes that into the pact. Whoever plays it throws where it cannot.
+ * Runs an exchange with the real client and writes it into the pact. `play` throws if the client does not behave as
+ * described.
  */
 export async function writeExchange(
   parties: Parties,
@@ -56,11 +59,11 @@ function jsonOf(content: unknown): object {
   return value;
 }
 
-/** An exchange as a pact file has it. */
+/** An exchange as it is stored in a pact file. */
 export interface WrittenExchange {
   readonly name: string;
   readonly given: readonly string[];
-  /** Null: the server speaks by itself. */
+  /** Null if the server sends unasked. */
   readonly says: unknown;
   readonly hears: readonly unknown[];
 }
@@ -84,7 +87,7 @@ function contentOf(message: unknown): unknown {
   return isRecord(contents) ? contents["content"] : undefined;
 }
 
-/** Holds what was really heard in an exchange to the pact, message by message. */
+/** Compares the received messages of an exchange with the pact, one by one. */
 export async function checkExchange(parties: Parties, { name, hears }: WrittenExchange, heard: readonly unknown[]) {
   const exchange = pickMessages(pactFile(parties), (one) => one.description === name);
   for (const place of hears.keys())
@@ -98,7 +101,7 @@ export async function checkExchange(parties: Parties, { name, hears }: WrittenEx
     );
 }
 
-/** Pact asks for one answer only. */
+/** Keeps one answer of the interaction, because Pact verifies only one. */
 function withOneAnswer(text: string, place: number): string {
   const pact: unknown = JSON.parse(text);
   const interactions = interactionsOf(pact).map((interaction) => {

@@ -2,17 +2,19 @@ import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
 
 export interface FrontDoor {
-  /** Stays the same, whoever stands behind it. */
+  /** Does not change when the target does. */
   readonly url: string;
-  /** From now on connections lead there, and carry so many bytes of what a caller sends. Those that are open end. */
+  /**
+   * Sends new connections to `target` and passes on at most `bytesMax` bytes from each caller. Closes open connections.
+   */
   leadTo(target: Target, bytesMax?: number): void;
   close(): Promise<void>;
 }
 
-/** Makes a connection to who stands behind the door. */
+/** Connects to the server behind the proxy. */
 export type Target = () => Socket;
 
-/** One address for servers that come and go. It passes bytes on, and looks at none of them. */
+/** Opens a TCP proxy with a fixed address for servers that are replaced during the tests. It does not inspect bytes. */
 export async function openFrontDoor(): Promise<FrontDoor> {
   const open = new Set<Socket>();
   let target: Target | null = null;
@@ -56,7 +58,7 @@ export async function openFrontDoor(): Promise<FrontDoor> {
   };
 }
 
-/** What is more than that stays on the way. */
+/** Passes on the first `bytesMax` bytes and drops the rest. */
 function carry(from: Socket, to: Socket, bytesMax: number): void {
   let carried = 0;
   from.on("data", (bytes) => {

@@ -3,18 +3,18 @@ import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { isRecord } from "./records.fixture.ts";
 
-/** Where consumers write, anew with each run. */
+/** Consumer tests write pacts here on each run. */
 export const PACTS_DIR = fileURLToPath(new URL("../build/pacts", import.meta.url));
-/** What is committed, and what providers are held to. */
+/** The committed pacts, against which providers are verified. */
 export const COMMITTED_DIR = fileURLToPath(new URL("pacts", import.meta.url));
 
-/** Who promises what to whom. Each pair is one pact file. */
+/** A consumer and a provider. Each pair has one pact file. */
 export interface Parties {
   readonly consumer: string;
   readonly provider: string;
 }
 
-/** The committed pact. */
+/** Path of the committed pact. */
 export function pactFile({ consumer, provider }: Parties): string {
   return `${COMMITTED_DIR}/${consumer}-${provider}.json`;
 }
@@ -22,12 +22,12 @@ export function pactFile({ consumer, provider }: Parties): string {
 export interface PactMessage {
   readonly description: string;
   readonly state: string;
-  /** What the consumer test saw; at verification its shape counts. */
+  /** The message of the consumer test. Verification compares only its shape. */
   readonly example: unknown;
 }
 
 export interface HttpInteraction {
-  /** The same for interactions that ask for the same, whoever asks. */
+  /** Equal for interactions with the same states and request, whoever the consumer is. */
   readonly key: string;
   readonly description: string;
   readonly states: readonly string[];
@@ -38,13 +38,13 @@ export function readPactMessages(file: string): PactMessage[] {
   return readInteractions(file).map(messageOf);
 }
 
-/** The text of a pact file with those of its messages that `keep` chooses. */
+/** Returns the text of a pact file with only the messages that `keep` accepts. */
 export function pickMessages(file: string, keep: (message: PactMessage) => boolean): string {
   const interactions = readInteractions(file).filter((interaction) => keep(messageOf(interaction)));
   return JSON.stringify({ ...readPact(file), interactions });
 }
 
-/** None where the file is not there yet. */
+/** Returns an empty list if the file does not exist. */
 export function readHttpInteractions(file: string): HttpInteraction[] {
   if (!existsSync(file)) return [];
   return readInteractions(file)
@@ -59,8 +59,8 @@ export function readHttpInteractions(file: string): HttpInteraction[] {
 }
 
 /**
- * The text of a pact with these interactions. Their keys are their descriptions, as two consumers may describe
- * different things alike.
+ * Returns the text of a pact. Descriptions become the keys, because two consumers may use one description for different
+ * interactions.
  */
 export function pactOf(consumer: string, interactions: readonly HttpInteraction[]): string {
   return JSON.stringify({
@@ -71,7 +71,7 @@ export function pactOf(consumer: string, interactions: readonly HttpInteraction[
   });
 }
 
-/** The text that is committed: interactions by name, and not a word of which versions of which program wrote it. */
+/** Returns the text to commit: interactions sorted by name, without the versions of the tools that wrote it. */
 export function tidyPact(text: string): string {
   const pact: unknown = JSON.parse(text);
   if (!isRecord(pact) || !Array.isArray(pact["interactions"])) throw new Error("This is not a pact file.");

@@ -3,13 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { recordOf } from "./records.fixture.ts";
 
-/** One of Pact's verifiers, at work on a pact file. */
+/** Runs one of Pact's verifiers on a pact file. */
 type Verify = (file: string) => Promise<unknown>;
 
-/**
- * What is wrong with each reply or message, by the description of its interaction; nothing where it is as the pact
- * says.
- */
+/** Returns the faults of each reply or message by description. The list is empty if it matches the pact. */
 export async function faultsIn(pact: string, verify: Verify): Promise<ReadonlyMap<string, readonly string[]>> {
   const folder = await mkdtemp(join(tmpdir(), "antiphon-pact-"));
   const file = join(folder, "pact.json");
@@ -21,7 +18,7 @@ export async function faultsIn(pact: string, verify: Verify): Promise<ReadonlyMa
   }
 }
 
-/** Throws where something is wrong, or the pact asks for nothing. */
+/** Throws if a reply does not match or the pact has no interactions. */
 export async function holdTo(pact: string, verify: Verify): Promise<void> {
   const faults = await faultsIn(pact, verify);
   if (faults.size === 0) throw new Error("The pact asks for nothing.");
@@ -29,7 +26,7 @@ export async function holdTo(pact: string, verify: Verify): Promise<void> {
   if (all.length > 0) throw new Error(all.join("\n"));
 }
 
-/** Pact tells the outcome as JSON, as the message of an error where something is wrong. */
+/** Pact returns the outcome as JSON; on a mismatch the JSON is the message of an error. */
 function readOutcome(outcome: unknown): ReadonlyMap<string, readonly string[]> {
   const text = String(outcome);
   const results = text.startsWith("{") ? recordOf(JSON.parse(text))["interactionResults"] : null;

@@ -1,13 +1,13 @@
 export type ProviderKind = "ours" | "reference" | "other";
 
-/** Blocks of tests are called "at our server" and so on; the report goes by that. */
+/** Titles of the test blocks. The report reads the provider from them. */
 export const PROVIDER_TITLES: Readonly<Record<ProviderKind, string>> = {
   ours: "our server",
   reference: "the reference",
   other: "the other provider",
 };
 
-/** What a provider needs to be judged, for those who wonder why it was skipped. */
+/** The settings that a provider needs. Shown as the reason when it is skipped. */
 export const PROVIDER_NEEDS: Readonly<Record<ProviderKind, string>> = {
   ours: "nothing",
   reference: "REFERENCE_BASE_URL, REFERENCE_API_KEY and REFERENCE_MODEL",

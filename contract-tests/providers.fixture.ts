@@ -3,7 +3,7 @@ import { PROVIDER_NEEDS, PROVIDER_TITLES, type ProviderKind } from "./provider-t
 
 /** A running Responses API. */
 export interface Service {
-  /** Without `/v1`. */
+  /** The base URL without `/v1`. */
   readonly url: string;
   readonly apiKey: string;
   readonly model: string;
@@ -15,13 +15,13 @@ export interface OwnService extends Service {
 
 export interface Provider {
   readonly kind: ProviderKind;
-  /** Whether its model plays the scenarios of these tests: only then can it be put into staged states. */
+  /** True if its model plays the tests' scenarios. Staged states need such a model. */
   readonly isStaged: boolean;
-  /** To be called in tests and hooks. */
+  /** Only available in tests and hooks. */
   readonly service: () => Service;
 }
 
-/** A distant model takes its time. */
+/** Long enough for a slow remote model. */
 export const VERIFICATION_TIMEOUT_MS = 600_000;
 
 const DISTANT = {
@@ -31,8 +31,8 @@ const DISTANT = {
 const WANTED = process.env["CONTRACT_PROVIDERS"]?.split(",");
 
 /**
- * Runs the suite for ours, which it starts, for the reference, which is skipped with a word where the environment does
- * not tell where it is, and for another provider if one is told.
+ * Runs the suite for our server, which it starts; for the reference, which is skipped with a reason if its settings are
+ * missing; and for the provider of `--base-url`, if given.
  */
 export function describeProviders(startOurs: () => Promise<OwnService>, suite: (provider: Provider) => void): void {
   describe.skipIf(WANTED?.includes("ours") === false)(`at ${PROVIDER_TITLES.ours}`, () => {

@@ -4,8 +4,8 @@ import { isRecord } from "./records.fixture.ts";
 const { arrayContaining, equal, integer, isMatcher, regex, string } = MatchersV3;
 
 /**
- * Texts that a model, an operator or a caller chooses; empty ones are meant. All other strings are words of the
- * contract and must be equal.
+ * Members with free text, chosen by a model, an operator or a caller. An empty text must stay empty. All other strings
+ * belong to the contract and must be equal.
  */
 const FREE_TEXTS = [
   "arguments",
@@ -20,16 +20,16 @@ const FREE_TEXTS = [
   "title",
   "url",
 ];
-/** Numbers that the request or the contract sets: all others are counts and times. */
+/** Numbers fixed by the request or the contract. All others are counts and times. */
 const SET_NUMBERS = ["content_index", "frequency_penalty", "presence_penalty", "temperature", "top_logprobs", "top_p"];
 const ID = /^(id|[a-z_]+_id)$/;
 
-/** What the same request need not give at every provider, by account or by model. Readers take it or leave it. */
+/** Optional members that depend on the account or the model. */
 const LEFT_OUT = ["access_programs", "prompt_cache_retention"];
 
 /**
- * The matchers of a whole example: contract words and nulls as they are, ids by prefix, free texts, counts and times by
- * type.
+ * Turns an example into matchers: contract words and nulls are equal; ids match by prefix; free texts, counts and times
+ * match by type.
  */
 export function shapeOf(example: unknown, member = ""): unknown {
   if (isMatcher(example)) return example;

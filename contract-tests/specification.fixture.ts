@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { parse } from "yaml";
 import { isRecord } from "./records.fixture.ts";
 
-/** A document of `specs/`, with its references as they are. */
+/** Reads a document of `specs/` without resolving its references. */
 function readSpecification(name: string): Readonly<Record<string, unknown>> {
   const document: unknown = parse(readFileSync(new URL(`../specs/${name}`, import.meta.url), "utf8"));
   if (!isRecord(document)) throw new Error(`${name} is not a document`);
@@ -16,7 +16,7 @@ export interface DeclaredReply {
   readonly status: number;
 }
 
-/** Every status of every operation of an OpenAPI document. */
+/** Returns every status of every operation of an OpenAPI document. */
 export function declaredReplies(name: string): DeclaredReply[] {
   return entriesOf(readSpecification(name)["paths"]).flatMap(([path, item]) =>
     entriesOf(item).flatMap(([method, operation]) =>
@@ -37,7 +37,7 @@ export interface DeclaredMessage {
   readonly sender: "client" | "server";
 }
 
-/** Every message of every operation of an AsyncAPI document of ours. */
+/** Returns every message of every operation of an AsyncAPI document. */
 export function declaredMessages(name: string): DeclaredMessage[] {
   const document = readSpecification(name);
   const messages: unknown = Object(document["components"]).messages;
@@ -51,7 +51,7 @@ export function declaredMessages(name: string): DeclaredMessage[] {
   });
 }
 
-/** The codes of an enumeration of `specs/schemas/stt.yaml`. */
+/** Returns the codes of an enumeration in `specs/schemas/stt.yaml`. */
 export function declaredCodes(schema: string): string[] {
   const { enum: codes, properties } = Object(readSpecification("schemas/stt.yaml")[schema]);
   return listOf(codes ?? Object(properties).code?.enum).map(String);

@@ -2,13 +2,13 @@ import { once } from "node:events";
 import { type FrontDoor, openFrontDoor, serverAt, type Target } from "./front-door.fixture.ts";
 
 const drop = (): void => {};
-/** For servers that are meant to fail. */
+/** A logger that drops everything, for servers that fail on purpose. */
 export const NO_LOG = { debug: drop, info: drop, warn: drop, error: drop };
 
-/** Stays at one address, whatever state its server is in. */
+/** A server with one address for all its states. */
 export interface StagedServer {
   readonly url: string;
-  /** Starts a server in this state; the one before ends. */
+  /** Stops the current server and starts one in this state. */
   enter(state: string): Promise<void>;
   /** Stops the server. */
   leave(): Promise<void>;
@@ -19,15 +19,15 @@ export interface Stage {
   /** Starts a server in this state. */
   start(state: string): Promise<{ readonly url: string; close(): Promise<void> }>;
   /**
-   * What is done with it before anybody asks. `hold_stream`: one is open. `stop`: one is open, and the server waits for
-   * its end.
+   * What happens before the first request. `hold_stream` opens a stream. `stop` opens a stream and then stops the
+   * server, which waits for the stream's end.
    */
   prelude(state: string): "hold_stream" | "stop" | null;
-  /** How many bytes of a request arrive in this state; left out: all. */
+  /** How many bytes of a request arrive in this state. All by default. */
   bytesCarried?(state: string): number | undefined;
-  /** Opens a stream that says nothing, and gives what breaks it off. */
+  /** Opens a silent stream and returns a function that closes it. */
   openStream(url: string, state: string): Promise<() => void>;
-  /** Ends what all servers share. */
+  /** Closes what all servers share. */
   close(): Promise<void>;
 }
 
@@ -45,7 +45,7 @@ export async function openStagedServer(stage: Stage): Promise<StagedServer> {
   return { url: door.url, enter, leave: () => leave(), close };
 }
 
-/** Gives what ends the server. */
+/** Starts the server in a state and returns a function that stops it. */
 async function play(stage: Stage, state: string, door: FrontDoor): Promise<() => Promise<void>> {
   const server = await stage.start(state);
   const target = serverAt(server.url);
@@ -58,7 +58,9 @@ async function play(stage: Stage, state: string, door: FrontDoor): Promise<() =>
   };
 }
 
-/** A server that is stopping takes no more connections: this one was there before. */
+/**
+ * Opens a connection and then stops the server. A stopping server accepts no new connections, so callers use this one.
+ */
 async function stopped(server: { close(): Promise<void> }, target: Target): Promise<Target> {
   const early = target();
   await once(early, "connect");

@@ -3,13 +3,13 @@ import { request } from "node:http";
 import { createInterface } from "node:readline";
 import { WebSocket } from "ws";
 
-/** A stream as whoever opened it sees it, without any help. */
+/** A raw stream, used without our client. */
 export interface StreamCaller {
-  /** A message, or what is none: a text or bytes. */
+  /** Sends a message. Text and bytes are sent unchanged, to send invalid messages. */
   say(message: unknown): void;
-  /** The next message that comes; null: none comes any more. */
+  /** Returns the next message, or null at the end of the stream. */
   hear(): Promise<unknown>;
-  /** Reads nothing until it goes on. */
+  /** Stops reading until `resume`. */
   pause(): void;
   resume(): void;
   leave(): void;
@@ -18,8 +18,8 @@ export interface StreamCaller {
 const ROUNDS_MAX = 1000;
 
 /**
- * Says messages again and again to a server that is not listened to, until that has enough, and gives what it says
- * last.
+ * Sends messages again and again without reading replies, until the server ends the stream. Returns the server's last
+ * message.
  */
 export async function wearOut(stream: StreamCaller, messages: readonly object[], serverUrl: string): Promise<unknown> {
   stream.pause();
@@ -36,10 +36,10 @@ async function streamsOpen(serverUrl: string): Promise<number> {
   return Number(/^antiphon_speech_streams_open (\d+)/m.exec(text)?.[1]);
 }
 
-/** Divides no line evenly, and none between its messages. */
+/** Chosen so that pieces do not end at line ends. */
 const PIECE_CHARACTERS = 4999;
 
-/** One JSON text in each line, in pieces that end anywhere. */
+/** Opens an NDJSON stream. Sends each line in pieces that end at arbitrary bytes. */
 export async function callByLines(url: string): Promise<StreamCaller> {
   const call = request(url, { method: "POST", headers: { "content-type": "application/x-ndjson" } });
   call.on("error", () => {});
@@ -64,7 +64,7 @@ export async function callByLines(url: string): Promise<StreamCaller> {
   };
 }
 
-/** One JSON text in each frame. */
+/** Opens a WebSocket stream with one JSON text per frame. */
 export async function callBySocket(url: string, headers: Readonly<Record<string, string>> = {}): Promise<StreamCaller> {
   const socket = new WebSocket(url.replace(/^http/, "ws"), { headers });
   const inbox = new Inbox();

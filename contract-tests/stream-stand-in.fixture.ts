@@ -3,22 +3,22 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { createInterface } from "node:readline";
 import { type WebSocket, WebSocketServer } from "ws";
 
-/** What a stand-in says: at first, to the first message, and to those after it. */
+/** What a stand-in sends: at the start, after the first message, and after later messages. */
 export interface Script {
   readonly opening: readonly object[];
   readonly answers: readonly object[];
-  /** To what follows, after which the stream is over; null: it is over after the answers. */
+  /** Sent after later messages, before the stream ends. Null ends the stream after `answers`. */
   readonly ending: readonly object[] | null;
 }
 
 export interface StandIn {
   readonly url: string;
-  /** What the client sent, in its order. */
+  /** The client's messages in order. */
   readonly received: readonly unknown[];
   close(): Promise<void>;
 }
 
-/** Stands where a server of streams would, over lines and over WebSocket, and keeps to its script. */
+/** Starts a stand-in for a stream server, over NDJSON and WebSocket, that follows its script. */
 export async function startStandIn(script: Script): Promise<StandIn> {
   const received: unknown[] = [];
   const server = createServer((request, response) => serveLines(request, response, script, received));
@@ -50,7 +50,7 @@ function serveSocket(socket: WebSocket, script: Script, received: unknown[]): vo
   socket.on("message", (bytes: Buffer) => play(bytes.toString()));
 }
 
-/** What to do with each message that comes. */
+/** Returns the function that handles each message. */
 function player(
   { opening, answers, ending }: Script,
   received: unknown[],

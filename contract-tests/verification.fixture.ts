@@ -4,12 +4,12 @@ import { type HttpInteraction, type Parties, pactFile, pactOf, readHttpInteracti
 import { faultsIn } from "./pact-outcome.fixture.ts";
 import { type Provider, type Service, VERIFICATION_TIMEOUT_MS } from "./providers.fixture.ts";
 
-/** Brings a state about, and gives what is put into the request. */
+/** Brings the provider into a state and returns the values for the request. */
 type Setup = () => Promise<Record<string, string>>;
-/** By the name of the state. */
+/** Setups by the name of the state. */
 type StateTable = Readonly<Record<string, Setup | { readonly setup: Setup; readonly teardown: () => Promise<void> }>>;
 
-/** Thrown by a state that a provider cannot be brought into, with the reason. */
+/** Thrown by a setup if the provider cannot enter the state. The message is the reason. */
 export class StateOutOfReach extends Error {
   override readonly name = "StateOutOfReach";
 }
@@ -17,11 +17,11 @@ export class StateOutOfReach extends Error {
 interface Verification {
   readonly pacts: readonly Parties[];
   readonly publicStates: (service: Service) => StateTable;
-  /** Brought about only where the provider's model plays our scenarios. */
+  /** States that need a provider whose model plays our scenarios. */
   readonly stagedStates: (service: Service) => StateTable;
 }
 
-/** One test for each interaction. What several consumers ask in the same words is asked once. */
+/** Defines one test per interaction. A request that several consumers share is sent once. */
 export function describePacts(provider: Provider, { pacts, publicStates, stagedStates }: Verification): void {
   const staged = new Set(Object.keys(stagedStates({ url: "http://127.0.0.1", apiKey: "none", model: "none" })));
   const canBeAsked = ({ states }: HttpInteraction): boolean =>
@@ -47,7 +47,7 @@ export function describePacts(provider: Provider, { pacts, publicStates, stagedS
   });
 }
 
-/** The same states, but that one out of reach is noted in `reasons`, by its name, and not an error. */
+/** Wraps the states so that `StateOutOfReach` is recorded in `reasons` instead of thrown. */
 function bearing(states: StateTable, reasons: Map<string, string>): StateTable {
   const tried = (state: string, setup: Setup): Setup => {
     return () =>
@@ -65,7 +65,7 @@ function bearing(states: StateTable, reasons: Map<string, string>): StateTable {
   );
 }
 
-/** What is wrong with each reply, by the key of its interaction. */
+/** Returns the faults of each reply by the key of its interaction. */
 function faultsOf(
   url: string,
   interactions: readonly HttpInteraction[],

@@ -6,7 +6,7 @@ import { type Script, type StandIn, startStandIn } from "../stream-stand-in.fixt
 import { CLOUD_EXCHANGES } from "./cloud-exchanges.fixture.ts";
 import { CLOUD_STT_STREAM, EXAMPLE_KEY } from "./parties.fixture.ts";
 
-/** Short, so that our client sends heartbeats by itself while its source says nothing. */
+/** Short, so that our client sends heartbeats while its source is silent. */
 const HEARTBEAT_MS = 200;
 
 test.each(CLOUD_EXCHANGES)("our client sends and understands $name", async (exchange) => {
@@ -14,7 +14,9 @@ test.each(CLOUD_EXCHANGES)("our client sends and understands $name", async (exch
   await writeExchange(CLOUD_STT_STREAM, exchange, play);
 });
 
-/** The stand-in gets exactly what the pact says from our client, and the client exactly what the pact says from it. */
+/**
+ * Checks that the stand-in receives exactly the pact's messages from our client, and the client exactly its replies.
+ */
 async function play({ says, hears }: Played): Promise<void> {
   const isOver = Object(says).last === true || typeOf(hears.at(-1)) === "error";
   const standIn = await startStandIn(scriptOf({ says, hears }, isOver));
@@ -37,14 +39,14 @@ async function play({ says, hears }: Played): Promise<void> {
   }
 }
 
-/** A heartbeat has no answer; what the pact says comes when the client ends the stream. */
+/** A heartbeat has no answer, so the pact's messages are sent when the client ends the stream. */
 function scriptOf({ says, hears }: Played, isOver: boolean): Script {
   if (says === null) return { opening: hears, answers: [], ending: null };
   if (typeOf(says) === "heartbeat" && !isOver) return { opening: [], answers: [], ending: hears };
   return { opening: [], answers: hears, ending: isOver ? null : [] };
 }
 
-/** Messages that no typed caller can send come out of a JSON text, as they would in a program without types. */
+/** Parses the messages from JSON text, because the client's types do not allow all of them. */
 async function* speak(says: unknown, { received }: StandIn): AsyncGenerator<CloudClientMessage> {
   const isOwn = JSON.stringify(says) === JSON.stringify({ type: "heartbeat" });
   if (isOwn) await expect.poll(() => received.length, { interval: 5 }).toBeGreaterThan(0);

@@ -23,7 +23,7 @@ function error(code: string, message: unknown = string("A sentence.")): object {
   return { type: "error", code, message };
 }
 
-/** Interims may be left out, so only the exchange that is about them has one. */
+/** A server may leave out interims, so only the exchange about interims has one. */
 export const CLOUD_EXCHANGES: readonly CloudExchange[] = [
   { name: "a piece with a word and a pause", given: OPEN, says: audio("three", 1000), hears: [FINAL] },
   {

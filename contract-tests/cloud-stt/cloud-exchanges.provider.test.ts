@@ -44,7 +44,7 @@ describe("at our server", () => {
   });
 });
 
-/** Says what the pact says, and gives as many messages as it has. */
+/** Sends the pact's message and returns as many replies as the pact has. */
 async function hearOf(stream: StreamCaller, url: string, { given, says, hears }: WrittenExchange): Promise<unknown[]> {
   const { isEnded = false, unread } = cloudSettingOf(given[0] ?? "");
   if (unread !== undefined) return [await wearOut(stream, unread, url)];

@@ -5,12 +5,12 @@ import { NO_LOG, openStagedServer, type StagedServer } from "../staged-server.fi
 import { cloudSettingOf } from "./cloud-states.fixture.ts";
 import { PATH } from "./parties.fixture.ts";
 
-/** Whether the state needs an engine that this machine cannot build. */
+/** True if the state needs the real engine and this machine cannot build it. */
 export function lacksEngine(state: string): boolean {
   return isMissing(cloudSettingOf(state).engine ?? "failing");
 }
 
-/** The real service in any of its states. One engine and its model serve all of them. */
+/** Starts the real service in any state. All states share one engine and its model. */
 export async function openCloudProvider(): Promise<StagedServer> {
   const engines = await openEngines();
   return openStagedServer({
@@ -28,7 +28,7 @@ export async function openCloudProvider(): Promise<StagedServer> {
   });
 }
 
-/** Resolves once the stream is open, or was refused. */
+/** Resolves once the stream is open or refused. */
 async function tryStream(url: string): Promise<WebSocket> {
   const socket = new WebSocket(url.replace("http", "ws") + PATH, { headers: { "x-api-key": API_KEY } });
   const refused = new Promise<void>((resolve) => socket.once("close", () => resolve()));

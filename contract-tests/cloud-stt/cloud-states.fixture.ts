@@ -1,20 +1,20 @@
 import { RATE_HZ, spokenBase64 } from "../../tests/speech/slow-sound.ts";
 import type { EngineName } from "../../tests/speech/staged-engines.ts";
 
-/** What a state asks for; one that asks for nothing is a service that could open a stream. */
+/** How a state differs from a service that can open a stream. */
 export interface CloudSetting {
-  /** Left out: one that fails at whatever it hears. */
+  /** By default an engine that fails on every input. */
   readonly engine?: EngineName;
   readonly env?: Readonly<Record<string, string>>;
-  /** What is done with the server before anybody asks. */
+  /** What happens to the server before the first request. */
   readonly prelude?: "hold_stream" | "stop";
-  /** What the caller's key is in place of a good one. */
+  /** The caller's key, if it is not a valid one. */
   readonly apiKey?: string;
-  /** How many streams the caller's key tries to open before; one unless told. */
+  /** How many streams the caller's key tries to open before the request. The default is one. */
   readonly streamsTried?: number;
-  /** Said until the service has enough, while nobody reads what it says. */
+  /** Sent again and again, with the replies unread, until the service ends the stream. */
   readonly unread?: readonly object[];
-  /** The last piece follows what the pact says. */
+  /** True if the stream ends after the pact's message. */
   readonly isEnded?: boolean;
 }
 

@@ -1,6 +1,6 @@
 import type { Parties } from "../pact-files.fixture.ts";
 
-/** How the service answers whoever may not open a stream. */
+/** The replies to requests that may not open a stream. */
 export const CLOUD_STT: Parties = { consumer: "cloud-speech-client", provider: "cloud-stt" };
 /** The messages of the stream. */
 export const CLOUD_STT_STREAM: Parties = { consumer: "cloud-speech-client", provider: "cloud-stt-stream" };

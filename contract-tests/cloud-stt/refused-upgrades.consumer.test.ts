@@ -22,15 +22,15 @@ interface Refusal {
   readonly status: number;
   readonly code: string;
   readonly headers: Readonly<Record<string, ReturnType<typeof regex>>>;
-  /** The class of what our client throws. */
+  /** The error class that our client throws. */
   readonly thrown: object;
 }
 
 const UNAVAILABLE = { status: 503, headers: RETRY_AFTER } as const;
 
 /**
- * Pact has no upgrades. A plain request is answered in the same way, and our client asks plainly where its socket does
- * not tell why.
+ * Pact cannot describe upgrades. The service answers a plain request in the same way, and our client sends one to learn
+ * why its socket was refused.
  */
 test.each<Refusal>([
   {

@@ -16,14 +16,14 @@ import { compareStreams, type Faults } from "./streams.fixture.ts";
 type Json = Readonly<Record<string, unknown>>;
 
 export interface BreakingChange {
-  /** Interface, place and fault. The operation is named where the place is in no schema that has a name. */
+  /** Interface, place and fault. Names the operation if the place is in no named schema. */
   readonly entry: string;
   readonly operations: readonly string[];
 }
 
 const STREAMED: ReadonlySet<string> = new Set(["text/event-stream", "application/x-ndjson"]);
 
-/** All that a client of `before` may miss in `now`, or stumble over. */
+/** Finds every change from `before` to `now` that can break a client of `before`. */
 export function findBreakingChanges(before: Specs, now: Specs): BreakingChange[] {
   const versions: SentVersions = { openBefore: openObjects(before.document), openNow: openObjects(now.document) };
   const operations = new Map<string, Set<string>>();
@@ -66,9 +66,7 @@ function needsKey(description: Json, operation: Json): boolean {
   return Array.isArray(ways) && ways.length > 0 && ways.every((way) => Object.keys(recordOf(way)).length > 0);
 }
 
-/**
- * A status that tells of an error may come newly, for clients know errors by their first digit; one of success may not.
- */
+/** A new error status is allowed, because clients recognise errors by the first digit; a new success status is not. */
 function compareReplies(old: Side, own: Side, versions: SentVersions): Outcome[] {
   const [before, now] = [recordOf(old.operation["responses"]), recordOf(own.operation["responses"])];
   const added = Object.keys(now)

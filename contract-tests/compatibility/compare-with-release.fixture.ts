@@ -5,19 +5,19 @@ import { filesOfRelease, findRelease } from "./release.fixture.ts";
 import { readSpecs, type SpecFiles } from "./specs.fixture.ts";
 
 export interface Comparison {
-  /** One line: what was compared with what, or why nothing was. */
+  /** One line that says what was compared, or why nothing was. */
   readonly summary: string;
   readonly isSkipped: boolean;
-  /** Lines that a page in docs/decisions/ has to have, each followed by the operations that it is about. */
+  /** Lines that a page in docs/decisions/ must contain, each followed by the affected operations. */
   readonly missing: readonly string[];
-  /** Lines of new pages in docs/decisions/ about what does not break. */
+  /** Lines of new pages in docs/decisions/ that announce no real breaking change. */
   readonly unneeded: readonly string[];
 }
 
 const SPECS = "specs";
 const DECISIONS = "docs/decisions";
 
-/** Holds the present `specs/` to those of the last release, but for what pages that are new since then say to break. */
+/** Compares `specs/` with those of the last release. Breaks announced by pages added since then are allowed. */
 export function compareWithRelease(root: string): Comparison {
   const release = findRelease(root);
   if (release.tag === null) {
@@ -50,7 +50,9 @@ function lineOf({ entry, operations }: BreakingChange): string {
   return `- \`${entry}\` (${operations.join(", ")})`;
 }
 
-/** The entries of a page: list items that begin with code, from the line `**Breaks.**` to the next such heading. */
+/**
+ * Returns the entries of a page: list items that begin with code, from the line `**Breaks.**` to the next bold heading.
+ */
 export function breaksOf(page: string): string[] {
   const [, section = ""] = /^\*\*Breaks\.\*\*([^]*?)(?=^\*\*|^#|(?![^]))/m.exec(page) ?? [];
   return [...section.matchAll(/^- `(.+?)`/gm)].map(([, entry = ""]) => entry);

@@ -9,7 +9,7 @@ const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const own = compareWithRelease(ROOT);
 console.log(own.summary);
 
-/** A client of the last release goes on working, unless a page in docs/decisions/ says where it does not. */
+/** A client of the last release must keep working, except where a page in docs/decisions/ announces a break. */
 describe("specs/ beside those of the last release", () => {
   test("nothing breaks that docs/decisions/ does not announce", ({ skip }) => {
     skip(own.isSkipped, own.summary);

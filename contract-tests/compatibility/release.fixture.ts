@@ -1,13 +1,13 @@
 import { execFileSync } from "node:child_process";
 import { realpathSync } from "node:fs";
 
-/** The release that a working copy comes from, or why none is known. */
+/** The last release before a working copy, or the reason why none is known. */
 export type Release = { readonly tag: string } | { readonly tag: null; readonly reason: string };
 
 const RELEASE_TAG = /^v\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?$/;
 const OUTPUT_BYTES_MAX = 64 * 1024 * 1024;
 
-/** The highest version among the tags behind what is checked out. */
+/** Finds the highest version tag among the ancestors of the commit that is checked out. */
 export function findRelease(root: string): Release {
   const top = askGit(root, "rev-parse", "--show-toplevel");
   if (top === null || realpathSync(top.trim()) !== realpathSync(root))
@@ -17,7 +17,7 @@ export function findRelease(root: string): Release {
   return tag === undefined ? { tag: null, reason: "there is no tag of a release yet" } : { tag };
 }
 
-/** The texts below a folder as a release has them, by their paths in it. */
+/** The files of a folder in a release: text by path relative to the folder. */
 export function filesOfRelease(root: string, tag: string, folder: string): Map<string, string> {
   const paths = askGit(root, "ls-tree", "-r", "-z", "--name-only", tag, "--", `${folder}/`)?.split("\0") ?? [];
   return new Map(
@@ -27,7 +27,10 @@ export function filesOfRelease(root: string, tag: string, folder: string): Map<s
   );
 }
 
-/** What git says; null if it fails or is not there. Variables that a hook sets would make it look elsewhere. */
+/**
+ * The output of git, or null if it fails or is not installed. Drops git's variables, because those set by a hook would
+ * point it to another repository.
+ */
 function askGit(root: string, ...command: readonly string[]): string | null {
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("GIT_")));
   try {

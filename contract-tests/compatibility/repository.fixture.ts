@@ -4,11 +4,11 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
 
-/** A real repository in a folder of its own, which ends with the test. */
+/** A real git repository in a temporary folder that is removed after the test. */
 export interface Repository {
   readonly root: string;
   write(path: string, text: string): void;
-  /** Replaces what has to be there. */
+  /** Replaces a text; throws if the file does not contain it. */
   edit(path: string, from: string, to: string): void;
   copy(from: string, path: string): void;
   commit(tag?: string): void;
@@ -47,7 +47,7 @@ export const OPENAPI = "specs/letters/openapi.yaml";
 export const STREAM = "specs/letters/stream.yaml";
 export const SCHEMAS = "specs/schemas/letters.yaml";
 
-/** A small contract that has a bit of everything. */
+/** A small contract that uses every kind of construct. */
 const LETTERS: Readonly<Record<string, string>> = {
   [OPENAPI]: `
 openapi: 3.1.0
@@ -127,7 +127,7 @@ Ack:
 `,
 };
 
-/** Released as v1.0.0. */
+/** Creates a repository whose contract is released as v1.0.0. */
 export function releaseLetters(): Repository {
   const repository = makeRepository();
   for (const [path, text] of Object.entries(LETTERS)) repository.write(path, text);

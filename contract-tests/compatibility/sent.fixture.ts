@@ -2,15 +2,15 @@ import { listedValues, type Schema, shapesOf } from "../schema-parity/shapes.fix
 import { findUncovered, type Outcome } from "../schema-parity/uncovered.fixture.ts";
 import { openObjects } from "./specs.fixture.ts";
 
-/** Both documents as readers read them: they ignore members that they do not know. */
+/** Both documents with open objects, because readers ignore members that they do not know. */
 export interface SentVersions {
   readonly openBefore: Schema["document"];
   readonly openNow: Schema["document"];
 }
 
 /**
- * What readers of the old schema may stumble over in what is sent by the new one. Types that are gone count, new ones
- * are ignored by readers.
+ * Finds values of the new schema that break readers of the old one. A removed type is a break; a new one is not,
+ * because readers ignore it.
  */
 export function compareSent(before: Schema, now: Schema, { openBefore, openNow }: SentVersions): Outcome {
   const strange = findUncovered(now, { json: openObjects(before.json), document: openBefore }, false);
@@ -27,8 +27,7 @@ export function compareSent(before: Schema, now: Schema, { openBefore, openNow }
 }
 
 /**
- * The same of a stream, which consists of such values. Clients are known that fail at an event of a type that they do
- * not know.
+ * Compares the events of a stream. Here a new type is a break, because some clients fail on events of unknown types.
  */
 export function compareStreamed(before: Schema, now: Schema, versions: SentVersions): Outcome {
   const known = new Set(typesOf(before));

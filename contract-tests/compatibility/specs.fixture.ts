@@ -3,13 +3,13 @@ import { isRecord, recordOf } from "../records.fixture.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Texts by their paths below `specs/`. */
+/** File texts by path relative to `specs/`. */
 export type SpecFiles = ReadonlyMap<string, string>;
 
-/** All that `specs/` says of the wire, as one document whose references need no other. */
+/** All of `specs/` as one document without external references. */
 export interface Specs {
   readonly document: Json;
-  /** OpenAPI and AsyncAPI documents, by the interface that they describe. */
+  /** OpenAPI and AsyncAPI documents, each with the interface that it describes. */
   readonly descriptions: readonly Description[];
 }
 
@@ -19,7 +19,7 @@ export interface Description {
   readonly json: Json;
 }
 
-/** What is ours alone counts for our clients like everything else. */
+/** Removed from the documents, so that our extensions are compared like everything else. */
 const LEFT_OUT = "x-extension";
 
 export function readSpecs(files: SpecFiles): Specs {
@@ -33,15 +33,12 @@ export function readSpecs(files: SpecFiles): Specs {
   };
 }
 
-/**
- * The same, with objects that may have more members than are listed: what readers make of it, who ignore what they do
- * not know.
- */
+/** Returns a copy in which objects may have unlisted members, because readers ignore them. */
 export function openObjects(json: Json): Json {
   return recordOf(withOpenObjects(json));
 }
 
-/** References point by their first step to a file, and a step holds no slash. */
+/** The first step of a reference names the file, and a step cannot contain a slash. */
 function keyOf(path: string): string {
   return path.replaceAll("/", ":");
 }

@@ -10,7 +10,7 @@ export type Faults = readonly (readonly [operation: string, finding: Finding])[]
 
 const NOTHING = { enum: [] };
 
-/** Each operation of an AsyncAPI document is one direction of a channel, as the server sees it. */
+/** Compares the operations of AsyncAPI documents. Each is one direction of a channel, seen from the server. */
 export function compareStreams(before: Schema, now: Schema, versions: SentVersions): Faults {
   const present = recordOf(now.json["operations"]);
   return Object.entries(recordOf(before.json["operations"])).flatMap(([name, operation]): Faults => {
@@ -34,7 +34,7 @@ function compareMessages(old: Side, own: Side, versions: SentVersions): Outcome 
     : inside("reply", compareStreamed(before, now, versions));
 }
 
-/** Any of the messages of an operation, as one schema; an operation that names none has all of its channel. */
+/** One schema for all messages of an operation. An operation that lists none has all messages of its channel. */
 function messagesOf(side: Side): Schema {
   const messages =
     side.operation["messages"] ?? Object.values(recordOf(side.resolved(side.operation["channel"])["messages"]));
@@ -42,7 +42,7 @@ function messagesOf(side: Side): Schema {
   return { json: payloads.length === 0 ? NOTHING : { oneOf: payloads }, document: side.document };
 }
 
-/** A message is named by its channel, which names the one among the components. */
+/** Resolves a message through its channel to the one in the components. */
 function followed(side: Side, value: unknown): Json {
   const json = side.resolved(value);
   return "$ref" in json ? followed(side, json) : json;

@@ -13,7 +13,7 @@ import { declaredCodes, declaredMessages, declaredReplies } from "../specificati
 import { LOCAL_STT, LOCAL_STT_STREAM } from "./parties.fixture.ts";
 import { TRANSPORTS } from "./stream-states.fixture.ts";
 
-/** What no caller can bring about, and why. */
+/** Errors that no caller can cause, with the reason. */
 const OUT_OF_REACH: Readonly<Record<string, string>> = {
   501: "This build leaves no operation out.",
   507: "No caller fills the disk of a server in a pact.",

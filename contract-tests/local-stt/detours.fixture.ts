@@ -4,7 +4,7 @@ import { text } from "node:stream/consumers";
 import { formData } from "./forms.fixture.ts";
 import type { Detour, RequestBody } from "./interaction.fixture.ts";
 
-/** Sends another body than the client had. */
+/** Replaces the client's body. */
 export function sending(body: RequestBody): Detour {
   return (url, init) => {
     const headers = new Headers(init?.headers);
@@ -20,12 +20,12 @@ function bodyOf(body: RequestBody): string | FormData {
   return "text" in body ? body.text : body.lines.map((line) => `${JSON.stringify(line)}\n`).join("");
 }
 
-/** Asks for another path, or by another method. */
+/** Replaces the client's method and path. */
 export function asking(method: string, path: string): Detour {
   return (url, init) => fetch(new URL(path, url), { ...init, method });
 }
 
-/** Names this host, as a browser does whose page has the name; fetch itself lets nobody choose. */
+/** Sets the `Host` header, as a browser does for a page of that host. `fetch` does not let callers set it. */
 export function naming(host: string): Detour {
   return async (url, init) => {
     const asked = new Request(url, init);

@@ -13,7 +13,7 @@ const METRICS = `# HELP antiphon_speech_streams_open Streams that are open now.
 antiphon_speech_streams_open 0
 `;
 
-/** The specification names the subjects only, so these bodies are ours. */
+/** The specification only names these endpoints; the bodies are our own. */
 describe("a client of the speech server", () => {
   test.each<readonly [state: State, speech: object]>([
     ["an engine that is being built", { state: "building", detail: string("The speech engine is being built.") }],

@@ -17,7 +17,9 @@ test.each(EXCHANGES)("our client sends and understands $name", async (exchange) 
   await writeExchange(LOCAL_STT_STREAM, exchange, (played) => play(streamTransport, played));
 });
 
-/** The stand-in gets exactly what the pact says from our client, and the client exactly what the pact says from it. */
+/**
+ * Checks that the stand-in receives exactly the pact's messages from our client, and the client exactly its replies.
+ */
 async function play(streamTransport: "ndjson" | "websocket", { says, hears }: Played): Promise<void> {
   const unasked = says === null ? hears : [];
   const opening = isOfType(unasked[0], "hello") ? unasked : [HELLO, ...unasked];
@@ -41,7 +43,7 @@ async function play(streamTransport: "ndjson" | "websocket", { says, hears }: Pl
   }
 }
 
-/** Messages that no typed caller can send come out of a JSON text, as they would in a program without types. */
+/** Parses the messages from JSON text, because the client's types do not allow all of them. */
 async function* speak(says: unknown): AsyncGenerator<SttClientMessage> {
   if (says !== null) yield JSON.parse(JSON.stringify(says));
   yield { type: "end" };

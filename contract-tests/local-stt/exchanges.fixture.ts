@@ -7,7 +7,7 @@ const { regex, string } = MatchersV3;
 
 interface StreamExchange extends Omit<Exchange, "given"> {
   readonly given: StreamState;
-  /** Left out: all of them. */
+  /** All transports by default. */
   readonly over?: readonly (keyof typeof TRANSPORTS)[];
 }
 
@@ -25,7 +25,7 @@ const SAID = "a stream on which three was said";
 const SILENCE = { type: "chunk", audio_base64: spokenBase64(50), sample_rate: RATE_HZ };
 const REQUIRED = "audio_base64 is required";
 
-/** What a client may say, and what answers it. */
+/** Client messages and their replies. */
 const ANSWERED: readonly StreamExchange[] = [
   { name: "a chunk", given: OPEN, says: SILENCE, hears: [{ ...ACK, received_bytes: 800 }] },
   { name: "another chunk", given: SAID, says: SILENCE, hears: [{ ...ACK, received_bytes: 10_400 }] },
@@ -63,7 +63,7 @@ const ANSWERED: readonly StreamExchange[] = [
   },
 ];
 
-/** What ends a stream: first comes what is owed, then the reason. */
+/** Messages that end a stream: pending replies come first, then the reason. */
 const BREAKING: readonly StreamExchange[] = [
   {
     name: "a chunk without audio",
@@ -122,7 +122,7 @@ const BREAKING: readonly StreamExchange[] = [
   },
 ];
 
-/** What the server says by itself. */
+/** Messages that the server sends unasked. */
 const UNASKED: readonly StreamExchange[] = [
   { name: "hello", given: "a stream that is being opened", hears: [{ type: "hello", protocol: "stt-jsonl-v1" }] },
   { name: "the end of a silent stream", given: "a stream that is silent for too long", hears: [error("idle_timeout")] },

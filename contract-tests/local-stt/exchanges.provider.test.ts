@@ -31,7 +31,7 @@ describe("at our server", () => {
   });
 });
 
-/** Brings a stream into its state, says what the pact says, and gives as many messages as it has. */
+/** Prepares a stream, sends the pact's message, and returns as many replies as the pact has. */
 async function hearOf(provider: StagedServer, { given, says, hears }: WrittenExchange): Promise<unknown[]> {
   const [state = "", transport] = given;
   const { search = "", said = [], sent, unread, isStopped = false, isOpening = false } = streamSettingOf(state);

@@ -7,10 +7,10 @@ import { createInterface } from "node:readline";
 const PROVIDER = join(import.meta.dirname, "../../tests/local-stt/chat-process.ts");
 const KEY = "sk-the-key-of-the-formatter-0123456789";
 
-/** Nobody listens there: the port is reserved. */
+/** A reserved port on which no server listens. */
 export const NOBODY = "http://127.0.0.1:9/v1";
 
-/** The settings of a server that formats there. */
+/** The settings of a server that uses the formatter at `baseUrl`. */
 export function formattingAt(baseUrl: string, changes: Readonly<Record<string, string>> = {}): Record<string, string> {
   return { FORMATTER_BASE_URL: baseUrl, FORMATTER_API_KEY: KEY, FORMATTER_MODEL: "writer", ...changes };
 }
@@ -20,7 +20,7 @@ export interface Formatter {
   close(): Promise<void>;
 }
 
-/** A chat-completions server in a process of its own, which knows its key and the model `writer`. */
+/** Starts a chat-completions server in its own process, with a key and the model `writer`. */
 export async function startFormatter(): Promise<Formatter> {
   const child = spawn(process.execPath, [PROVIDER, "--key", KEY], { stdio: ["ignore", "pipe", "inherit"] });
   const gone = once(child, "exit");
@@ -35,7 +35,7 @@ export async function startFormatter(): Promise<Formatter> {
   throw new Error("the formatter ended");
 }
 
-/** A chat-completions server that says one word and hangs up. */
+/** Starts a chat-completions server that sends one word and closes the connection. */
 export async function startBreakingFormatter(): Promise<Formatter> {
   const chunk = { id: "chatcmpl-1", object: "chat.completion.chunk", created: 1_700_000_000, model: "writer" };
   const choices = [{ index: 0, delta: { role: "assistant", content: "Good " }, finish_reason: null }];

@@ -1,10 +1,10 @@
-/** Any will do that is not in the parts: readers of forms go by the one that the header names. */
+/** Any text that the parts do not contain. The `Content-Type` header tells readers the boundary. */
 const BOUNDARY = "antiphon-form";
 
 export interface FormPart {
   readonly name: string;
   readonly content: string | Uint8Array<ArrayBuffer>;
-  /** Of a file. */
+  /** Present if the part is a file. */
   readonly file?: { readonly filename: string; readonly type: string };
 }
 
@@ -12,12 +12,12 @@ export type Form = readonly FormPart[];
 
 const FILE = { filename: "recording.wav", type: "audio/wav" } as const;
 
-/** The part with the recording. */
+/** The form part that holds the recording. */
 export function audioPart(content: Uint8Array<ArrayBuffer>): FormPart {
   return { name: "audio", content, file: FILE };
 }
 
-/** The same as our client takes it. */
+/** The recording in the form that our client takes. */
 export function upload(bytes: Uint8Array<ArrayBuffer>) {
   return { filename: FILE.filename, mimeType: FILE.type, bytes };
 }
@@ -35,7 +35,7 @@ export function formBytes(form: Form): Buffer {
   return Buffer.concat([...parts, Buffer.from(`--${BOUNDARY}--\r\n`)]);
 }
 
-/** The form as fetch takes it. */
+/** The form as a `FormData` for `fetch`. */
 export function formData(form: Form): FormData {
   const data = new FormData();
   for (const { name, content, file } of form) {

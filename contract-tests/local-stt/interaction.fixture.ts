@@ -17,7 +17,7 @@ const { regex, string } = MatchersV3;
 
 export interface Interaction {
   readonly given: State;
-  /** Unique; the sentence goes on after "a request". */
+  /** Unique within the pact. Completes the sentence "a request …". */
   readonly request: string;
   readonly method: string;
   readonly path: string;
@@ -33,23 +33,23 @@ type Headers = Readonly<Record<string, string | ReturnType<typeof regex>>>;
 export type RequestBody =
   | { readonly json: unknown }
   | { readonly form: Form }
-  /** One message for each line. */
+  /** One message per line. */
   | { readonly lines: readonly object[] }
   | { readonly text: string; readonly type: string };
 
 export interface TextReply {
-  /** The example: a whole reply as it is sent. */
+  /** An example of the whole reply. */
   readonly text: string;
-  /** What any reply must look like. A full match, and a dot is no line end. */
+  /** The pattern that the whole reply must match. A dot does not match a line end. */
   readonly pattern: string;
   readonly type: string;
 }
 
-/** In place of fetch: for what our client never sends by itself. */
+/** Replaces `fetch`, to send requests that our client would never make. */
 export type Detour = NonNullable<SpeechOptions["fetch"]>;
 type Use = (client: AntiphonSpeech) => Promise<unknown>;
 
-/** Has our client talk to a stand-in that accepts this request only, and writes it into the pact. */
+/** Runs our client against a stand-in that accepts only this request, and writes the interaction into the pact. */
 export async function checkInteraction(interaction: Interaction, use: Use, detour?: Detour): Promise<void> {
   const { given, request, method, path, query, status = 200, reply } = interaction;
   await new PactV4({ ...LOCAL_STT, dir: PACTS_DIR, logLevel: "error" })
@@ -74,13 +74,13 @@ export async function checkInteraction(interaction: Interaction, use: Use, detou
 export interface Refusal {
   readonly status: number;
   readonly code: string;
-  /** Its text, where the contract says one. */
+  /** The error message, if the contract fixes it. */
   readonly message?: unknown;
-  /** Whether it says when to come back. */
+  /** True if the reply has a `Retry-After` header. */
   readonly isPassing?: boolean;
 }
 
-/** Our client throws the error class of the status, with the code on it. */
+/** Checks that our client throws the error class of the status, with the code. */
 export async function checkRefusal(
   interaction: Omit<Interaction, "reply" | "status">,
   { status, code, message = string("A sentence."), isPassing = false }: Refusal,
@@ -107,10 +107,10 @@ const CLASSES: Readonly<Record<number, new (...fields: never[]) => Error>> = {
   503: InternalServerError,
 };
 
-/** Without it Pact goes by the kind of the bytes alone. */
+/** Without this rule Pact compares only the detected file type of the bytes. */
 const EQUALITY = { "pact:matcher:type": "equality" } as const;
 
-/** The headers of a body must come after it, for a body sets its own. */
+/** Sets the headers after the body, because setting a body overwrites them. */
 function writeBody(builder: RequestBuilder, body: RequestBody | undefined): void {
   if (body === undefined) return;
   if ("json" in body) builder.jsonBody(body.json);
@@ -129,12 +129,12 @@ function writeBody(builder: RequestBuilder, body: RequestBody | undefined): void
   else builder.body(body.type, Buffer.from(body.text));
 }
 
-/** As our client sends them: a blank line first, which makes the server answer before anything is said. */
+/** Writes lines as our client does: first a blank line, which makes the server answer before the first message. */
 function linesOf(messages: readonly object[]): string {
   return `\n${messages.map((message) => `${JSON.stringify(message)}\n`).join("")}`;
 }
 
-/** Pact compares what is no JSON as a text of the type text/plain. */
+/** Pact compares a body that is not JSON as text/plain. */
 function writeText(builder: ResponseBuilder, { text, pattern, type }: TextReply): void {
   builder
     .body("text/plain", Buffer.from(text))

@@ -30,7 +30,7 @@ interface Talk {
   readonly answers: readonly SttServerMessage[];
 }
 
-/** Whole streams as plain HTTP sees them; the messages one by one are in the pact with `local-stt-stream`. */
+/** Whole streams over plain HTTP. The pact with `local-stt-stream` holds the single messages. */
 const TALKS: readonly Talk[] = [
   { name: "a word, ended", messages: [CHUNK, END], answers: [HELLO, ACK, FINAL, CLOSED] },
   { name: "a word in a last chunk", messages: [{ ...CHUNK, last: true }], answers: [HELLO, ACK, FINAL, CLOSED] },
@@ -56,7 +56,7 @@ describe("a client that streams over plain HTTP", () => {
         try {
           for await (const message of stream) heard.push(message);
         } catch (error) {
-          // It had no orderly end.
+          // The stream ended without a final message.
           expect([error, messages.at(-1)?.type]).toMatchObject([{ name: "StreamBrokenError" }, "chunk"]);
         }
         expect(heard).toEqual(answers);
@@ -108,7 +108,7 @@ function textOf(messages: readonly object[]): string {
   return messages.map((message) => `${JSON.stringify(message)}\n`).join("");
 }
 
-/** The types in their order; what is in the messages the pact of the messages says. */
+/** Matches the message types in order. The pact of single messages holds their contents. */
 function patternOf(messages: readonly { readonly type: string }[]): string {
   const lines = messages.map(({ type }) => `[{][^\\n]*"type":"${type.replace(".", "[.]")}"[^\\n]*[}]\\n`);
   return `^${lines.join("")}$`;

@@ -9,7 +9,7 @@ import { STATES, settingOf } from "./provider-states.fixture.ts";
 import { lacksEngine, openSpeechProvider } from "./speech-provider.fixture.ts";
 
 const FILE = pactFile(LOCAL_STT);
-/** The verifier asks for states at other paths. */
+/** Paths whose requests are made longer. The verifier also sends requests for states, to other paths. */
 const LENGTHENED = ["/transcribe", "/stt_and_format", "/format", "/demo/chat"];
 
 describe("at our server", () => {
@@ -42,7 +42,7 @@ function verification(provider: StagedServer, file: string, state: string): Veri
   };
 }
 
-/** Makes the file, or the text, longer by what the state says: pacts hold none that are too large. */
+/** Adds `bytes` to the file or text of a request, because a pact cannot hold a body that is too large. */
 function lengthening(bytes: number): NonNullable<VerifierOptions["requestFilter"]> {
   return (request, _response, next) => {
     if (LENGTHENED.includes(request.path)) {

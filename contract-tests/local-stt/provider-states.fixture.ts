@@ -1,17 +1,17 @@
 import type { EngineName } from "../../tests/speech/staged-engines.ts";
 import { formattingAt, NOBODY } from "./formatters.fixture.ts";
 
-/** What a state asks for; one that asks for nothing is a server without engine and formatter. */
+/** How a state differs from a server without engine and formatter. */
 export interface Setting {
-  /** Left out: none. */
+  /** No engine by default. */
   readonly engine?: EngineName;
   readonly formatter?: "writing" | "breaking_off";
   readonly env?: Readonly<Record<string, string>>;
-  /** What is done with the server before anybody asks. */
+  /** What happens to the server before the first request. */
   readonly prelude?: "hold_stream" | "stop";
-  /** How much of what the caller sends arrives; left out: all. */
+  /** How many bytes of the caller's request arrive. All by default. */
   readonly bytesCarried?: number;
-  /** By how much what the caller sends is longer than in the pact. */
+  /** How many bytes are added to the pact's body. */
   readonly moreBytes?: number;
 }
 

@@ -11,11 +11,11 @@ const { regex, string } = MatchersV3;
 
 const HEARS = "a model that hears tones";
 const SPOKEN = spokenFile("three");
-/** For requests whose sound nobody hears. */
+/** For requests that are refused before the sound is read. */
 const ANY = silentFile(50);
 const NO_SOUND = new Uint8Array(Buffer.from("certainly no sound"));
 
-/** Where the sound itself, or its length, counts: the engine is not asked about silence. */
+/** For states in which the sound or its length matters. Silence would not reach the engine. */
 const LONG_ENOUGH: Partial<Record<State, Uint8Array<ArrayBuffer>>> = {
   "a model that hears tones, and recordings of at most a second": silentFile(1100),
   "a connection that stalls": SPOKEN,
@@ -23,7 +23,7 @@ const LONG_ENOUGH: Partial<Record<State, Uint8Array<ArrayBuffer>>> = {
   "an engine with a fault": SPOKEN,
 };
 
-/** The two operations that take a recording. What one refuses the other refuses in the same words. */
+/** The two operations that take a recording. Both refuse the same requests with the same messages. */
 const OPERATIONS = [
   { name: "to transcribe", path: "/transcribe" },
   { name: "to transcribe and format", path: "/stt_and_format" },
@@ -156,7 +156,7 @@ function formOf(path: string, form: Form): Pick<Interaction, "method" | "path" |
   return { method: "POST", path, body: { form } };
 }
 
-/** What is really sent is up to the detour: our client's types leave no way to send most of it. */
+/** The detour replaces the request, because our client's types do not allow most of these requests. */
 function send(path: (typeof OPERATIONS)[number]["path"]): Parameters<typeof checkRefusal>[2] {
   const audio = upload(ANY);
   return (client) => (path === "/transcribe" ? client.transcribe({ audio }) : client.transcribeAndFormat({ audio }));

@@ -15,7 +15,7 @@ type Call = Pick<Interaction, "method" | "path" | "body"> & {
   readonly call: (client: AntiphonSpeech, headers: Readonly<Record<string, string>>) => Promise<unknown>;
 };
 
-/** One call of each operation. */
+/** A call for each operation. */
 const CALLS: Readonly<Record<OperationId, Call>> = {
   getHealth: { method: "GET", path: "/healthz", call: (client, headers) => client.getHealth({ headers }) },
   getVersion: { method: "GET", path: "/version", call: (client, headers) => client.getVersion({ headers }) },

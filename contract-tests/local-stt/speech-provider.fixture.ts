@@ -6,12 +6,12 @@ import { NO_LOG, openStagedServer, type StagedServer } from "../staged-server.fi
 import { formattingAt, startBreakingFormatter, startFormatter } from "./formatters.fixture.ts";
 import { settingOf } from "./provider-states.fixture.ts";
 
-/** Whether the state needs an engine that this machine cannot build. */
+/** True if the state needs the real engine and this machine cannot build it. */
 export function lacksEngine(state: string): boolean {
   return isMissing(settingOf(state).engine ?? "none");
 }
 
-/** The real server in any of its states. One engine and its model, and one formatter, serve all of them. */
+/** Starts the real server in any state. All states share one engine, its model and one formatter. */
 export async function openSpeechProvider(): Promise<StagedServer> {
   const [engines, writing, breaking] = await Promise.all([openEngines(), startFormatter(), startBreakingFormatter()]);
   const formatters = { writing, breaking_off: breaking };

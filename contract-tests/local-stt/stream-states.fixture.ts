@@ -1,7 +1,7 @@
 import { RATE_HZ, spokenBase64 } from "../../tests/speech/slow-sound.ts";
 import type { State } from "./provider-states.fixture.ts";
 
-/** By the names of the states that choose them. */
+/** The states that choose a transport, by transport. */
 export const TRANSPORTS = { NDJSON: "a connection of lines", WebSocket: "a connection of frames" } as const;
 
 export const THREE = { type: "chunk", audio_base64: spokenBase64("three", 300), sample_rate: RATE_HZ } as const;
@@ -9,15 +9,15 @@ export const THREE = { type: "chunk", audio_base64: spokenBase64("three", 300), 
 interface StreamSetting {
   readonly server: State;
   readonly search?: string;
-  /** Each is answered by one message, which is heard before what the pact says. */
+  /** Messages sent before the pact's. The server answers each with one message. */
   readonly said?: readonly object[];
-  /** What is said without an answer: what comes then is what the pact says. */
+  /** A message that has no reply of its own. The next reply is the pact's. */
   readonly sent?: object | string | Uint8Array;
-  /** Said until the server has enough, while nobody reads what it says. */
+  /** Sent again and again, with the replies unread, until the server ends the stream. */
   readonly unread?: readonly object[];
-  /** The server stops once the stream is there. */
+  /** True if the server stops once the stream is open. */
   readonly isStopped?: boolean;
-  /** The pact says what comes first. */
+  /** True if the pact's reply is the first message of the stream. */
   readonly isOpening?: boolean;
 }
 

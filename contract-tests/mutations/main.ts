@@ -7,10 +7,10 @@ import { type Mutation, readMutations } from "./read-mutations.ts";
 import { copyRepository, type WorkingCopy } from "./working-copy.ts";
 
 /**
- * Breaks copies of the server, one small thing at a time, and tells which suites of the contract tests notice. Fails if
- * one breakage goes unnoticed. The table is written to build/mutations.md.
+ * Applies one mutation at a time to copies of the server and reports which contract suites fail. Exits with an error if
+ * no suite notices a mutation. Writes the table to build/mutations.md.
  *
- * usage: node contract-tests/mutations/main.ts [--jobs 2] [words of the breakages to try]
+ * usage: node contract-tests/mutations/main.ts [--jobs 2] [words of the mutations to try]
  */
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -21,7 +21,7 @@ const HTTP = ["responses-api.provider", "recorded-parity"];
 const EVENTS = ["stream-events.provider"];
 const SOCKETS = ["socket-messages.provider"];
 const RENDERER = ["renderer.provider"];
-/** Suites that judge a server of ours, by where the breakage is; the next ones are asked if these do not notice. */
+/** Suites to run, by the path of the mutated file. The next group runs only if the one before did not notice. */
 const ASKED: readonly (readonly [RegExp, readonly (readonly string[])[]])[] = [
   [/^src\/(local-stt|cloud-stt)\//, [["local-stt", "cloud-stt"]]],
   [/^src\/runs\/|(sse|show-events)\.ts$/, [EVENTS, HTTP, SOCKETS, RENDERER]],
@@ -31,7 +31,7 @@ const ASKED: readonly (readonly [RegExp, readonly (readonly string[])[]])[] = [
 
 interface Caught {
   readonly mutation: Mutation;
-  /** Failed checks; none: nobody noticed. */
+  /** Failed checks. Empty if no suite noticed. */
   readonly failed: readonly Check[];
 }
 
@@ -55,7 +55,7 @@ try {
   for (const copy of copies) copy.remove();
 }
 
-/** A suite that fails without a breakage would notice every one. */
+/** A suite that fails without a mutation would seem to notice every one. */
 async function checkUnbroken(copy: WorkingCopy | undefined): Promise<void> {
   const report = await copy?.run(null, ["local-stt", "cloud-stt", ...HTTP, ...EVENTS, ...SOCKETS, ...RENDERER]);
   const failed = report?.checks.filter(({ result }) => result === "failed") ?? [];
@@ -63,7 +63,7 @@ async function checkUnbroken(copy: WorkingCopy | undefined): Promise<void> {
     throw new Error(`The suites fail without a breakage: ${failed.map(({ name }) => name).join("; ")}`);
 }
 
-/** Each copy takes the next breakage. */
+/** Each working copy takes the next mutation when it is free. */
 async function breakAll(all: readonly Mutation[]): Promise<Caught[]> {
   const waiting = [...all.entries()];
   const results: Caught[] = [];

@@ -3,18 +3,18 @@ import { join } from "node:path";
 import { parse } from "yaml";
 import { isRecord } from "../records.fixture.ts";
 
-/** One small breakage of the server. */
+/** One small fault to put into the server. */
 export interface Mutation {
-  /** What the broken server does, as a sentence. */
+  /** What the broken server does, in one sentence. */
   readonly says: string;
-  /** Relative to the repository. */
+  /** Path relative to the repository's root. */
   readonly file: string;
-  /** Stands once in the file, and is replaced by `to`. */
+  /** Occurs exactly once in the file, and is replaced by `to`. */
   readonly from: string;
   readonly to: string;
 }
 
-/** Throws where an entry is not whole, or its sentence is used twice. */
+/** Reads mutations.yaml. Throws if an entry is incomplete or a sentence occurs twice. */
 export function readMutations(): Mutation[] {
   const entries: unknown = parse(readFileSync(join(import.meta.dirname, "mutations.yaml"), "utf8"));
   if (!Array.isArray(entries)) throw new Error("mutations.yaml is not a list.");
@@ -32,7 +32,7 @@ function mutationOf(entry: unknown): Mutation {
   return { says, file, from, to };
 }
 
-/** The file's text with the breakage in it. Throws where the place is not found, or is not the only one. */
+/** Returns the file's text with the mutation. Throws unless `from` occurs exactly once. */
 export function broken(text: string, { says, file, from, to }: Mutation): string {
   const places = text.split(from).length - 1;
   if (from === "" || places !== 1)

@@ -7,13 +7,13 @@ import type { Report } from "../report/checks.ts";
 import { broken, type Mutation } from "./read-mutations.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
-/** Made, not committed; large, or needed by what is started. */
+/** Uncommitted files that the tests need. They are linked because they are large. */
 const LINKED = ["node_modules", ".cache", "dist", "build/pacts"];
-/** A few failures tell who notices. */
+/** A few failures are enough to see which suite notices. */
 const COMMAND = ["contract-tests/report/run-suites.ts", "--project", "contract-providers", "--bail", "5"];
 const RUN_MAX_MS = 10 * 60_000;
 
-/** As in production, servers do not check their own replies: the suites have to notice by themselves. */
+/** Turns off the server's check of its own replies, as in production, so that only the suites can notice. */
 const UNCHECKED: Mutation = {
   says: "servers do not check their own replies",
   file: "src/config/settings.ts",
@@ -21,11 +21,11 @@ const UNCHECKED: Mutation = {
   to: 'name: "VALIDATE_REPLIES",\n    section: "Servers",\n    kind: "boolean",\n    default: false,',
 };
 
-/** A copy of the repository that can be broken. */
+/** A copy of the repository to which mutations are applied. */
 export interface WorkingCopy {
   /**
-   * Holds the copy to the contract with this in it; null: as it is. Only the providers' suites whose path has one of
-   * these words.
+   * Runs the provider suites whose path contains one of `suites` against the mutated copy. With null the copy is
+   * unchanged.
    */
   run(mutation: Mutation | null, suites: readonly string[]): Promise<Report>;
   remove(): void;

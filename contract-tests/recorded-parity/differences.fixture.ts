@@ -1,18 +1,21 @@
 import { isRecord } from "../records.fixture.ts";
 
-/** A place where our reply and the recorded one part. */
+/** A place where our reply and the recorded one differ. */
 export interface Difference {
-  /** `only-recorded`, `only-ours`: a member that one of them lacks; `value`: both have it, and it differs. */
+  /**
+   * `only-recorded` and `only-ours` mean that the other side lacks the member; `value` means that both have it with
+   * different values.
+   */
   readonly kind: "only-recorded" | "only-ours" | "value";
   /**
-   * Members from the outside in, elements of lists as `[]`; of an event with its type before:
+   * Member names from the outermost, with `[]` for list elements. An event's type comes first:
    * `response.created:response.tools[].strict`.
    */
   readonly path: string;
   readonly detail: string;
 }
 
-/** Every difference of two JSON values: members, lengths of lists, kinds and values. */
+/** Returns every difference between two JSON values: members, list lengths, types and values. */
 export function differencesOf(recorded: unknown, ours: unknown, path = ""): Difference[] {
   if (Array.isArray(recorded) && Array.isArray(ours)) return differencesOfLists(recorded, ours, path);
   if (!isRecord(recorded) || !isRecord(ours))
@@ -25,7 +28,7 @@ export function differencesOf(recorded: unknown, ours: unknown, path = ""): Diff
   });
 }
 
-/** Both streams, event by event in their order; where the types part, nothing further is compared. */
+/** Compares two streams event by event, and stops at the first event whose type differs. */
 export function differencesOfStreams(recorded: readonly object[], ours: readonly object[]): Difference[] {
   const types = differencesOf(recorded.map(typeOf), ours.map(typeOf), "events");
   if (types.length > 0) return types;

@@ -2,9 +2,9 @@ import type { Difference } from "./differences.fixture.ts";
 
 interface Exception {
   readonly kind: Difference["kind"];
-  /** The end of the path, from a member on; `*` for any. */
+  /** The last members of the path; `*` matches any path. */
   readonly path: string;
-  /** The beginning of the recording's name; left out: any. */
+  /** A prefix of the recording's name. Any recording by default. */
   readonly recording?: string;
   readonly reason: string;
 }
@@ -13,7 +13,7 @@ const LATER = "newer than the recording; the reference sends it by now";
 const SHORTENED = "who published this recording left most of its snapshots, deltas and items out";
 const NEW_EACH_TIME = "made anew for each response";
 
-/** All that may differ. What no recording needs any more has to go. */
+/** All allowed differences. The test fails if no recording needs an entry. */
 export const EXCEPTIONS: readonly Exception[] = [
   { kind: "value", path: "id", reason: NEW_EACH_TIME },
   { kind: "value", path: "item_id", reason: NEW_EACH_TIME },
@@ -46,7 +46,7 @@ export const EXCEPTIONS: readonly Exception[] = [
   { kind: "value", path: "output_index", recording: "openai-phase", reason: SHORTENED },
 ];
 
-/** The first exception that fits, or undefined. */
+/** Returns the first exception that matches, or undefined. */
 export function exceptionFor(recording: string, { kind, path }: Difference): Exception | undefined {
   return EXCEPTIONS.find(
     (exception) =>
@@ -57,7 +57,8 @@ export function exceptionFor(recording: string, { kind, path }: Difference): Exc
 }
 
 /**
- * Tools whose recordings wait until the built-in engine can play them. A test fails as soon as the server takes one.
+ * Tools that the built-in engine cannot play yet, so their recordings are not compared. A test fails once the server
+ * accepts one.
  */
 export const NOT_YET_COMPARABLE: Readonly<Record<string, string>> = {
   code_interpreter: "runs at the server, which has no such tool yet",

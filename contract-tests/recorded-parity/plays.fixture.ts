@@ -8,15 +8,15 @@ import {
   type RecordedStream,
 } from "./recordings.fixture.ts";
 
-/** A recording as our engine can play it. Made while the test runs: no recorded content is kept here. */
+/** A recording as a scenario for our engine. It is made during the test, so no recorded content is committed. */
 export interface Play {
   readonly name: string;
   readonly model: string;
-  /** The elements of `events` of a scenario file. */
+  /** The `events` of the scenario. */
   readonly lines: readonly object[];
-  /** What the recorded request must have said, as far as the reply repeats it. */
+  /** The recorded request, as far as the reply repeats it. */
   readonly request: Readonly<Record<string, unknown>>;
-  /** The types of the tools that were offered. */
+  /** The types of the tools in the request. */
   readonly tools: readonly string[];
 }
 
@@ -50,7 +50,7 @@ export function playOfBody({ name, body }: RecordedBody): Play {
   };
 }
 
-/** The text of one scenario file with all plays. */
+/** Returns the text of one scenario file with all plays. */
 export function scenarioOf(plays: readonly Play[]): string {
   return JSON.stringify({
     models: [...new Set(plays.map(({ model }) => model))],
@@ -76,7 +76,7 @@ function inputOf(name: string): string {
   return `Play «${name}», please.`;
 }
 
-/** Only what differs from the defaults, so that our defaults are compared too. */
+/** Contains only members that differ from the defaults, so that our defaults are compared too. */
 function requestOf(name: string, snapshot: RecordedResponse, said: readonly unknown[]): Record<string, unknown> {
   const { model, tools = [], store, reasoning } = snapshot;
   const sealed = JSON.stringify(said).includes('"encrypted_content"');
@@ -164,7 +164,7 @@ function linesOfContent(item: OutputItem): object[] {
   }
 }
 
-/** What was cut off never stopped by itself. */
+/** An item that was cut off has no stop event. */
 function linesOfStop(item: OutputItem): object[] {
   if ("status" in item && item.status === "incomplete") return [];
   if (item.type === "message") return raw({ type: "message_finished" });
@@ -193,7 +193,7 @@ function linesOfEnd({ usage, incomplete_details: cut }: RecordedResponse): objec
   ];
 }
 
-/** Any `ModelEvent`; the server checks it at its start. */
+/** A scenario line with any `ModelEvent`. The server checks it at start. */
 function raw(event: object): object[] {
   return [{ raw: event }];
 }

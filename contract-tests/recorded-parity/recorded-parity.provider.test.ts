@@ -20,9 +20,7 @@ const all = [...streams, ...bodies];
 const comparable = all.filter(isComparable);
 const waiting = all.filter((play) => !isComparable(play));
 
-/**
- * The same words of a model, played by the built-in engine, make the same stream and the same body as at the reference.
- */
+/** For the same model output, our server must send the same stream and the same body as the reference. */
 describe.skipIf(RECORDINGS === undefined)(
   "what the reference made of the same model output (REFERENCE_RECORDINGS)",
   () => {

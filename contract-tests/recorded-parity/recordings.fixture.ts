@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { readResponse, readResponseStreamEvent } from "../../generated/responses-api/readers.js";
 import type { Response, ResponseStreamEvent } from "../../generated/responses-api/types.ts";
 
-/** `NAME.chunks.txt` holds streams, one event a line; `NAME.json` a plain body. */
+/** Folder of recordings: `NAME.chunks.txt` is a stream with one event per line, `NAME.json` a plain body. */
 export const RECORDINGS = process.env["REFERENCE_RECORDINGS"];
 
-/** Older than our contract, or shortened: only what each recording has is sure. */
+/** Recordings may be older than our contract or shortened, so most members are optional. */
 export type RecordedResponse = Pick<Response, "model" | "output"> & Partial<Response>;
 
 export interface RecordedStream {
@@ -37,13 +37,13 @@ export function readBodies(folder: string): RecordedBody[] {
   return filesOf(folder, ".json").map((name) => ({ name, body: JSON.parse(readFileSync(join(folder, name), "utf8")) }));
 }
 
-/** The snapshot that a stream begins with. */
+/** The snapshot in the first event of a stream. */
 export function firstSnapshot({ name, events: [first] }: RecordedStream): RecordedResponse {
   if (first?.type !== "response.created") throw new Error(`${name} does not begin with response.created`);
   return first.response;
 }
 
-/** Null: the body of an error. */
+/** Returns null if the body is an error. */
 export function asResponse(body: unknown): RecordedResponse | null {
   return readResponse(body) ? body : null;
 }

@@ -1,4 +1,4 @@
-/** A node of Chromium's accessibility tree, as far as it is the same in each run. */
+/** The members of a Chromium accessibility node that are the same in each run. */
 export interface AccessibilityNode {
   readonly nodeId: string;
   readonly ignored: boolean;
@@ -10,10 +10,10 @@ export interface AccessibilityNode {
   readonly childIds?: readonly string[];
 }
 
-/** The lines that a text was broken into belong to the picture. */
+/** The role of one line of wrapped text. Line breaks are compared in the screenshots instead. */
 const LINE_OF_TEXT = "InlineTextBox";
 
-/** A line for each node that assistive technology is told of, children below their parent. */
+/** Prints one line for each node that assistive technology sees, with children indented below their parent. */
 export function describeTree(nodes: readonly AccessibilityNode[]): string {
   const byId = new Map(nodes.map((node) => [node.nodeId, node]));
   const describe = (node: AccessibilityNode, indent: string): string[] => {

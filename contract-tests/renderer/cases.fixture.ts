@@ -5,10 +5,10 @@ import type { LeftOut } from "./masks.fixture.ts";
 import type { WrittenResponse } from "./written-response.fixture.ts";
 import { callBlock, messageBlock, reasoningBlock, refusalBlock, writeStream } from "./written-streams.fixture.ts";
 
-/** One question to a page, and what the reference answers. */
+/** A question typed into the page, and the reference's streams. */
 export interface RendererCase {
   readonly name: string;
-  /** One for each request that the page sends. */
+  /** One stream for each request of the page. */
   readonly streams: readonly RecordedStream[];
   readonly hasTool: boolean;
   readonly isStateless: boolean;
@@ -37,7 +37,7 @@ const NOT_RECORDED: readonly LeftOut[] = [
   { what: "response.tool_usage", reason: LATER },
 ];
 
-/** The reference's streams written from what is known of its wire; these cases always run. */
+/** The reference's streams, written by hand from its known wire format. These cases always run. */
 export const WRITTEN_CASES: readonly RendererCase[] = [
   written("text", {}, (response) => [
     writeStream(
@@ -104,13 +104,13 @@ export const WRITTEN_CASES: readonly RendererCase[] = [
 
 interface Recorded {
   readonly name: string;
-  /** The beginning of the recording's name, and how many of its streams come before. */
+  /** The prefix of the recording's name. `from` is the number of its streams to skip. */
   readonly file: string;
   readonly from: number;
   readonly isStateless: boolean;
 }
 
-/** The reference's streams as they were recorded. */
+/** Recorded streams of the reference. */
 export const RECORDED_CASES: readonly Recorded[] = [
   { name: "recorded text", file: "openai-reasoning-encrypted-content", from: 3, isStateless: true },
   {
@@ -133,7 +133,7 @@ export function readRecordedCase(folder: string, { name, file, from, isStateless
   return { name, streams: newer, hasTool, isStateless, left: [...LEFT_OUT, ...NOT_RECORDED] };
 }
 
-/** Reasoning items have a list of contents by now, which is newer than the recordings. */
+/** Adds the `content` list of reasoning items, which is newer than the recordings. */
 function withReasoningContent<Value>(value: Value): Value;
 function withReasoningContent(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withReasoningContent);
@@ -154,8 +154,8 @@ export function modelOf({ streams: [first] }: RendererCase): string {
 }
 
 /**
- * What makes our engine say what the reference's model said: a scenario for each stream, the last turn first, for the
- * first that fits is played.
+ * Returns a scenario file that makes our engine send the reference's text. It has one scenario per stream. Later turns
+ * come first, because the engine plays the first scenario that matches.
  */
 export function scenarioOfCases(cases: readonly RendererCase[]): string {
   return JSON.stringify({

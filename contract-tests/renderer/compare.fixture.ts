@@ -7,31 +7,31 @@ import { type Seat, type Source, type Step, show } from "./show.fixture.ts";
 import { differenceOfTexts, differencesOfSnapshots } from "./snapshot-differences.fixture.ts";
 import type { Viewer } from "./viewer.fixture.ts";
 
-/** Two sources of the same scenario. */
+/** The two sources of a case's streams. */
 export interface Sources {
   readonly reference: Source;
   readonly ours: Source;
 }
 
 export interface Comparison {
-  /** How many were equal. */
+  /** Number of equal steps. */
   readonly steps: number;
-  /** The first step at which the pages part, to be read, or what went wrong in them; empty: nobody can tell. */
+  /** Describes the first step at which the pages differ, or their errors. Empty if the pages are equal. */
   readonly differences: readonly string[];
-  /** What both pages looked like where they parted. */
+  /** PNG images of both pages at the first difference. */
   readonly screenshots: Readonly<Record<string, Buffer>>;
 }
 
-/** Where the two screenshots of a difference are left. */
+/** Folder for the screenshots of a difference. */
 const SCREENSHOTS = join(import.meta.dirname, "../../build/renderer");
 
-/** Two windows side by side. */
+/** The proxy and the two browser windows. */
 export interface Theatre {
   readonly proxy: Proxy;
   readonly viewers: readonly [reference: Viewer, ours: Viewer];
 }
 
-/** Two pages, each before one source; they are compared after each event, until they part. */
+/** Shows a page from each source and compares them after each event, until they differ. */
 export async function compare({ proxy, viewers }: Theatre, shown: RendererCase, sources: Sources): Promise<Comparison> {
   const [reference, ours] = await Promise.all([
     seat(viewers[0], proxy, shown, sources.reference),
@@ -47,7 +47,7 @@ export async function compare({ proxy, viewers }: Theatre, shown: RendererCase, 
   return { ...compared, differences };
 }
 
-/** Leaves the screenshots in `build/renderer/`, and says where. */
+/** Writes the screenshots to `build/renderer/` and returns a line with each path. */
 export async function keepScreenshots(
   { name }: RendererCase,
   { screenshots }: Pick<Comparison, "screenshots">,
@@ -76,7 +76,7 @@ async function compareSteps(
   }
 }
 
-/** Null: that stream is at its end already. */
+/** Returns the differences of two steps. A step is null if its stream has ended. */
 export function differencesOfSteps(reference: Step | null, ours: Step | null): string[] {
   if (reference === null) return ["Our stream goes on after the end of the reference's."];
   if (ours === null) return ["Our stream is at its end."];

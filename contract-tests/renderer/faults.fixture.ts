@@ -1,10 +1,10 @@
 import { isRecord } from "../records.fixture.ts";
 import type { Frame } from "./show.fixture.ts";
 
-/** A breakage of our stream, which a user or a program would run into. */
+/** A fault in our stream that a user or a program would notice. */
 export interface Fault {
   readonly title: string;
-  /** The case whose stream it breaks. */
+  /** The name of the case whose stream gets the fault. */
   readonly of: string;
   readonly seed: (frames: readonly Frame[]) => readonly Frame[];
 }
@@ -95,7 +95,7 @@ function without(event: Readonly<Record<string, unknown>>, member: string): Read
   return Object.fromEntries(Object.entries(event).filter(([name]) => name !== member));
 }
 
-/** The first of its name. */
+/** True if `frame` is the first frame with this name. */
 function isThe(name: string, frames: readonly Frame[], frame: Frame): boolean {
   return frame === frames.find((candidate) => candidate.name === name);
 }

@@ -1,8 +1,10 @@
 import { isRecord } from "../records.fixture.ts";
 
-/** A member that is left out before a page sees it, of both streams alike. */
+/** A member that is removed from both streams before a page sees it. */
 export interface LeftOut {
-  /** Of any event `response.top_p`, of one `response.refusal.delta:obfuscation`. */
+  /**
+   * A path in all events, such as `response.top_p`, or in one event type, such as `response.refusal.delta:obfuscation`.
+   */
   readonly what: string;
   readonly reason: string;
 }
@@ -23,7 +25,7 @@ export class Masking {
   readonly #counts = new Map<string, number>();
   readonly #left: readonly LeftOut[];
 
-  /** `left`: members that are left out. */
+  /** `left` lists the members to remove. */
   constructor(left: readonly LeftOut[]) {
     this.#left = left;
   }
@@ -32,7 +34,7 @@ export class Masking {
     return this.#mask(event, isRecord(event) ? `${String(event["type"])}:` : "");
   }
 
-  /** Whole strings only: what a client sends back it sends as it came. */
+  /** Replaces whole strings only, because a client sends values back unchanged. */
   unmask(value: unknown): unknown {
     if (typeof value === "string") return this.#originals.get(value) ?? value;
     if (Array.isArray(value)) return value.map((element) => this.unmask(element));
@@ -72,7 +74,7 @@ export class Masking {
   }
 }
 
-/** The kind of an id is the contract's. */
+/** Keeps the prefix of an id, because the contract fixes it. */
 function prefixOf(id: string): string {
   return id.replace(/_[^_]*$/, "");
 }

@@ -2,7 +2,7 @@ import { build } from "vite";
 
 const PAGE = new URL("page/", import.meta.url).pathname;
 
-/** Builds the page as an app's own build would, and gives its files by name. */
+/** Builds the page as an app would, and returns its files by name. */
 export async function buildPage(): Promise<ReadonlyMap<string, string>> {
   const built = await build({
     configFile: false,

@@ -2,23 +2,23 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { text as readText } from "node:stream/consumers";
 
-/** Serves the page to each stage, and holds the replies that its page asks for. */
+/** Serves the page to each browser window, and holds the replies to its requests. */
 export interface Proxy {
   openStage(): Stage;
   close(): void;
 }
 
-/** One page's view of the world. All have the same address, so that no page shows which one it is. */
+/** The connection of one page. All pages have the same URL, so the URL makes no visible difference. */
 export interface Stage {
-  /** Where the page lies; it asks for `v1/responses` below. */
+  /** The page's URL. The page sends its requests to `v1/responses` relative to it. */
   readonly url: string;
-  /** What its browser has to send with every request. */
+  /** Headers that the browser must send with every request. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The next request of the page that nobody has taken yet; an error after `REQUEST_WAIT_MS`. */
+  /** Returns the page's next unread request. Rejects after `REQUEST_WAIT_MS`. */
   nextRequest(): Promise<HeldReply>;
 }
 
-/** A reply that the page waits for. It goes out piece by piece, as the test says. */
+/** A reply that the page waits for. The test sends it piece by piece. */
 export interface HeldReply {
   readonly request: unknown;
   begin(contentType: string): void;
@@ -54,7 +54,7 @@ export async function startProxy(page: ReadonlyMap<string, string>): Promise<Pro
   };
 }
 
-/** Requests that came before anyone asked, or someone who asks before they came. */
+/** Holds requests that no one has read yet, or the reader that waits for the next one. */
 class Queue {
   readonly #waiting: HeldReply[] = [];
   #taker: ((reply: HeldReply) => void) | null = null;

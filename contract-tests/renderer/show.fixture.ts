@@ -4,7 +4,7 @@ import type { Masking } from "./masks.fixture.ts";
 import type { Stage } from "./proxy.fixture.ts";
 import type { Snapshot, Viewer } from "./viewer.fixture.ts";
 
-/** An event as it is sent to a page. */
+/** An event sent to a page. */
 export interface Frame {
   readonly name: string;
   readonly data: unknown;
@@ -15,10 +15,10 @@ export interface Stream {
   readonly frames: readonly Frame[];
 }
 
-/** Where the replies to a page come from; `turn` counts its requests, from 0. */
+/** Returns the reply to a page's request. `turn` counts the page's requests from 0. */
 export type Source = (request: unknown, turn: number) => Promise<Stream>;
 
-/** A page in front of one source. */
+/** A page and the source of its streams. */
 export interface Seat {
   readonly viewer: Viewer;
   readonly stage: Stage;
@@ -26,24 +26,24 @@ export interface Seat {
   readonly source: Source;
 }
 
-/** What the page looks like after each thing that happens to it. */
+/** The page after one event or request. */
 export interface Step {
-  /** `request 1`, `response.created`, `end of the stream`. */
+  /** Such as `request 1`, `response.created` or `end of the stream`. */
   readonly name: string;
-  /** What the page asked for, where this step is a request. */
+  /** The body of the request, or null if this step is not a request. */
   readonly request: unknown;
   readonly snapshot: Snapshot;
 }
 
 /**
- * The AI SDK takes a failure within 50 ms of the beginning for a refused request, and says so in other words. Both
- * pages are shown later ones.
+ * The AI SDK reports a failure in the first 50 ms of a stream as a refused request. The wait makes later failures count
+ * as stream errors on both pages.
  */
 const REFUSAL_MS = 100;
 
 /**
- * Asks the question of the case and shows the replies to the page event by event; each step waits until someone takes
- * it.
+ * Types the case's question into the page and sends the replies event by event. Each step waits until the caller takes
+ * the one before.
  */
 export async function* show({ viewer, stage, masking, source }: Seat, shown: RendererCase): AsyncGenerator<Step> {
   let lines = 0;
@@ -55,7 +55,7 @@ export async function* show({ viewer, stage, masking, source }: Seat, shown: Ren
     yield { name: `request ${turn + 1}`, request: reply.request, snapshot: asked };
     const { contentType, frames } = await source(masking.unmask(reply.request), turn);
     reply.begin(contentType);
-    lines += 1; // The page writes status and type down, too.
+    lines += 1; // The page also logs the reply's status and type.
     for (const { name, data } of frames) {
       reply.send(`event: ${name}\ndata: ${JSON.stringify(masking.mask(data))}\n\n`);
       lines += 1;

@@ -4,9 +4,7 @@ const LINES_MAX = 12;
 const LINE_LETTERS_MAX = 160;
 const LETTERS_BEFORE = 60;
 
-/**
- * Everything in which the page of our stream is not the page of the reference's, to be read; empty: nobody can tell.
- */
+/** Describes every difference between the page of the reference's stream and that of ours. Empty if they are equal. */
 export function differencesOfSnapshots(reference: Snapshot, ours: Snapshot): string[] {
   return [
     ...(reference.isSettled ? [] : ["The page of the reference's stream did not come to rest."]),
@@ -17,7 +15,7 @@ export function differencesOfSnapshots(reference: Snapshot, ours: Snapshot): str
   ];
 }
 
-/** The lines between the first and the last that differ. */
+/** Returns the lines from the first to the last difference. */
 export function differenceOfTexts(what: string, reference: string, ours: string): string[] {
   if (reference === ours) return [];
   const [left, right] = [reference.split("\n"), ours.split("\n")];
@@ -40,7 +38,7 @@ function sharedLetters(one: string, other: string): number {
   return count;
 }
 
-/** A line that fits is shown whole, of a longer one what stands around the place where the first lines part. */
+/** Returns a short line whole, and of a longer one the part around the first difference. */
 function shorten(line: string, from: number): string {
   if (line.length <= LINE_LETTERS_MAX) return line;
   return `${from > 0 ? "…" : ""}${line.slice(from, from + LINE_LETTERS_MAX)}${from + LINE_LETTERS_MAX < line.length ? "…" : ""}`;

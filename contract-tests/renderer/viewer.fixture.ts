@@ -2,32 +2,32 @@ import type { Browser, CDPSession, Page } from "playwright-core";
 import { describeTree } from "./accessibility-tree.fixture.ts";
 import type { Stage } from "./proxy.fixture.ts";
 
-/** What can be seen, heard and touched of a page at one moment. */
+/** The document, accessibility tree and pixels of a page at one moment. */
 export interface Snapshot {
-  /** False where the page did not come to what was waited for within `SETTLE_MAX_MS`. */
+  /** False if the page did not reach the awaited state within `SETTLE_MAX_MS`. */
   readonly isSettled: boolean;
   readonly dom: string;
   readonly accessibility: string;
-  /** PNG: the same pixels are the same bytes. */
+  /** A PNG image. Equal pixels give equal bytes. */
   readonly screenshot: Buffer;
 }
 
-/** When a page has made of the last event all that it will. */
+/** The state that a page reaches once it has shown the last event. */
 export interface Awaited {
-  /** So many lines stand in the list of events. */
+  /** Number of lines in the page's list of events. */
   readonly lines: number;
-  /** The chat waits for nothing any more. */
+  /** True if the chat waits for no further event. */
   readonly isOver: boolean;
 }
 
-/** A window that shows one page after the other. */
+/** A browser window that shows one page after another. */
 export interface Viewer {
   visit(stage: Stage, query: string): Promise<void>;
   say(text: string): Promise<void>;
   snapshot(awaited: Awaited): Promise<Snapshot>;
-  /** Errors of the present page that nobody caught. */
+  /** Uncaught errors of the current page. */
   uncaughtErrors(): readonly string[];
-  /** What the present page wrote as an error; the library does so where a stream tells of one. */
+  /** Console errors of the current page. The AI SDK writes one for a stream's error event. */
   consoleErrors(): readonly string[];
 }
 
@@ -70,10 +70,7 @@ async function takeSnapshot(page: Page, devtools: CDPSession, awaited: Awaited):
   return { isSettled, dom, accessibility: describeTree(nodes), screenshot: Buffer.from(data, "base64") };
 }
 
-/**
- * Runs in the page: waits until what is awaited is there and two frames went by without a change, then writes the
- * document down.
- */
+/** Runs in the page: waits for the awaited state and for two frames without a change, then returns the document. */
 async function settle(awaited: Awaited & { settleMaxMs: number }): Promise<{ isSettled: boolean; dom: string }> {
   const QUIET_FRAMES = 2;
   const startedAt = performance.now();

@@ -1,7 +1,4 @@
-/**
- * A whole response as the reference is known to send it today, written member by member from its documented and
- * recorded wire format.
- */
+/** A whole response of the reference, written by hand from its documented and recorded wire format. */
 export interface WrittenResponse {
   readonly id: string;
   readonly model: string;
@@ -19,7 +16,7 @@ export interface WrittenEnd {
 
 const CREATED_AT = 1_784_759_811;
 
-/** `end` null: the snapshot that a stream begins with. */
+/** With `end` null, writes the snapshot of a stream's first event. */
 export function writeResponse(
   { id, model, isReasoning, store, hasTool }: WrittenResponse,
   end: WrittenEnd | null,

@@ -7,7 +7,7 @@ interface WireEvent {
   readonly [member: string]: unknown;
 }
 
-/** One item of the output: its events, and what it is in the end. */
+/** One output item: its events and its final form. */
 interface Block {
   readonly events: (outputIndex: number) => readonly WireEvent[];
   readonly item: object;
@@ -18,8 +18,8 @@ type Status = "completed" | "incomplete";
 const DELTA_PAD = 16;
 
 /**
- * A stream in the order that the reference's streams are known to have (prefix, blocks, terminal event). It is written
- * from what is documented and recorded of the reference, and not from anything that our server sent.
+ * Writes a stream in the reference's order: prefix, blocks, terminal event. It follows the documented and recorded wire
+ * format of the reference, not the output of our server.
  */
 export function writeStream(
   response: WrittenResponse,
@@ -39,7 +39,7 @@ export function writeStream(
 }
 
 export interface WrittenCitation {
-  /** After so many deltas. */
+  /** Number of deltas before it. */
   readonly after: number;
   readonly annotation: object;
 }
@@ -111,7 +111,7 @@ export function refusalBlock(id: string, deltas: readonly string[]): Block {
   };
 }
 
-/** Sealed anew in each event. */
+/** Each event has a different ciphertext. */
 export function reasoningBlock(id: string, summaries: readonly (readonly string[])[]): Block {
   const item = {
     id,
@@ -170,7 +170,7 @@ function done(index: number, item: object): WireEvent {
   return { type: "response.output_item.done", output_index: index, item };
 }
 
-/** A delta with the letters that hide its length. */
+/** A delta with padding that hides its length. */
 function padded(delta: string): object {
   return { delta, obfuscation: "x".repeat((DELTA_PAD - (delta.length % DELTA_PAD)) % DELTA_PAD) };
 }

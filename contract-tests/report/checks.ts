@@ -1,15 +1,15 @@
 import type { ProviderKind } from "../provider-titles.ts";
 
-/** One thing that was looked at, at one provider or at none: some checks compare documents. */
+/** One check of a provider, or of documents only. */
 export interface Check {
-  /** The folder of the suite: "responses-api". */
+  /** The suite's folder, such as "responses-api". */
   readonly suite: string;
   readonly provider: ProviderKind | null;
-  /** The blocks that it stands in: "the pact of openai-sdk". */
+  /** The titles of the enclosing blocks, such as "the pact of openai-sdk". */
   readonly group: string;
   readonly name: string;
   readonly result: "held" | "failed" | "skipped";
-  /** Why it was skipped, what is wrong where it failed. */
+  /** Why the check was skipped or failed. */
   readonly reasons: readonly string[];
   readonly durationMs: number;
 }

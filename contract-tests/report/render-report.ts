@@ -12,7 +12,7 @@ td.held { color: light-dark(#176b2c, #7fd493); } td.failed { color: light-dark(#
 summary { cursor: pointer; padding: 0.3rem 0; } pre { white-space: pre-wrap; margin: 0.2rem 0; font-size: 0.85em; }
 `;
 
-/** A page without scripts: for each suite a table of its checks, with a column for each provider. */
+/** Returns an HTML page without scripts: a table of checks for each suite, with a column for each provider. */
 export function renderReport(report: Report): string {
   const suites = [...Map.groupBy(report.checks, ({ suite }) => suite)].map(([suite, checks]) =>
     renderSuite(suite, checks),
@@ -67,7 +67,7 @@ function renderGroup(group: string, checks: readonly Check[]): string {
 <table><thead><tr><th></th>${heads}</tr></thead><tbody>${rows.join("")}</tbody></table></details>`;
 }
 
-/** Checks of one name at one provider; the worst result counts. */
+/** Renders the checks of one name at one provider. The worst result counts. */
 function renderCell(checks: readonly Check[]): string {
   const result = (["failed", "skipped", "held"] as const).find((one) => checks.some((check) => check.result === one));
   if (result === undefined) return "<td></td>";

@@ -4,8 +4,8 @@ import { startVitest } from "vitest/node";
 import { ContractReporter, REPORT_DIR } from "./reporter.ts";
 
 /**
- * Runs the suites of a project, in the files that are named, if any are. The exit code says whether all held; with
- * `--bail` no more is asked after so many failures.
+ * Runs the suites of a project, or only the named files. The exit code is 0 if all checks passed. `--bail N` stops
+ * after N failures.
  */
 const { values, positionals } = parseArgs({
   allowPositionals: true,

@@ -5,7 +5,7 @@ type Calls = {
   readonly [Name in keyof Clients]: (...client: Parameters<NonNullable<Clients[Name]>>) => PromiseLike<unknown>;
 };
 
-/** Both clients return what the reply says, as far as `seen` goes. */
+/** Checks that both clients return the members of `seen`. */
 export async function checkAnswer(interaction: Interaction, seen: object, { official, own }: Calls): Promise<void> {
   await checkInteraction(interaction, {
     official: async (client) => expect(await official(client)).toMatchObject(seen),

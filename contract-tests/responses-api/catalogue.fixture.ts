@@ -5,13 +5,13 @@ import { recordOf } from "../records.fixture.ts";
 const DOCUMENT = new URL("../../generated/responses-api/openapi.json", import.meta.url);
 const METHODS = ["get", "post", "put", "patch", "delete"];
 
-/** What the contract promises, from its published document. */
+/** An operation of the published OpenAPI document. */
 export interface Operation {
   readonly operationId: string;
   readonly method: string;
-  /** With its parameters in braces. */
+  /** The path with its parameters in braces. */
   readonly path: string;
-  /** Status and code of all errors that it names. */
+  /** Status and code of every documented error. */
   readonly errors: readonly string[];
 }
 
@@ -29,7 +29,7 @@ export function readOperations(): readonly Operation[] {
   );
 }
 
-/** A description lists codes as words with underscores; a type that goes with one is told in brackets. */
+/** Reads the error codes from a description: words with underscores, each perhaps followed by its type in brackets. */
 function errorsOf(document: Json, operation: Json): string[] {
   return Object.entries(memberOf(operation, "responses")).flatMap(([status, reply]) => {
     const { description } = referredTo(document, reply);
@@ -50,7 +50,7 @@ function referredTo(document: Json, reply: unknown): Json {
 export interface WrittenInteraction {
   readonly method: string;
   readonly path: string;
-  /** Status and code of the error it replies with; null where it is none. */
+  /** Status and code of the error reply, or null if the reply is not an error. */
   readonly error: string | null;
 }
 
@@ -70,7 +70,7 @@ export function readInteractions(parties: Parties): readonly WrittenInteraction[
   });
 }
 
-/** The operation that an interaction asks for; the path with the fewest parameters wins. */
+/** Finds the operation of an interaction. Of several matching paths the one with the fewest parameters wins. */
 export function operationOf(
   { method, path }: WrittenInteraction,
   operations: readonly Operation[],

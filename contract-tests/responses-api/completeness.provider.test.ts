@@ -8,10 +8,10 @@ import type { Parties } from "../pact-files.fixture.ts";
 import { operationOf, readInteractions, readOperations, type WrittenInteraction } from "./catalogue.fixture.ts";
 import { OFFICIAL_SDK, OWN_CLIENT } from "./interaction.fixture.ts";
 
-/** Errors that our server sends and its document does not name. */
+/** Errors that our server sends but its document does not list. */
 const BEYOND_THE_DOCUMENT = ["404 invalid_request_error", "501 not_implemented", "503 server_error"];
 
-/** Documented errors of which no interaction can tell, and why. */
+/** Documented errors that no interaction can cause, with the reason. */
 const IN_NO_PACT: Readonly<Record<string, string>> = {
   "400 failed_to_download_image": "The built-in engine looks at no picture, so it fetches none.",
   "400 invalid_json": "Pact's proxy reads JSON before it passes it on, and refuses by itself what is none.",
@@ -27,10 +27,10 @@ const IN_NO_PACT: Readonly<Record<string, string>> = {
   "507 storage_full": "No caller fills the disk of a server in a pact.",
 };
 
-/** What our client keeps its users from, since it writes forms and media types by itself. */
+/** Errors that our client prevents, because it writes forms and media types itself. */
 const NOT_BY_OWN_CLIENT: readonly string[] = ["400 invalid_form", "415 unsupported_media_type"];
 
-/** Promises of the catalogue that no interaction holds, and why. */
+/** Requirements of the error catalogue that no interaction can test, with the reason. */
 const REQUIREMENTS_IN_NO_PACT: Readonly<Record<string, string>> = {
   "errors.catalogue.invalid-json": "As above.",
   "errors.catalogue.logprobs-on-reasoning-model": "The built-in engine tells probabilities also where it reasons.",
@@ -58,7 +58,7 @@ describe.each([
   });
 });
 
-/** The table of errors goes by status and code; many of the catalogue share one, so each is told by its requirement. */
+/** Many errors of the catalogue share a status and a code, so this test finds each by its requirement id. */
 test("every requirement of the error catalogue is cited by a consumer", async () => {
   const cited = new Set<string>();
   for await (const path of glob("*.consumer.test.ts", { cwd: import.meta.dirname })) {

@@ -7,7 +7,7 @@ export type StreamState = keyof typeof SITUATIONS | keyof typeof STAGED_SITUATIO
 
 export interface Recipe {
   readonly request: Readonly<Record<string, unknown>>;
-  /** What is read: the reply to the request, unless told. */
+  /** Which stream is read. The reply to the request by default. */
   readonly read?: "cancelled reply" | "once more" | "events under the names of the reference";
 }
 
@@ -23,9 +23,9 @@ const TOOL_SEARCH = {
   description: "Finds tools.",
   parameters: { type: "object", properties: { query: { type: "string" } }, required: ["query"] },
 };
-/** Not to be called before it was found. */
+/** A deferred tool, which the model must find before it can call it. */
 const LATER = { ...WEATHER, defer_loading: true };
-/** The other name of `include_obfuscation`. Any extension would do. */
+/** An extension name of `include_obfuscation`. Any other extension would do. */
 const EXTENSION = { stream_options: { obfuscation: true } };
 const BACKGROUND = { background: true };
 const SPOKEN = { input: "Please play: speak", output_audio: {} };
@@ -88,8 +88,8 @@ export function usesExtension({ request }: Recipe): boolean {
 }
 
 /**
- * Every event that the service sends in a state; throws where their order, numbers, ids or texts break the grammar. Not
- * read by a client, since clients turn some events into errors.
+ * Returns every event that the service sends in a state. Throws if their order, numbers, ids or texts break the
+ * grammar. Reads the stream without a client, because clients turn some events into errors.
  */
 export async function emitEvents(service: Service, state: string): Promise<readonly unknown[]> {
   const recipe = recipeFor(state);
@@ -109,16 +109,16 @@ export async function emitEvents(service: Service, state: string): Promise<reado
   return once.events;
 }
 
-/** In the background: up to `response.in_progress`. */
+/** Number of events of a background response up to `response.in_progress`. */
 const BEGINNING = 3;
-/** A distant model takes its time. */
+/** Long enough for a slow remote model. */
 const STREAM_MS_MAX = 60_000;
 const READ_AGAIN: Readonly<Record<string, string>> = {
   "once more": `?stream=true&starting_after=${BEGINNING - 1}`,
   "events under the names of the reference": "/events?dialect=reference",
 };
 
-/** Throws where the service refuses. */
+/** Sends a request. Throws if the service refuses it. */
 export async function send({ url, apiKey }: Service, method: string, path: string, body?: unknown): Promise<Response> {
   const reply = await fetch(`${url}/v1/responses${path}`, {
     method,

@@ -4,7 +4,10 @@ import { expectLegal } from "./read-stream.fixture.ts";
 import { LANE } from "./socket-situations.fixture.ts";
 import { SocketTalk } from "./socket-talk.fixture.ts";
 
-/** Every frame that the service sends in a state; throws where their order, numbers, ids or texts break the grammar. */
+/**
+ * Returns every frame that the service sends in a state. Throws if their order, numbers, ids or texts break the
+ * grammar.
+ */
 export async function emitFrames(service: Service, state: string): Promise<readonly unknown[]> {
   const talk = await SocketTalk.open(service);
   const { request, dialect, isCancelled = false } = askFor(state);

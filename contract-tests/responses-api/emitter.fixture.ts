@@ -4,7 +4,7 @@ import { nameOfEvent } from "./stream-situations.fixture.ts";
 
 type Emit = (service: Service, state: string) => Promise<readonly unknown[]>;
 
-/** Brings each state about once. */
+/** Runs the request of each state once and keeps its events. */
 export class Emitter {
   readonly #emit: Emit;
   readonly #service: Service;
@@ -21,14 +21,14 @@ export class Emitter {
     return events;
   }
 
-  /** The event that a message is about. */
+  /** Returns the event that a message describes. */
   async find({ description, state, example }: PactMessage): Promise<unknown> {
     const events = await this.all(state);
     const alike = events.filter((event) => nameOfEvent(event) === nameOfEvent(example));
     return alike[description.endsWith(", the second") ? 1 : 0] ?? { missing: description };
   }
 
-  /** The names of all events of these states. */
+  /** Returns the names of all events of these states. */
   async names(states: readonly string[]): Promise<ReadonlySet<string>> {
     const events = await Promise.all(states.map((state) => this.all(state)));
     return new Set(events.flat().map(nameOfEvent));

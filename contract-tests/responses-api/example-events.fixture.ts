@@ -34,7 +34,7 @@ export const CUSTOM_CALL = {
   name: "run_shell",
 } as const satisfies OutputItem;
 
-/** What else is offered where two are called at once. */
+/** The second call where the model calls two functions at once. */
 export const SECOND_CALL = { ...CALL, name: "get_time" } as const satisfies OutputItem;
 
 const REASONING_ID = "rs_0123456789abcdef00670000000123456789abcdef01234567";
@@ -49,17 +49,17 @@ const THOUGHT = "The request asks for a greeting.";
 const CUT_MESSAGE = { ...messageSaying("The sea"), status: "incomplete" } as const;
 const FAILURE = { code: "server_error", message: "The model broke off." } as const;
 
-/** An event without its number, which its place in a stream gives it. */
+/** An event without its sequence number, which depends on its place in the stream. */
 export type ExampleEvent = Unnumbered<ResponseStreamEvent>;
 export type Unnumbered<Event> = Event extends unknown ? Omit<Event, "sequence_number"> : never;
 
-/** How every stream begins. */
+/** The first events of every stream. */
 export const PREFIX: readonly ExampleEvent[] = [
   { type: "response.created", response: runningResponse() },
   { type: "response.in_progress", response: runningResponse() },
 ];
 
-/** One whole message, as it is sent. */
+/** All events of one message item. */
 export const TEXT_BLOCK: readonly ExampleEvent[] = [
   {
     type: "response.output_item.added",
@@ -141,7 +141,7 @@ export const SUMMARY_EVENTS: readonly ExampleEvent[] = [
   },
 ];
 
-/** Models with open weights show what they think; those of the reference do not. */
+/** Raw reasoning text, which models with open weights send and the reference's models do not. */
 export const REASONING_EVENTS: readonly ExampleEvent[] = [
   { type: "response.content_part.added", ...IN_REASONING, part: { type: "reasoning_text", text: "" } },
   { type: "response.reasoning_text.delta", ...IN_REASONING, delta: "The" },

@@ -16,7 +16,7 @@ export function messageSaying(text: string): OutputItem & { readonly type: "mess
   };
 }
 
-/** A finished response with every member that the reference always sends, and no other. */
+/** A completed response with exactly the members that the reference always sends. */
 export function exampleResponse(members: Partial<Response> = {}): Response {
   return {
     id: RESPONSE_ID,
@@ -59,17 +59,17 @@ export function exampleResponse(members: Partial<Response> = {}): Response {
   };
 }
 
-/** As in the events of a stream that goes on. */
+/** The snapshot in the events of a running stream. */
 export function runningResponse(): Response {
   return exampleResponse({ status: "in_progress", completed_at: null, output: [], service_tier: "auto", usage: null });
 }
 
-/** `loose` are matchers in place of single members. */
+/** Returns the shape of a response. `loose` has matchers that replace single members. */
 export function responseShape(members: Partial<Response> = {}, loose: Readonly<Record<string, unknown>> = {}): unknown {
   return shapeOf({ ...exampleResponse(members), ...ECHO_BY_MODEL, ...loose });
 }
 
-/** Models differ in how they echo that nobody asked for reasoning. */
+/** Models differ in how they echo a request without `reasoning`. */
 const ECHO_BY_MODEL = { reasoning: MatchersV3.like({}) };
 
 const USAGE = {

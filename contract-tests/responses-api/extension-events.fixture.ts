@@ -10,7 +10,7 @@ export const TRANSCRIPT_EVENTS: readonly ExampleEvent[] = [
   { type: "response.audio.transcript.done" },
 ];
 
-/** Sound under the names of the reference. */
+/** Audio events under the reference's names. */
 export const SOUND_EVENTS: readonly ExampleEvent[] = [
   { type: "response.audio.delta", delta: SOUND },
   { type: "response.audio.done" },

@@ -9,7 +9,7 @@ import { checkInteraction, EXAMPLE_MODEL, theModel } from "./interaction.fixture
 import { framed, framePatterns } from "./stream-frames.fixture.ts";
 
 const { eachLike, fromProviderState, regex, string } = MatchersV3;
-/** The reference refuses all of this. */
+/** The reference refuses all of these requests. */
 const given = ["a chat model", "a server with extensions"] as const;
 const CREATE = { given, method: "POST", path: "/v1/responses" } as const;
 const model = EXAMPLE_MODEL;

@@ -93,7 +93,7 @@ describe("a client that keeps files", () => {
     });
   });
 
-  /** The reference refuses this for files of some purposes. */
+  /** The reference refuses to return files of some purposes. */
   test("gets back what it uploaded", async () => {
     verifies("files.upload.bytes-unchanged");
     const contentType = { example: "application/octet-stream", pattern: "^application/octet-stream$" };
@@ -221,7 +221,7 @@ function ownFile(text: string) {
   return { bytes: new Uint8Array(Buffer.from(text)), filename: FILE.filename, mimeType: "text/plain" };
 }
 
-/** Parts may come in any order, between boundaries that clients choose: Pact compares part by part. */
+/** Clients choose the boundary and the order of the parts, so the pattern compares part by part. */
 function formOf(parts: Readonly<Record<string, string>>, text: string): TextShape {
   const plain = Object.entries(parts).flatMap(([name, value]) => [
     `--${BOUNDARY}`,

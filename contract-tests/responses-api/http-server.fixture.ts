@@ -1,18 +1,18 @@
 import type { TestServerOptions } from "../../tests/test-server.ts";
 
-/** A key that acts for one organization only. */
+/** A key that belongs to one organization. */
 export const ACME_KEY = "sk-of-acme";
-/** A key that `USE_UP` deprives of its minute. */
+/** A key whose tokens per minute `USE_UP` spends. */
 export const SPENT_KEY = "sk-whose-minute-is-used-up";
 
-/** Takes any model a while, so that there is time to come in between. */
+/** A long task, so that a test can act while the model still answers. */
 export const LONG_TASK = "Write 200 words about the sea. Please play: wait";
 export const USE_UP = "Please play: use up";
 
-/** Fewer than `USE_UP` takes, more than all the rest. */
+/** Less than `USE_UP` spends, and more than all other requests together. */
 const TOKENS_PER_MINUTE = 1_000_000;
 
-/** What the built-in engine plays where no request alone brings about a reply. */
+/** Scenarios for replies that no request alone can cause. */
 const SCENARIO = `
 scenarios:
   - when: { input_contains: "play: wait" }
@@ -41,7 +41,7 @@ scenarios:
       - error: { status: 500, type: server_error, code: server_error, message: The model broke off. }
 `;
 
-/** How our server is started so that it can be put into all states. Its limits are low, so that examples stay short. */
+/** Options of a server that can enter every state. Its limits are low, so that examples stay short. */
 export const STAGED_SERVER: TestServerOptions = {
   scenario: SCENARIO,
   env: {

@@ -57,7 +57,7 @@ interface Page {
   readonly hasMore: boolean;
 }
 
-/** Each item of a page is compared in its place. */
+/** Compares each item of a page at its index. */
 async function check({ request, query = {}, texts, hasMore }: Page): Promise<void> {
   const { limit, order, after } = query;
   const first_id = itemId(texts.at(0) ?? "");

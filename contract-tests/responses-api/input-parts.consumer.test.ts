@@ -21,7 +21,7 @@ describe("a client that lists the parts of its input", () => {
   const id = regex("^msg_.+$", ITEM_ID);
   const given = ["a response made of a picture"] as const;
 
-  /** The reference leaves its address out, ours does not. */
+  /** The reference omits the image's URL from the reply; our server does not. */
   test("gets a picture", async () => {
     verifies("contract.parity.same-checks-both-providers");
     const content = [TEXT, PICTURE];

@@ -6,14 +6,14 @@ import { CALLER_STATE, type State } from "./provider-states.ts";
 
 const { fromProviderState, regex } = MatchersV3;
 
-/** The same interactions, but for those that our client leaves no way to send. */
+/** The same interactions, except those that our client cannot send. */
 export const OFFICIAL_SDK: Parties = { consumer: "openai-sdk", provider: "responses-api" };
 export const OWN_CLIENT: Parties = { consumer: "antiphon-client", provider: "responses-api" };
 export const EXAMPLE_KEY = "sk-example";
 export const EXAMPLE_MODEL = "example-model";
 export const EXAMPLE_REQUEST_ID = "req_0123456789abcdef0123456789abcdef";
 
-/** Has the model of the provider put in its place. */
+/** The verifier replaces it with the provider's model. */
 export const theModel = fromProviderState("${model}", EXAMPLE_MODEL);
 
 type RequestWriter = NonNullable<Parameters<ReturnType<PactV4["addInteraction"]>["withRequest"]>[2]>;
@@ -23,20 +23,20 @@ type Query = Parameters<RequestBuilder["query"]>[0];
 type HeaderShapes = Parameters<RequestBuilder["headers"]>[0];
 
 export interface Interaction {
-  /** Names of `provider-states.ts`. That of the caller with a key goes without saying. */
+  /** States of `provider-states.ts`. `CALLER_STATE` is always added. */
   readonly given?: readonly State[];
-  /** Unique; the sentence goes on after "a request". */
+  /** Unique within the pact. Completes the sentence "a request …". */
   readonly request: string;
   readonly method: "GET" | "POST" | "PUT" | "DELETE";
   readonly path: Path;
   readonly query?: Query;
   readonly headers?: HeaderShapes;
   readonly body?: unknown;
-  /** A body that is no JSON. */
+  /** A body that is not JSON. */
   readonly text?: TextShape;
-  /** Sent in place of the caller's own key; null sends none. */
+  /** Sent instead of the caller's key; null sends no key. */
   readonly wrongKey?: string | null;
-  /** Answered before anybody looks at the key. */
+  /** True if the server does not check the key. */
   readonly isAnonymous?: boolean;
   readonly status?: number;
   readonly reply: { readonly json: unknown } | EventStreamReply | { readonly text: TextShape };
@@ -44,27 +44,29 @@ export interface Interaction {
 }
 
 export interface EventStreamReply {
-  /** The example: a whole stream as it is sent. */
+  /** An example of the whole stream. */
   readonly events: string;
-  /** What any stream must look like. A full match, and a dot is no line end. */
+  /** The pattern that the whole stream must match. A dot does not match a line end. */
   readonly pattern: string;
 }
 
 export interface TextShape {
   readonly example: string;
-  /** Left out where nothing but the example will do; of forms, part by part. */
+  /** Absent if only the example itself is allowed. For a form it matches part by part. */
   readonly pattern?: string;
   readonly contentType: { readonly example: string; readonly pattern: string };
 }
 
-/** What a client does with the provider: sends exactly this request, and can use the reply. */
+/** For each client, a call that sends exactly this request and reads the reply. */
 export interface Clients {
   readonly official: (client: OpenAI) => Promise<void>;
-  /** Left out where the types of our client leave no way to send the request. */
+  /** Absent if the types of our client do not allow the request. */
   readonly own?: (client: Antiphon) => Promise<void>;
 }
 
-/** Has real clients talk to a stand-in that accepts this request only, and writes it into the pact. */
+/**
+ * Runs the real clients against a stand-in that accepts only this request, and writes the interaction into the pact.
+ */
 export async function checkInteraction(interaction: Interaction, { official, own }: Clients): Promise<void> {
   const apiKey = interaction.wrongKey === undefined ? EXAMPLE_KEY : interaction.wrongKey;
   await describe(OFFICIAL_SDK, interaction).executeTest(({ url }) =>
@@ -76,7 +78,7 @@ export async function checkInteraction(interaction: Interaction, { official, own
   );
 }
 
-/** The official client wants a key, but can be told not to send it. */
+/** Removes the key header if `apiKey` is null, because the official client cannot be created without a key. */
 function officialKey(apiKey: string | null) {
   return apiKey === null ? { apiKey: EXAMPLE_KEY, defaultHeaders: { Authorization: null } } : { apiKey };
 }
@@ -110,7 +112,7 @@ const EVERY_REPLY = {
   "openai-processing-ms": regex("^\\d+$", "12"),
 };
 
-/** Told to whoever has a key. */
+/** Headers of every reply to a caller with a key. */
 const CHARGED = {
   "openai-organization": regex("^.+$", "example-organization"),
   "openai-project": regex("^.+$", "example-project"),
@@ -129,7 +131,10 @@ function textOfStream({ events, pattern }: EventStreamReply): TextShape {
   return { example: events, pattern, contentType };
 }
 
-/** Pact compares what it has no media type for as a text. The headers must come after the body, which sets its own. */
+/**
+ * Pact compares a body of an unknown media type as text. Sets the headers after the body, because setting a body
+ * overwrites them.
+ */
 function writeText(builder: RequestBuilder | ResponseBuilder, { example, pattern, contentType }: TextShape): void {
   builder
     .body("text/plain", Buffer.from(example))

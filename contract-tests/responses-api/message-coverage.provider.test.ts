@@ -11,8 +11,7 @@ import { type Parties, pactFile } from "../pact-files.fixture.ts";
 import { SOCKET_TALKERS, SSE_READERS } from "./message-pacts.fixture.ts";
 
 /**
- * The errors of WebSocket mode that HTTP does not have, and some that it has: of the request, the state, the caller,
- * the model, the server.
+ * Errors that only WebSocket mode has, and one shared with HTTP of each kind: request, state, caller, model, server.
  */
 const ERROR_CODES = [
   "previous_response_not_found",
@@ -52,7 +51,7 @@ describe.each(SOCKET_TALKERS)("the pact of $consumer about sockets", (parties) =
     verifies("contract.parity.same-checks-both-providers");
     expect(missing(sendWebSocketFramesTypes, typesOf(said))).toEqual([]);
     const streamErrors = said.filter((message) => Object(message).type === "error" && !refusals.includes(message));
-    expect(streamErrors).not.toEqual([]); // Not to be mixed up with the frame of the same type.
+    expect(streamErrors).not.toEqual([]); // The stream's error event, not the WebSocket frame of the same type.
   });
 
   test("has a message of every type that a client may send", () => {
@@ -72,7 +71,7 @@ describe.each(SOCKET_TALKERS)("the pact of $consumer about sockets", (parties) =
 
 interface Messages {
   readonly said: readonly unknown[];
-  /** What the consumer sends. */
+  /** The frames that the consumer sends. */
   readonly sent: readonly unknown[];
 }
 

@@ -8,18 +8,18 @@ import { type AnyExample, nameOfEvent } from "./stream-situations.fixture.ts";
 
 const { equal, isMatcher, like, number, regex, string } = MatchersV3;
 
-/** Who reads the events of Server-Sent Events. */
+/** The consumers of events over SSE. */
 export const SSE_READERS: readonly Parties[] = [
   { consumer: "openai-sdk", provider: "responses-api-events" },
   { consumer: "antiphon-client", provider: "responses-api-events" },
 ];
-/** Who talks over WebSocket. */
+/** The consumers of WebSocket mode. */
 export const SOCKET_TALKERS: readonly Parties[] = [
   { consumer: "openai-sdk", provider: "responses-api-websocket" },
   { consumer: "antiphon-client", provider: "responses-api-websocket" },
 ];
 
-/** Texts of tools; the rest of the free ones is `shapeOf`'s. */
+/** Free texts of tools. `shapeOf` knows the other free texts. */
 const TOOL_TEXTS = [
   "background",
   "code",
@@ -46,12 +46,12 @@ const TOOL_TEXTS = [
   "token",
 ];
 const BASE64 = "^[A-Za-z0-9+/]+={0,2}$";
-/** What a tool says of itself. */
+/** Objects in which a tool describes itself. */
 const TOOL_OBJECTS = ["input_schema", "annotations"];
-/** Newer than the recordings. */
+/** Members that are newer than the recordings. */
 const LEFT_OUT = ["environment"];
 
-/** Has `read` read the example, and writes its shape into the pact. */
+/** Checks that `read` reads the example, and writes its shape into the pact. */
 export async function checkMessage(
   parties: Parties,
   { state, name, shape }: { readonly state: string; readonly name: string; readonly shape: unknown },
@@ -65,8 +65,8 @@ export async function checkMessage(
 }
 
 /**
- * What an event of this kind must look like. Any error will do. The reference sends no name with finished arguments,
- * though its contract says so.
+ * Returns the shape of an event. Any error matches. The `name` of finished arguments is optional, because the reference
+ * omits it against its own contract.
  */
 export function shapeOfEvent(event: AnyExample): unknown {
   const { name: _, ...members } = { name: "", ...event };
@@ -76,7 +76,7 @@ export function shapeOfEvent(event: AnyExample): unknown {
   return shapeOf(loosened({ ...members, ...error, ...code, ...sound, sequence_number: 0 }));
 }
 
-/** What ends a turn. `message` is the pattern of that of an error. */
+/** Returns the shape of the last frame of a turn. `message` is the pattern of an error's message. */
 export function shapeOfReply(reply: ExampleEvent | WebSocketErrorFrame, message = "^.+$"): unknown {
   if (!isErrorFrame(reply)) return shapeOfEvent(reply);
   const { headers, ...error } = reply.error;
@@ -101,7 +101,7 @@ function isSound(event: AnyExample): event is AnyExample & { readonly delta: str
   return event.type === "response.audio.delta" || event.type === "response.output_audio.delta";
 }
 
-/** The name that both ends use: "response.output_item.added of message". */
+/** The message's name in the pact, such as "response.output_item.added of message". */
 export function nameOfExample(event: AnyExample): string {
   return isSecond(event) ? `${nameOfEvent(event)}, the second` : nameOfEvent(event);
 }
@@ -110,7 +110,7 @@ function isSecond(event: AnyExample): boolean {
   return "output_index" in event && event.output_index === 1;
 }
 
-/** Puts matchers where a tool, a model or a caller chooses. */
+/** Puts matchers in place of values that a tool, a model or a caller chooses. */
 function loosened(value: unknown, member = ""): unknown {
   if (isMatcher(value)) return value;
   if (Array.isArray(value)) return value.map((element) => loosened(element, member));
@@ -120,7 +120,7 @@ function loosened(value: unknown, member = ""): unknown {
   if (typeof value === "string") return TOOL_TEXTS.includes(member) && value !== "" ? string(value) : value;
   if (!isRecord(value)) return value;
   if (TOOL_OBJECTS.includes(member)) return like({});
-  const isError = "message" in value; // There `code` is a word of the contract.
+  const isError = "message" in value; // In an error the contract fixes `code`.
   return Object.fromEntries(
     Object.entries(value)
       .filter(([name]) => !LEFT_OUT.includes(name))

@@ -1,4 +1,4 @@
-/** The stage directions of the built-in engine for the states that no request alone brings about. */
+/** Scenarios of the built-in engine for states that no request alone can cause. */
 export const SCENARIO = `
 scenarios:
   - when: { input_contains: "play: refuse" }

@@ -3,10 +3,10 @@ import type { OwnService } from "../providers.fixture.ts";
 import { SCENARIO } from "./message-scenes.fixture.ts";
 import { startVoice } from "./voice.fixture.ts";
 
-/** Often enough for signs of life to come in each pause of a scenario. */
+/** Short enough for a keep-alive event in each pause of a scenario. */
 const SSE_KEEP_ALIVE_MS = "20";
 
-/** Our server with a model that plays the scenarios, and with a voice. */
+/** Starts our server with a model that plays the scenarios, and with a speech synthesis server. */
 export async function startMessageServer(): Promise<OwnService> {
   const voice = await startVoice();
   const server = await startTestServer({ scenario: SCENARIO, env: { ...voice.env, SSE_KEEP_ALIVE_MS } });

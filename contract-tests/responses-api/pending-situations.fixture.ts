@@ -19,7 +19,7 @@ import {
 
 export interface PendingSituation {
   readonly reason: string;
-  /** What a request would offer; refused as long as the situation is pending. */
+  /** A tool of the request. The server refuses it while the situation is pending. */
   readonly tool?: Readonly<Record<string, unknown>>;
   readonly events: readonly ExampleEvent[];
 }
@@ -30,8 +30,8 @@ const NO_SHELL = "our engines offer no shell yet";
 const SHELL = { type: "shell", environment: { type: "local" } };
 
 /**
- * What clients read and our server never sends, or not yet. A test fails as soon as it takes the tool, or sends such an
- * event.
+ * Events that clients can read and our server does not send. A test fails once the server accepts the tool or sends
+ * such an event.
  */
 export const PENDING_SITUATIONS: Readonly<Record<string, PendingSituation>> = {
   "a model that searches the web": {

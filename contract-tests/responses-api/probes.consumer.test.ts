@@ -10,7 +10,7 @@ const { regex, string } = MatchersV3;
 /** The reference has no probes. */
 const given = ["a server with extensions"] as const;
 
-/** Outside of `/v1`, where the base URL of the official client leads. */
+/** Fetches a path outside `/v1`, which is the base URL of the official client. */
 function fetchOf(client: OpenAI, path: string) {
   return client.get(new URL(path, client.baseURL).href);
 }

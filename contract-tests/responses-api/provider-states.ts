@@ -4,17 +4,17 @@ import { StateOutOfReach } from "../verification.fixture.ts";
 import { PNG_URL } from "./example-media.fixture.ts";
 import { ACME_KEY, LONG_TASK, SPENT_KEY, USE_UP } from "./http-server.fixture.ts";
 
-/** What a state gives to the requests of the pact, in the place of the examples. */
+/** Values of a state that replace the examples in the pact's requests. */
 type Values = Record<string, string>;
 type Setup = () => Promise<Values>;
 type StateTable = Record<string, Setup | { readonly setup: Setup; readonly teardown: () => Promise<void> }>;
 
-/** Given to every interaction without being named. */
+/** Added to every interaction. */
 export const CALLER_STATE = "a caller with a key";
 
-/** Brought about through nothing but the public API: any provider can be put into them. */
+/** States made through the public API alone, so any provider can enter them. */
 export type PublicState = keyof ReturnType<typeof publicStates>;
-/** Only a server that was started for these tests can be put into them: as `http-server.fixture.ts` says. */
+/** States that only a server started by `http-server.fixture.ts` can enter. */
 export type StagedState = keyof ReturnType<typeof stagedStates>;
 export type State = Exclude<PublicState | StagedState, typeof CALLER_STATE>;
 
@@ -130,7 +130,7 @@ const none = async (): Promise<Values> => ({});
 export function stagedStates(service: Service) {
   return {
     "a server with extensions": none,
-    /** Nobody knows the reference's answer, or ours differs by decision. */
+    /** The reference's answer is unknown, or ours differs on purpose. */
     "our own server": none,
     "a server without vector stores": none,
     "a server without tools of its own": none,
@@ -156,7 +156,7 @@ export function stagedStates(service: Service) {
   } satisfies StateTable;
 }
 
-/** More than the server makes of a picture, and no more than it takes of a file. */
+/** Bytes of an image: more than the server accepts for images, and less than it accepts for files. */
 const PICTURE_BYTES = 1500;
 
 function spentStates({ url, apiKey, model }: Service) {
@@ -188,7 +188,7 @@ function spentStates({ url, apiKey, model }: Service) {
   } satisfies StateTable;
 }
 
-/** A response in the background that is still being made when this resolves. */
+/** Starts a background response. It is still running when this resolves. */
 async function beginLong(
   client: OpenAI,
   members: { readonly model: string; readonly conversation?: string },
@@ -216,7 +216,7 @@ async function waitForEnd(client: OpenAI, id: string): Promise<void> {
   throw new Error(`The response ${id} does not end.`);
 }
 
-/** A minute that is used up already is as good. */
+/** Ignores a rate limit error, because the limit is already used up then. */
 async function unlessLimited(call: Promise<unknown>): Promise<void> {
   try {
     await call;

@@ -7,7 +7,7 @@ export interface ToldStream {
   readonly responseId: string;
 }
 
-/** Reads a stream to its end. `onEvent` is waited for before anything more is read. */
+/** Reads a stream to its end. Awaits `onEvent` before it reads on. */
 export async function readStream(
   reply: Response,
   onEvent: (type: string, responseId: string) => Promise<void> = async () => undefined,
@@ -27,7 +27,7 @@ export async function readStream(
   return { text: read.text, events, responseId: read.responseId };
 }
 
-/** The frames of a stream as it begins. */
+/** Returns the first `count` frames of a stream. */
 export function firstFrames(text: string, count: number): string {
   const frames = text.split("\n\n").filter((frame) => frame.startsWith("event:"));
   return frames
@@ -36,7 +36,7 @@ export function firstFrames(text: string, count: number): string {
     .join("");
 }
 
-/** Throws where order, numbers, ids or texts break the grammar. */
+/** Throws if order, numbers, ids or texts break the grammar. */
 export function expectLegal(what: string, text: string, dialect: Dialect): void {
   const faults = lintText(text, dialect).flatMap((report) => report.faults);
   if (faults.length > 0) throw new Error(`"${what}": its stream breaks rules: ${JSON.stringify(faults)}`);

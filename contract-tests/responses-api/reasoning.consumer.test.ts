@@ -6,7 +6,7 @@ import { messageSaying, responseShape } from "./example-response.fixture.ts";
 import { EXAMPLE_MODEL, theModel } from "./interaction.fixture.ts";
 
 const { eachLike, equal, regex, string } = MatchersV3;
-/** The model that the reference is asked for does not reason. */
+/** These tests do not run at the reference, because its test model does not reason. */
 const CREATE = { method: "POST", path: "/v1/responses", given: ["a chat model", "a model that reasons"] } as const;
 const model = EXAMPLE_MODEL;
 const input = "Say hello";

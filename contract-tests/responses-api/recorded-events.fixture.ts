@@ -3,21 +3,21 @@ import { join } from "node:path";
 import { isRecord } from "../records.fixture.ts";
 import { nameOfEvent } from "./stream-situations.fixture.ts";
 
-/** `NAME.chunks.txt` holds streams of the reference, one event a line. */
+/** Reads every `NAME.chunks.txt`, a recorded stream of the reference with one event per line. */
 export function readRecordedEvents(folder: string): unknown[] {
   const files = readdirSync(folder).filter((file) => file.endsWith(".chunks.txt"));
   const lines = files.flatMap((file) => readFileSync(join(folder, file), "utf8").split("\n"));
   return lines.filter((line) => line.trim() !== "").map((line): unknown => JSON.parse(line));
 }
 
-/** Recordings are older than the newest members of a response, so its snapshots are not among what is compared. */
+/** Snapshots are not compared, because the recordings lack the newest members of a response. */
 export function isSnapshot(event: unknown): boolean {
   return isRecord(event) && "response" in event;
 }
 
 /**
- * One event stands for another if both carry the same kinds of things, and lists are empty in both or in neither. Any
- * error stands for any other.
+ * True if both events have the same members of the same types, and the same lists are empty. All errors count as one
+ * kind.
  */
 export function isOfOneKind(example: unknown, event: unknown): boolean {
   if (nameOfEvent(example) !== nameOfEvent(event) || !isRecord(example) || isSnapshot(example)) return false;
@@ -37,7 +37,7 @@ function isLike(example: unknown, value: unknown): boolean {
   );
 }
 
-/** Background events are not padded, and events of a shortened recording have neither. */
+/** Members that background events or shortened recordings may lack. */
 const OPTIONAL = ["logprobs", "obfuscation"];
-/** By these one kind of thing differs from another. */
+/** Members whose value distinguishes one kind of event or item from another. */
 const WORDS = ["type", "status", "phase"];

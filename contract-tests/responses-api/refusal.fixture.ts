@@ -13,18 +13,18 @@ import {
 } from "./interaction.fixture.ts";
 import type { State } from "./provider-states.ts";
 
-/** Well formed, and nobody's. */
+/** A well-formed id of no response. */
 export const UNKNOWN_ID = "resp_ffffffffffffffff0067000000ffffffffffffffffffffffff";
 
 export interface Refusal {
   readonly status: number;
-  /** Left out where the reference says null: ours then repeats the type, and clients must go by the status. */
+  /** Absent if the reference sends null. Our server then repeats the type, so clients must use the status. */
   readonly code?: string;
   readonly param: string | null;
   readonly message: unknown;
-  /** `invalid_request_error` unless it is told. */
+  /** `invalid_request_error` by default. */
   readonly type?: string;
-  /** By lower-case name: what the reply says beside its body, and both clients show. */
+  /** Reply headers by lower-case name, which both clients show. */
   readonly headers?: Readonly<Record<string, string | MatchersV3.Matcher<string>>>;
 }
 
@@ -32,10 +32,7 @@ type Calls = {
   readonly [Name in keyof Clients]: (...client: Parameters<NonNullable<Clients[Name]>>) => PromiseLike<unknown>;
 };
 
-/**
- * Both clients throw the error class of the status, with the members of the error, the request's id and the headers on
- * it.
- */
+/** Checks that both clients throw the error class of the status, with the error's members, request id and headers. */
 export async function checkRefusal(
   interaction: Omit<Interaction, "reply">,
   refusal: Refusal,
@@ -109,10 +106,10 @@ export interface RefusedCreate {
   readonly refusal: Omit<Refusal, "status"> & { readonly status?: number };
 }
 
-/** By request, which is unique and goes on after "a request". */
+/** Refused requests by name. The name is unique within the pact and completes the sentence "a request …". */
 export type RefusedCreates = Readonly<Record<string, RefusedCreate>>;
 
-/** A create request that the types of our client let through. */
+/** Checks the refusal of a create request that our client's types allow. */
 export async function checkRefusedCreate(
   request: string,
   { given = [], asked, refusal }: RefusedCreate,
@@ -133,7 +130,7 @@ export interface IllFormedCreate extends Omit<RefusedCreate, "asked"> {
   readonly asked: Readonly<Record<string, unknown>>;
 }
 
-/** One that they do not let through, as it comes from users without types. */
+/** Checks the refusal of a create request that our client's types forbid, as a program without types could send it. */
 export async function checkIllFormedCreate(
   request: string,
   { given = [], asked, refusal }: IllFormedCreate,

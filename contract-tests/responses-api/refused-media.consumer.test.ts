@@ -10,7 +10,7 @@ const { fromProviderState, string } = MatchersV3;
 const PICTURE = "input[0].content[0]";
 const FILE_ID = "file-0123456789abcdef0067000000012345";
 const UNKNOWN_ID = "file-ffffffffffffffff0067000000ffffff";
-/** Nobody listens there. */
+/** A URL at which no server listens. */
 const UNREACHABLE_URL = "http://127.0.0.1:9/hello.pdf";
 
 type Input = NonNullable<CreateResponseRequest["input"]>;
@@ -23,7 +23,7 @@ function file(source: Readonly<Record<"file_data" | "filename", string>> | { rea
   return [{ role: "user", content: [{ type: "input_file", ...source }] }];
 }
 
-/** The reference's codes and our words: where it puts the blame is not known. */
+/** Expects the reference's code with our message, because the reference's message is not known. */
 function refused(input: Input, code: string, member: string): RefusedCreate {
   const param = member === "" ? "input" : `${PICTURE}.${member}`;
   return {

@@ -75,7 +75,7 @@ describe("a client that wants to read a stream again", () => {
   });
 });
 
-/** This path exists here only; every stored response can be read from it. */
+/** Only our server has this path. It replays every stored response. */
 describe("a client that reads the events of a response at their own address", () => {
   const READ: Omit<Interaction, "request" | "reply"> = {
     given: ["a stored response", "a server with extensions"],

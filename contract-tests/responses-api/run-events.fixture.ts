@@ -5,7 +5,7 @@ import { exampleResponse, MESSAGE_ID, messageSaying, runningResponse } from "./e
 const background = true;
 const QUEUED = { ...runningResponse(), background, status: "queued" } as const;
 
-/** Nothing is padded here. */
+/** Events of a background response, which have no padding. */
 export const BACKGROUND_EVENTS: readonly ExampleEvent[] = [
   { type: "response.created", response: QUEUED },
   { type: "response.queued", response: QUEUED },
@@ -21,13 +21,13 @@ export const BACKGROUND_EVENTS: readonly ExampleEvent[] = [
   { type: "response.completed", response: exampleResponse({ background }) },
 ];
 
-/** After the number of `response.in_progress`. */
+/** The events after the sequence number of `response.in_progress`. */
 export const REPLAYED_EVENTS: readonly ExampleEvent[] = [
   ...TEXT_BLOCK.filter(({ type }) => type.endsWith(".done")),
   ...BACKGROUND_EVENTS.slice(-2),
 ];
 
-/** A cancelled response ends as a failed one does. */
+/** A cancelled response ends like a failed one. */
 export const CANCELLED_EVENTS: readonly ExampleEvent[] = [
   {
     type: "response.failed",
@@ -57,7 +57,7 @@ export const FILTERED_EVENTS: readonly ExampleEvent[] = [
   },
 ];
 
-/** What is said of the second of two calls. */
+/** The events of the second of two calls. */
 export const SECOND_CALL_EVENTS: readonly ExampleEvent[] = CALL_BLOCK.map((event) => {
   switch (event.type) {
     case "response.output_item.added":

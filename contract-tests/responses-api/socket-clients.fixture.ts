@@ -11,10 +11,10 @@ import {
 import { EXAMPLE_KEY } from "./interaction.fixture.ts";
 import type { FrameExample } from "./socket-frames.fixture.ts";
 
-/** Opens a socket, sends the frame if there is one, and gives what is said first. */
+/** Opens a socket, sends the frame if there is one, and returns the first message. */
 export type Talk = (baseUrl: string, frame?: FrameExample["frame"]) => Promise<unknown>;
 
-/** Errors go to a listener of their own. */
+/** The official client reports errors to a separate listener. */
 export const talkByOfficial: Talk = async (baseUrl, frame) => {
   const socket = new ResponsesWS(new OpenAI({ apiKey: EXAMPLE_KEY, baseURL: baseUrl }));
   const heard = Promise.withResolvers<unknown>();
@@ -26,7 +26,7 @@ export const talkByOfficial: Talk = async (baseUrl, frame) => {
   else if (frame !== undefined) socket.send(frame);
   try {
     const event = await heard.promise;
-    await Promise.resolve(); // The listener of errors is told after that of events.
+    await Promise.resolve(); // The error listener runs after the event listener.
     expect(errors).toEqual(Object(event).type === "error" ? [event] : []);
     return event;
   } finally {
@@ -34,7 +34,7 @@ export const talkByOfficial: Talk = async (baseUrl, frame) => {
   }
 };
 
-/** Our client has no WebSocket mode; the types and readers that it is made of serve those who write one. */
+/** Our client has no WebSocket mode, so this uses the types and readers that it exports for writing one. */
 export const talkByOwn: Talk = async (baseUrl, frame) => {
   const socket = new WebSocket(`${baseUrl.replace("http", "ws")}/responses`, {
     headers: { authorization: `Bearer ${EXAMPLE_KEY}` },

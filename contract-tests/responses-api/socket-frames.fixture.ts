@@ -5,17 +5,17 @@ import { exampleResponse, RESPONSE_ID } from "./example-response.fixture.ts";
 import { EXAMPLE_MODEL as model } from "./interaction.fixture.ts";
 import { LANE } from "./socket-situations.fixture.ts";
 
-/** What both clients may send, by their types. */
+/** A frame that the types of both clients allow. */
 type CreateFrame = ResponseCreateFrame & ResponsesClientEvent.ResponseCreate;
 
 export interface FrameExample {
-  /** Goes on after "a frame that". */
+  /** Completes the sentence "a frame that …". */
   readonly does: string;
-  /** A text is sent as it is. */
+  /** A string is sent unchanged. */
   readonly frame: CreateFrame | string;
-  /** What ends the turn: its last event, or the error that refuses it. */
+  /** The last event of the turn, or the error that refuses the frame. */
   readonly reply: ExampleEvent | WebSocketErrorFrame;
-  /** Of the error; a full match. */
+  /** The pattern that the whole error message must match. */
   readonly message?: string;
 }
 
@@ -35,7 +35,7 @@ const NO_TOKENS = {
   total_tokens: 0,
 };
 
-/** Frames by the state that they are sent in; any provider can be brought into it. */
+/** Frames by the state in which they are sent. Any provider can enter these states. */
 export const FRAMES: Readonly<Record<string, readonly FrameExample[]>> = {
   "an open socket": [
     { does: "asks for a response", frame: HELLO, reply: completed({ store: false }) },
@@ -130,7 +130,7 @@ export const FRAMES: Readonly<Record<string, readonly FrameExample[]>> = {
   ],
 };
 
-/** Frames whose answers are ours by decision, or that only a server of these tests gives. */
+/** Frames whose answers differ from the reference on purpose, or that need a server of these tests. */
 export const STAGED_FRAMES: Readonly<Record<string, readonly FrameExample[]>> = {
   "a socket that bears with broken frames": [
     {

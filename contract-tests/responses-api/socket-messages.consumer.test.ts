@@ -67,7 +67,7 @@ async function hear(talk: Talk, content: unknown): Promise<void> {
   }
 }
 
-/** Exactly the promised frame is sent, and the reply comes out as it was promised. */
+/** Checks that the client sends exactly the expected frame and returns the expected reply. */
 async function ask(
   talk: Talk,
   frame: FrameExample["frame"],

@@ -7,7 +7,7 @@ import { type AnyExample, SITUATIONS, STAGED_SITUATIONS } from "./stream-situati
 
 export const LANE = "weather";
 
-/** What cannot be told over a socket. */
+/** Situations that exist over HTTP only. */
 const OVER_HTTP_ONLY: readonly string[] = [
   "a response made in the background",
   "a response of the background whose events are read once more",
@@ -15,13 +15,13 @@ const OVER_HTTP_ONLY: readonly string[] = [
   "a spoken answer that is read under the names of the reference",
 ];
 
-/** Events that a frame alone brings about. */
+/** Events that a frame alone can cause. */
 export const SOCKET_SITUATIONS: Readonly<Record<string, readonly AnyExample[]>> = {
   ...without(OVER_HTTP_ONLY, SITUATIONS),
   "a response in a lane": [...PREFIX, ...TEXT_BLOCK, COMPLETED].map(inLane),
 };
 
-/** Events that only a socket of our server tells. */
+/** Events that only our server sends over a socket. */
 export const STAGED_SOCKET_SITUATIONS: Readonly<Record<string, readonly AnyExample[]>> = {
   ...without(OVER_HTTP_ONLY, STAGED_SITUATIONS),
   "a response that is cancelled while a socket tells of it": [
@@ -38,7 +38,7 @@ export const STAGED_SOCKET_SITUATIONS: Readonly<Record<string, readonly AnyExamp
   ],
 };
 
-/** Told over a socket by nobody, or not yet by our server. */
+/** Events that no server, or not yet our server, sends over a socket. */
 export const PENDING_SOCKET_SITUATIONS: Readonly<Record<string, PendingSituation>> = {
   ...PENDING_SITUATIONS,
   "a response of the background that a socket tells of": {

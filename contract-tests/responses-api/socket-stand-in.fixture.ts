@@ -1,10 +1,10 @@
 import { once } from "node:events";
 import { type WebSocket, WebSocketServer } from "ws";
 
-/** Whoever opens the socket hears the text; so does whoever sends something. */
+/** When the stand-in sends its text: when a client connects, or when it sends a message. */
 type Moment = "opened" | "asked";
 
-/** A stand-in for the service that says one text to everybody. */
+/** A stand-in server that sends the same text to every client. */
 export class SocketStandIn {
   readonly #server: WebSocketServer;
   readonly received: string[] = [];

@@ -8,12 +8,12 @@ import type { FRAMES, STAGED_FRAMES } from "./socket-frames.fixture.ts";
 import { LANE } from "./socket-situations.fixture.ts";
 import { SocketTalk } from "./socket-talk.fixture.ts";
 
-/** A socket that is in a state. */
+/** A socket brought into a state. */
 export interface PreparedSocket {
   readonly talk: SocketTalk;
-  /** What stands at this provider for a text of the examples. */
+  /** This provider's values for texts of the examples. */
   readonly values?: Readonly<Record<string, string>>;
-  /** What happens once the frame is sent; gives the last frame of its turn. */
+  /** Runs after the frame is sent, and returns the last frame of its turn. */
   readonly answer?: () => Promise<unknown>;
   readonly close?: () => Promise<void>;
 }
@@ -25,7 +25,7 @@ const hello = (model: string) => ({ type: "response.create", model, input: "Say 
 
 const open: Prepare = async (service) => ({ talk: await SocketTalk.open(service) });
 
-/** A socket with a response that is not stored. */
+/** Opens a socket and creates a response on it that is not stored. */
 async function withResponse(
   service: Service,
   members: object = {},
@@ -61,7 +61,7 @@ const STATES: Readonly<Record<string, Prepare>> = {
   },
 } satisfies Record<keyof typeof FRAMES, Prepare>;
 
-/** The others are our servers, some of them in a state that would spoil what else is asked. */
+/** These states need our own servers. Some would break other requests to the same server. */
 const STAGED_STATES: Readonly<Record<string, Prepare>> = {
   "a socket that bears with broken frames": open,
   "a model whose quota is used up": open,
@@ -86,7 +86,7 @@ const STAGED_STATES: Readonly<Record<string, Prepare>> = {
   },
 } satisfies Record<keyof typeof STAGED_FRAMES, Prepare>;
 
-/** Sends a frame of the pact in its state, and gives the last frame of the turn. */
+/** Sends a frame of the pact in its state, and returns the last frame of the turn. */
 export async function answerFrame(service: Service, state: string, frame: unknown): Promise<unknown> {
   const prepare = STATES[state] ?? STAGED_STATES[state];
   if (prepare === undefined) throw new Error(`Nothing brings about "${state}".`);
@@ -100,7 +100,7 @@ export async function answerFrame(service: Service, state: string, frame: unknow
   }
 }
 
-/** What a socket is told when its time is over. */
+/** Returns the message that a socket receives when its time is over. */
 export async function outliveSocket(): Promise<unknown> {
   const { talk, server } = await openOwn({ WEBSOCKET_LIFETIME_MS: "200" });
   try {
@@ -119,7 +119,7 @@ async function openOwn(
   return { talk: await SocketTalk.open(service), service, server };
 }
 
-/** The frame with this provider's words in place of those of the examples. */
+/** Returns the frame with this provider's values in place of the examples. */
 function filled(frame: unknown, values: Readonly<Record<string, string>>): string {
   const text = typeof frame === "string" ? frame : JSON.stringify(frame);
   return Object.entries(values).reduce((filling, [example, value]) => filling.replaceAll(example, value), text);

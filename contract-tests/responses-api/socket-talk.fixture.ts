@@ -2,12 +2,12 @@ import { once } from "node:events";
 import { WebSocket } from "ws";
 import type { Service } from "../providers.fixture.ts";
 
-/** A distant model takes its time. */
+/** Long enough for a slow remote model. */
 const FRAME_MS_MAX = 60_000;
 const LAST: readonly unknown[] = ["response.completed", "response.incomplete", "response.failed"];
 
 /**
- * A socket of WebSocket mode at a real server. Nothing is read by a client, since clients turn some frames into errors.
+ * A WebSocket connection to a real server. Reads frames without a client, because clients turn some frames into errors.
  */
 export class SocketTalk {
   readonly #socket: WebSocket;
@@ -31,7 +31,7 @@ export class SocketTalk {
     this.#socket.send(typeof frame === "string" ? frame : JSON.stringify(frame));
   }
 
-  /** The next frame that nobody has read, of whatever lane. */
+  /** Returns the next unread frame of any lane. */
   async next(): Promise<unknown> {
     while (this.#unread.length === 0) {
       if (this.#socket.readyState === WebSocket.CLOSED) throw new Error("the socket is closed");
@@ -40,7 +40,9 @@ export class SocketTalk {
     return this.#unread.shift();
   }
 
-  /** The frames up to the end of a turn, or the error that refuses it. Turns that overlap are not told apart. */
+  /**
+   * Returns the frames up to the end of a turn or to the error that refuses it. Does not separate overlapping turns.
+   */
   async turn(onFrame: (frame: unknown) => Promise<void> = async () => undefined): Promise<unknown[]> {
     const frames: unknown[] = [];
     for (;;) {
@@ -52,7 +54,7 @@ export class SocketTalk {
     }
   }
 
-  /** Sends a frame, and gives the last of its turn. */
+  /** Sends a frame and returns the last frame of its turn. */
   async ask(frame: unknown): Promise<unknown> {
     this.send(frame);
     return (await this.turn()).at(-1);

@@ -5,7 +5,7 @@ import { Emitter } from "./emitter.fixture.ts";
 import { TIME_OVER } from "./socket-situations.fixture.ts";
 import { answerFrame, outliveSocket } from "./socket-states.fixture.ts";
 
-/** Gives what a service says over sockets. What several consumers ask in the same words is asked once. */
+/** Sends frames to a service and returns its replies. A frame that several consumers share is sent once. */
 export class SocketTeller {
   readonly emitter: Emitter;
   readonly #service: Service;
@@ -16,7 +16,7 @@ export class SocketTeller {
     this.emitter = new Emitter(emitFrames, service);
   }
 
-  /** What the message is about; `sent` is the frame that it answers, if it answers one. */
+  /** Returns the service's frame for a message. `sent` is the frame that it answers, if any. */
   async tell(message: PactMessage, sent: unknown): Promise<unknown> {
     const { state } = message;
     if (state === TIME_OVER.state) return this.#once(state, outliveSocket);

@@ -29,13 +29,13 @@ describe.each(SSE_READERS)("$consumer reads events", (parties) => {
   });
 });
 
-/** An event comes out as it went in, but for those that are thrown. */
+/** Clients return each event unchanged, except the types in `thrown`. */
 const OFFICIAL = { read: readByOfficial, thrown: ["error"] };
 const OWN = { read: readByOwn, thrown: ["error", "response.error"] };
 
 type Fetch = () => Promise<Response>;
 
-/** A stream of this one event. */
+/** Returns a `fetch` whose reply is a stream of this one event. */
 function streamOf(event: unknown): Fetch {
   const text = `event: ${String(Object(event).type)}\ndata: ${JSON.stringify(event)}\n\n`;
   return async () => new Response(text, { headers: { "content-type": "text/event-stream" } });

@@ -9,15 +9,14 @@ export function framed(events: readonly { readonly type: string }[]): string {
 }
 
 /**
- * Beginning and end of a stream around a block, whose deltas may be many. Items of another kind, such as reasoning, may
- * come before it.
+ * Matches a stream with this block and any number of deltas. Items of another kind, such as reasoning, may come first.
  */
 export function streamPattern(block: readonly ExampleEvent[], prefix: readonly ExampleEvent[] = PREFIX): string {
   const anything = "(event: response\\.[a-z_.]+\\ndata: \\{.*\\}\\n\\n)*";
   return `^${framePatterns(prefix)}${anything}${framePatterns([...block, COMPLETED])}$`;
 }
 
-/** These events and no other, but for deltas, which may be many. */
+/** Matches exactly these events, with any number of deltas. */
 export function framePatterns(events: readonly ExampleEvent[]): string {
   return events.map(framePattern).join("");
 }
@@ -27,7 +26,7 @@ function framePattern({ type }: ExampleEvent): string {
   return `(event: ${name}\\ndata: \\{.*"type":"${name}".*\\}\\n\\n)${type.endsWith(".delta") ? "+" : ""}`;
 }
 
-/** Without padding, as events are read again. */
+/** Returns the events without padding, as a replay sends them. */
 export function unpadded(events: readonly ExampleEvent[]): object[] {
   return events.map((event) => Object.fromEntries(Object.entries(event).filter(([name]) => name !== "obfuscation")));
 }

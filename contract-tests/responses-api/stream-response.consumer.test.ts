@@ -18,13 +18,10 @@ const CREATE = { method: "POST", path: "/v1/responses", given: ["a chat model"] 
 const model = EXAMPLE_MODEL;
 const stream = true;
 
-/** Without look-around, the nearest to "obfuscation is nowhere". */
+/** Means "no event has obfuscation", as well as a pattern without look-around can. */
 const UNPADDED = "^(event: [a-z_.]+\\ndata: \\{([^o\\n]|o[^b\\n]|ob[^f\\n])*\\}\\n\\n)+$";
 
-/**
- * What is in an event is held to the messages of `stream-events.consumer.test.ts`; here it is about their frames and
- * their order.
- */
+/** Checks the frames and the order of events. `stream-events.consumer.test.ts` checks their contents. */
 describe("a client that streams responses", () => {
   test("gets a text in the frames of the reference", async () => {
     verifies(

@@ -35,10 +35,7 @@ import {
 
 export type AnyExample = ExampleEvent | ExampleDialectEvent;
 
-/**
- * What a reader of streams may meet at any provider, since a request alone brings it about, and the events that are new
- * in it.
- */
+/** Situations that a request alone can cause at any provider, each with the events that no earlier situation has. */
 export const SITUATIONS = {
   "a model that answers": [...PREFIX, ...TEXT_BLOCK, COMPLETED],
   "a model that calls a function": CALL_BLOCK,
@@ -49,7 +46,7 @@ export const SITUATIONS = {
   "a response of the background whose events are read once more": REPLAYED_EVENTS,
 } as const satisfies Record<string, readonly ExampleEvent[]>;
 
-/** What only a server of ours can be brought into: its model has stage directions, or the request uses an extension. */
+/** Situations that need our server: its model plays a scenario, or the request uses an extension. */
 export const STAGED_SITUATIONS = {
   "a model that refuses": REFUSAL_EVENTS,
   "a model that cites": CITATION_EVENTS,
@@ -69,7 +66,10 @@ export const STAGED_SITUATIONS = {
   "a failure told in the extension dialect": DIALECT_FAILURE_EVENTS,
 } as const satisfies Record<string, readonly AnyExample[]>;
 
-/** Tells apart events of one type that carry different things: "response.output_item.added of a message". */
+/**
+ * Names an event so that events of one type with different contents differ, such as "response.output_item.added of
+ * message".
+ */
 export function nameOfEvent(event: unknown): string {
   const { type, item, part, annotation } = Object(event);
   const carried: unknown = item?.type ?? part?.type ?? annotation?.type;

@@ -94,8 +94,8 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
 };
 
 /**
- * The contract has these operations and our server has them not yet: until it does, it says so and clients can tell.
- * The reference has them, so it is not held to this.
+ * Our server does not implement these operations yet and answers with an error that clients recognise. The reference
+ * implements them, so these tests do not run there.
  */
 describe("a client of vector stores is told that they are not there yet by", () => {
   test.each(Object.entries(OPERATIONS))("%s", async (operationId, { method, path, body, official, own }) => {

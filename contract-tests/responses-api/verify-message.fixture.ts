@@ -1,13 +1,13 @@
 import { MessageProviderPact } from "@pact-foundation/pact";
 import { type PactMessage, type Parties, pactFile, pickMessages, readPactMessages } from "../pact-files.fixture.ts";
 
-/** Why a distant provider is not asked. */
+/** Why a remote provider is skipped. */
 export const ONLY_STAGED = "only a server of these tests can be put into its state";
 
 import { holdTo } from "../pact-outcome.fixture.ts";
 
 export interface MessageCase {
-  /** The same at each provider. */
+  /** The same for each provider. */
   readonly title: string;
   readonly message: PactMessage;
 }
@@ -20,8 +20,8 @@ export function casesOf(parties: Parties): MessageCase[] {
 }
 
 /**
- * Holds what `provide` gives to one message of a pact. It is told what the consumer sends, where the message is an
- * answer.
+ * Compares the result of `provide` with one message of a pact. `provide` receives the consumer's frame if the message
+ * is an answer.
  */
 export async function verifyMessage(
   parties: Parties,
@@ -35,7 +35,7 @@ export async function verifyMessage(
     try {
       return await provide(Object(asked).request?.contents?.content);
     } catch (error) {
-      failure = error; // Pact would say no more than that there was one.
+      failure = error; // Pact would only report that an error was thrown.
       throw error;
     }
   };

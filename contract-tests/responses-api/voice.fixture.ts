@@ -4,12 +4,12 @@ import { text } from "node:stream/consumers";
 import { speakWav } from "../../tests/voices/serve-voice.ts";
 
 export interface Voice {
-  /** The settings by which our server finds it. */
+  /** The settings with which our server finds it. */
   readonly env: Readonly<Record<string, string>>;
   close(): void;
 }
 
-/** A server that speaks `/v1/audio/speech`, a tone for each text. */
+/** Starts a server for `/v1/audio/speech` that answers each text with a tone. */
 export async function startVoice(): Promise<Voice> {
   const server = createServer((request, response) => {
     void text(request).then((body) => speakWav(response, JSON.parse(body)));

@@ -1,10 +1,10 @@
 interface Group {
   readonly reason: string;
-  /** As findings are printed; a beginning with `*.` stands for any schema, and a method and a path may come first. */
+  /** Findings as they are printed. `*.` at the start matches any schema; a method and a path may come before. */
   readonly places: readonly string[];
 }
 
-/** Where we part from the reference's published schemas on purpose. What no comparison needs any more has to go. */
+/** Deliberate differences from the reference's published schemas. The test fails if no comparison needs an entry. */
 export const EXCEPTIONS: readonly Group[] = [
   {
     reason: "the reference says so in words, or answers so, though its schema does not",
@@ -198,7 +198,7 @@ export const EXCEPTIONS: readonly Group[] = [
   },
 ];
 
-/** The first place in the table that fits a finding, or undefined. */
+/** Returns the first place in the table that matches a finding, or undefined. */
 export function exceptionFor(operation: string, finding: string): string | undefined {
   return EXCEPTIONS.flatMap(({ places }) => places).find((place) =>
     place.startsWith("*.")

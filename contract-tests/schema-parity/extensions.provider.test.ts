@@ -9,10 +9,10 @@ type Json = Readonly<Record<string, unknown>>;
 
 const referenceFile = process.env["REFERENCE_OPENAPI"];
 const MARK = "x-extension";
-/** Faults of what one contract has and the other does not have at all. */
+/** Matches findings about something that one of the contracts lacks entirely. */
 const MISSING = /^(.+): no (?:such (?:object|member|parameter)|".+")$/;
 
-/** A client that is to run against the reference as well must see from the contract what it has to leave alone. */
+/** The contract must mark everything that a client cannot use at the reference. */
 describe.skipIf(referenceFile === undefined)("extensions (REFERENCE_OPENAPI)", () => {
   const reference = referenceFile === undefined ? {} : readDocument(referenceFile);
   const ours = readDocument(new URL("../../generated/responses-api/openapi.json", import.meta.url));
@@ -58,7 +58,7 @@ describe.skipIf(referenceFile === undefined)("extensions (REFERENCE_OPENAPI)", (
   });
 });
 
-/** What a request may have at our operations, the marked apart, and may not have at the reference's. */
+/** Finds unmarked members and values that our operations accept and the reference's do not. */
 function refusedByReference(ours: Json, reference: Json): string[] {
   const theirs = new Map(operationsOf(reference).map(({ name, operation }) => [name.replace(" ", " /v1"), operation]));
   return operationsOf(ours).flatMap(({ name, operation }) => {

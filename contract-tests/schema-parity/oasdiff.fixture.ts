@@ -1,14 +1,12 @@
 import { spawnSync } from "node:child_process";
 import { isRecord } from "../records.fixture.ts";
 
-/**
- * The findings say how the same is written: oasdiff takes branches of unions for one another by name or position only.
- */
+/** Findings about notation only: oasdiff matches branches of unions by name or position. */
 const ABOUT_WRITING = /one-of|any-of|all-of|became-nullable|list-of-types|type-changed|const-added|default-value-added/;
 const NOT_ALWAYS_SENT = "response-optional-property-removed";
 const MEMBER_LOST = "response-required-property-removed";
 
-/** What oasdiff says beside that, and why it stays. */
+/** The other findings of oasdiff, with the reason for each. */
 export const OASDIFF_EXCEPTIONS: Readonly<Record<string, string>> = {
   "request-body-became-required": "without a body a required member is missing",
   "request-parameter-max-set query limit 100.00": "the reference says so in words",
@@ -33,8 +31,8 @@ export const OASDIFF_EXCEPTIONS: Readonly<Record<string, string>> = {
 };
 
 /**
- * The breaking changes that oasdiff sees from the one contract to the other, in the operations of the list (`POST
- * /responses`): rule and what it names.
+ * Runs oasdiff on two contracts and returns its breaking changes in these operations (such as `POST /responses`): the
+ * rule and the names in its message.
  */
 export function findBreakingChanges(
   program: string,
@@ -56,7 +54,7 @@ export function findBreakingChanges(
   return [...new Set(found)];
 }
 
-/** What stands between backticks. */
+/** Returns the text between backticks. */
 function namesIn(text: string): string {
   return [...text.matchAll(/`([^`]+)`/g)].map(([, name]) => name).join(" ");
 }

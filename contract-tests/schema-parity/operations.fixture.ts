@@ -4,11 +4,11 @@ import { type Finding, findUncovered, type Outcome } from "./uncovered.fixture.t
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** `absent`: we do not have it; `announced`: we answer it with 501. */
+/** How we serve an operation: `announced` ones answer 501, `absent` ones are not in our contract. */
 export type Service = "served" | "announced" | "absent";
 
 export interface OperationScore extends Outcome {
-  /** Method and path, as the reference writes it. */
+  /** Method and path, as the reference writes them. */
   readonly operation: string;
   readonly service: Service;
 }
@@ -17,8 +17,8 @@ const METHODS = ["get", "post", "put", "patch", "delete"];
 const NOT_SERVED = "501";
 
 /**
- * Every operation of the reference, and where ours accepts less or sends more. Paths begin with `request`, `reply`, or
- * where a parameter stands.
+ * Compares every operation of the reference with ours, and finds where ours accepts less or sends more. Paths start
+ * with `request`, `reply`, or the location of a parameter.
  */
 export function compareOperations(reference: Json, ours: Json, prefix: string): OperationScore[] {
   return operationsOf(reference).map(({ name, operation }): OperationScore => {
@@ -41,7 +41,7 @@ export function compareOperations(reference: Json, ours: Json, prefix: string): 
   });
 }
 
-/** One document's view of an operation, references resolved. */
+/** An operation of one document, with references resolved. */
 export class Side {
   readonly operation: Json;
   readonly document: Json;
@@ -56,7 +56,7 @@ export class Side {
     return Array.isArray(parameters) ? parameters.map((parameter) => this.resolved(parameter)) : [];
   }
 
-  /** Schemas by media type. */
+  /** Returns the schemas by media type. */
   contents(holder: unknown): Map<string, Schema> {
     const { content } = this.resolved(holder);
     return new Map(Object.entries(recordOf(content)).map(([type, media]) => [type, this.schemaOf(recordOf(media))]));
@@ -103,7 +103,7 @@ export function compareBodies(theirs: Side, mine: Side): Outcome[] {
   return isDemanded ? [fault("request", "may be left out"), ...compared] : compared;
 }
 
-/** Statuses that the reference does not list are not compared: of errors it lists next to none. */
+/** Compares the statuses that the reference lists. It lists almost no errors. */
 function compareReplies(theirs: Side, mine: Side): Outcome[] {
   return Object.entries(recordOf(theirs.operation["responses"])).flatMap(([status, reply]) => {
     const declared = theirs.contents(reply);

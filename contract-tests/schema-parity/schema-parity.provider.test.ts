@@ -12,14 +12,14 @@ import { findUncovered } from "./uncovered.fixture.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** The reference's published operations as OpenAPI. */
+/** Path of the reference's published OpenAPI document. */
 const referenceFile = process.env["REFERENCE_OPENAPI"];
 const OURS = new URL("../../generated/responses-api/openapi.json", import.meta.url);
 const ours = readDocument(OURS);
 const scores = referenceFile === undefined ? [] : compareOperations(readDocument(referenceFile), ours, "/v1");
 const served = scores.filter(({ service }) => service === "served");
 
-/** Nothing that the reference accepts is refused here, and nothing is sent from here that it does not declare. */
+/** Our server must accept every request that the reference accepts, and send only what the reference declares. */
 describe.skipIf(referenceFile === undefined)("our contract beside the reference's (REFERENCE_OPENAPI)", () => {
   afterAll(() => console.log(reportOf(scores)));
 
@@ -55,7 +55,7 @@ describe.skipIf(referenceFile === undefined)("our contract beside the reference'
   });
 });
 
-/** A second opinion, where somebody has it: `go install github.com/oasdiff/oasdiff@v1.19.0`. */
+/** Path of oasdiff, for an optional second comparison: `go install github.com/oasdiff/oasdiff@v1.19.0`. */
 const oasdiff = referenceFile === undefined ? undefined : process.env["OASDIFF"];
 
 describe.skipIf(oasdiff === undefined)("our contract as oasdiff sees it (OASDIFF, REFERENCE_OPENAPI)", () => {
@@ -147,8 +147,8 @@ function unexcused(score: OperationScore): string[] {
 }
 
 /**
- * For each operation the share of compared schemas that agree: with the exceptions, and to the letter. Then what code
- * still refuses.
+ * Prints for each operation the share of schemas that agree, with and without the exceptions, then what the code still
+ * refuses.
  */
 function reportOf(all: readonly OperationScore[]): string {
   const lines = all.map((score) => {
@@ -180,7 +180,7 @@ function membersOf(document: Json, name: string): [string, Member][] {
   return shapes.flatMap((shape) => (shape.kind === "object" ? [...shape.members] : []));
 }
 
-/** A copy that lacks one member of one schema. */
+/** Returns a copy without one member of one schema. */
 function withoutMember(document: Json, name: string, member: string): Json {
   const copy = structuredClone(document);
   const { json } = resolve(copy, `#/components/schemas/${name}`);

@@ -2,7 +2,7 @@ import { isRecord } from "../records.fixture.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** A schema and the document that its references point into. */
+/** A schema and the document that resolves its references. */
 export interface Schema {
   readonly json: Json;
   readonly document: Json;
@@ -13,7 +13,7 @@ export interface Member {
   readonly required: boolean;
 }
 
-/** One alternative of what a schema allows, without references and unions. */
+/** One alternative of a schema, without references and unions. */
 export type Shape =
   | { readonly kind: "any" | "null" | "boolean" }
   | { readonly kind: "string" | "number"; readonly values: readonly unknown[] | null; readonly json: Json }
@@ -22,17 +22,17 @@ export type Shape =
 
 export interface ObjectShape {
   readonly kind: "object";
-  /** How the document calls it, if it does. */
+  /** The schema's name in the document, or null. */
   readonly name: string | null;
   readonly members: ReadonlyMap<string, Member>;
-  /** Names of members, some perhaps described by another part of an `allOf`. */
+  /** Required members. Another part of an `allOf` may describe them. */
   readonly required: ReadonlySet<string>;
-  /** What other members may be; false: there are none. */
+  /** The schema of other members; false if none are allowed. */
   readonly others: Schema | boolean;
   readonly json: Json;
 }
 
-/** All alternatives of a schema. Those marked `x-extension` are left out if `withExtensions` is false. */
+/** Returns all alternatives of a schema, without those marked `x-extension` if `withExtensions` is false. */
 export function shapesOf(schema: Schema, withExtensions: boolean): Shape[] {
   const { json, document } = schema;
   if (json["x-extension"] === true && !withExtensions) return [];
@@ -57,18 +57,18 @@ export function resolve(document: Json, target: string): Schema {
   return { json, document };
 }
 
-/** What a reference points to, however long the way. */
+/** Follows references until the schema is not a reference. */
 export function followReference(schema: Schema): Schema {
   const target = targetOf(schema);
   return target === null ? schema : followReference(resolve(schema.document, target));
 }
 
-/** How the schema that a reference points to is called; null: it is no reference. */
+/** Returns the name of the schema that a reference points to, or null if it is not a reference. */
 export function nameOfReference(schema: Schema): string | null {
   return targetOf(schema)?.split("/").at(-1) ?? null;
 }
 
-/** The values that a member may have, if they are listed: what tells the branches of a union apart. */
+/** Returns the listed values of a member, or null if it lists none. They distinguish the branches of a union. */
 export function listedValues({ schema }: Member): readonly unknown[] | null {
   const shapes = shapesOf(schema, true);
   const lists = shapes
@@ -118,8 +118,8 @@ function shapeOfType(type: string, json: Json, document: Json): Shape {
 }
 
 /**
- * Members that an object does not list count as none, as the reference answers them with an error; without a list it is
- * a map of anything.
+ * An object that lists members allows no others, because the reference refuses them. An object without a list is a map
+ * with any members.
  */
 function objectShape(json: Json, document: Json): ObjectShape {
   const properties = isRecord(json["properties"]) ? json["properties"] : {};
@@ -143,7 +143,7 @@ function valuesOf(json: Json): readonly unknown[] | null {
   return Array.isArray(json["enum"]) ? json["enum"] : null;
 }
 
-/** What fits both; of two objects the members of both, the right one's where both have one. */
+/** Intersects alternatives. Two objects give one with the members of both; the right one wins. */
 function intersect(left: readonly Shape[], right: readonly Shape[]): Shape[] {
   return left.flatMap((one) =>
     right.flatMap((other): Shape[] => {
@@ -175,7 +175,7 @@ function listOf(value: unknown): Json[] {
   return Array.isArray(value) ? value.filter(isRecord) : [];
 }
 
-/** The one schema of the reference that contains itself by an anchor. */
+/** Finds the reference's only schema with `$recursiveAnchor`. */
 function findRecursive(document: Json): Json {
   const { components } = document;
   const schemas = isRecord(components) && isRecord(components["schemas"]) ? Object.values(components["schemas"]) : [];

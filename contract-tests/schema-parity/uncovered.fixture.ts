@@ -10,20 +10,18 @@ import {
   shapesOf,
 } from "./shapes.fixture.ts";
 
-/** A place where the narrow schema allows what the wide one does not. */
+/** A place where the narrow schema allows a value that the wide one does not. */
 export interface Finding {
-  /** From the nearest schema with a name, in the narrow document. */
+  /** Path from the nearest named schema of the narrow document. */
   readonly path: string;
   readonly fault: string;
-  /** Whether the path begins with a name already. */
+  /** True if the path already starts with a schema's name. */
   readonly isNamed?: boolean;
-  /**
-   * Whether it is an object of a `type` that the wide schema has not, in a place where it has objects of other types.
-   */
+  /** True for an object whose `type` the wide schema lacks, while it has objects of other types in the same place. */
   readonly isNewType?: boolean;
 }
 
-/** `places` counts what was compared. */
+/** `places` counts the schemas that were compared. */
 export interface Outcome {
   readonly places: number;
   readonly findings: readonly Finding[];
@@ -39,8 +37,8 @@ const LOWER_LIMITS = ["minLength", "minimum", "minItems"];
 const UPPER_LIMITS = ["maxLength", "maximum", "maxItems", "maxProperties"];
 
 /**
- * Everything that `narrow` allows, its extensions apart, and `wide` does not. Without `limits` the lengths of texts and
- * lists and the ranges of numbers are not compared, only whether they are whole.
+ * Finds everything that `narrow` allows and `wide` does not, except extensions of `narrow`. `limits` turns on the
+ * comparison of lengths and ranges; whether numbers are integers is always compared.
  */
 export function findUncovered(narrow: Schema, wide: Schema, limits: boolean): Outcome {
   const comparison = new Comparison(limits ? narrowerLimits : fractions);
@@ -51,7 +49,7 @@ export function findUncovered(narrow: Schema, wide: Schema, limits: boolean): Ou
 class Comparison {
   places = 0;
   readonly #limitsOf: LimitReader;
-  /** By narrow and wide schema. */
+  /** Findings by narrow and wide schema. */
   readonly #known = new Map<unknown, Map<unknown, readonly Finding[]>>();
 
   constructor(limitsOf: LimitReader) {
@@ -69,7 +67,7 @@ class Comparison {
     this.#known.set(inner.json, ofInner);
     const found = ofInner.get(outer.json);
     if (found !== undefined) return found;
-    ofInner.set(outer.json, []); // While it is compared it counts as covered, so that schemas may contain themselves.
+    ofInner.set(outer.json, []); // A schema counts as covered while it is compared, so that it may contain itself.
     this.places += 1;
     const findings = this.#compareShapes(shapesOf(inner, false), shapesOf(outer, true));
     ofInner.set(outer.json, findings);
@@ -181,7 +179,7 @@ function typesOf({ type }: Readonly<Record<string, unknown>>): readonly unknown[
   return Array.isArray(type) ? type : [type];
 }
 
-/** One object for each value of its tags, since other documents may draw the line between branches elsewhere. */
+/** Returns one object for each value of its tags, because the other document may split its branches differently. */
 function splitByTags(shape: ObjectShape): ObjectShape[] {
   return TAGS.reduce((shapes, tag) => shapes.flatMap((each) => splitByTag(each, tag)), [shape]);
 }
@@ -196,7 +194,7 @@ function splitByTag(shape: ObjectShape, tag: string): ObjectShape[] {
   });
 }
 
-/** Whether a value can fit both: not if a member that one of them requires has listed values, and none in common. */
+/** True if one value can match both. It cannot if a required member has listed values and none in common. */
 function mayMeet(one: ObjectShape, other: ObjectShape): boolean {
   return [...one.members].every(([name, member]) => {
     const twin = other.members.get(name);

@@ -14,11 +14,11 @@ import { loggedFetch } from "./wire-log.ts";
 export interface Settings {
   readonly model: string;
   readonly hasTool: boolean;
-  /** The client keeps the chain itself, with sealed reasoning. */
+  /** True if the client sends the whole history itself, with encrypted reasoning. */
   readonly isStateless: boolean;
 }
 
-/** What the page shows below an answer. */
+/** The facts that the page shows below an answer. */
 interface ReplyFacts {
   readonly finishReason: string;
   readonly inputTokens: number | undefined;
@@ -47,7 +47,7 @@ const calculator = tool({
 
 const tools = { calculator };
 
-/** The AI SDK's own loop of model and tools, against the Responses API that this page came from. */
+/** Runs the AI SDK's loop of model and tools against the Responses API of the server that sent this page. */
 export function assistantOf({ model, hasTool, isStateless }: Settings): ChatTransport<ChatMessage> {
   const openai = createOpenAI({
     baseURL: new URL("v1", location.href).href,

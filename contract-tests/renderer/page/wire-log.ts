@@ -1,11 +1,11 @@
 import { createParser } from "eventsource-parser";
 
-/** What came over the wire, a line each. */
+/** One line for each request, event and end of a stream. */
 const lines: string[] = [];
 let shown: readonly string[] = [];
 const watchers = new Set<() => void>();
 
-/** `fetch`, whose every request, event and end is also written down. Both readers get the same bytes. */
+/** A `fetch` that also logs every request, event and end of a stream. The page and the log read the same bytes. */
 export const loggedFetch: typeof fetch = async (url, init) => {
   const { method, url: address } = new Request(url, init);
   write(`${method} ${new URL(address).pathname.replace(/^.*(?=[/]v1[/])/, "")}`);
@@ -38,10 +38,7 @@ function write(line: string): void {
   for (const watcher of watchers) watcher();
 }
 
-/**
- * The name, then the members in the order of the alphabet: texts and numbers as they are, of objects the members'
- * names.
- */
+/** Prints the event's name, then its members in alphabetical order. Objects show only their members' names. */
 function describeEvent(name: string | undefined, data: string): string {
   const event: unknown = JSON.parse(data);
   return `${name}: ${describeMembers(event, describeNames)}`;
