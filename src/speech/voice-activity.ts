@@ -8,7 +8,7 @@ const SPECTRUM_SIZE = 512;
 const BIN_HZ = 16_000 / SPECTRUM_SIZE;
 /** Lower bins hold hum and rumble, and their leakage from the window. Voices have overtones above. */
 const LOWEST_BIN = Math.ceil(220 / BIN_HZ);
-/** The spectrum of a voice is uneven below this frequency. */
+/** Flatness is measured below this bin, where the spectrum of a voice is uneven. */
 const HIGHEST_SHAPED_BIN = Math.floor(6000 / BIN_HZ);
 
 /** White noise has 0.56 at any loudness; voices have less than 0.3. */

@@ -11,14 +11,15 @@ const LINE_END = 0x0a;
 const BYTE_ORDER_MARK = Buffer.from("\uFEFF");
 
 /**
- * Reads the tokens of an encoding, by rank. A token is a text, or a list of bytes that are no text. `gpt-tokenizer` has
- * the same tokens as a module, but importing that blocks the event loop for over 100 ms.
+ * Reads the tokens of an encoding, by rank. A token is a text, or a list of bytes if it is not valid UTF-8.
+ * `gpt-tokenizer` also has the tokens as a module, but importing that blocks the event loop for over 100 ms.
  */
 export async function readVocabulary(encoding: Encoding): Promise<readonly (string | readonly number[])[]> {
   const list = await readFile(fileURLToPath(import.meta.resolve(`gpt-tokenizer/data/${encoding}.tiktoken`)));
   const slices = new Slices();
   const tokens: (string | readonly number[])[] = [];
-  // A text keeps its hash once it was in a set. This shortens the longest step: the library puts all texts in a map.
+  // Adding a text to a set caches its hash. That shortens the longest step, in which the library puts all texts in a
+  // map.
   const texts = new Set<string>();
   for (let start = 0; start < list.length; ) {
     const space = list.indexOf(SPACE, start);

@@ -1,8 +1,8 @@
 import { SPEECH_RATE_HZ } from "../speech-engine.ts";
 
-/** A piece ends in its quietest stretch of this length, */
+/** A piece is cut in the middle of its quietest stretch of this length. */
 const QUIET_SAMPLES = SPEECH_RATE_HZ / 10;
-/** within this last part of its maximum length. */
+/** The last part of a piece's maximum length, which is searched for that stretch. */
 const SEARCHED_SHARE = 1 / 5;
 /** At least this much is searched, because a fifth of a small window is hardly longer than a word. */
 const SEARCHED_SAMPLES_MIN = 4 * SPEECH_RATE_HZ;
