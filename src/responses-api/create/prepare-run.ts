@@ -68,7 +68,7 @@ async function prepareHeld(
   const accepted = acceptedTools(sent);
   checkTextFormat(sent);
   const speech = generate ? await settleSpeech(services, sent, signal) : null;
-  const { items, context, places } = await resolveInput(services, owner, ids, { input: sent.input ?? [], history });
+  const { items, context, places } = await resolveInput(services, owner, ids, { sent, history });
   await slices.pause();
   const request = withConfiguration(sent, history, items);
   checkTextFormat(request);

@@ -28,7 +28,7 @@ export async function shapeTurn(
   const history = await loadHistory(services, caller, sent);
   const accepted = acceptedTools(sent);
   const { owner } = caller.principal;
-  const { items, context, places } = await resolveInput(services, owner, ids, { input: sent.input ?? [], history });
+  const { items, context, places } = await resolveInput(services, owner, ids, { sent, history });
   const request = withConfiguration(sent, history, items);
   const tools = withJoinedTools(accepted, { context, places });
   checkToolChoice(request, tools);

@@ -1,8 +1,9 @@
-import type { InputItem, StoredItem } from "../../../generated/responses-api/types.ts";
+import type { CreateResponseRequest, InputItem, StoredItem } from "../../../generated/responses-api/types.ts";
 import { type IdStem, idFromStem } from "../../base/ids.ts";
 import type { Owner } from "../../runs/ports.ts";
 import { beginAtCompaction } from "../compaction/begin-at-compaction.ts";
 import { openCompaction } from "../compaction/compacted-context.ts";
+import { conversationIdOf } from "../create/conversation-hold.ts";
 import type { ResponseServices } from "../services.ts";
 import { checkCallsNotRepeated, checkInput } from "./context-rules.ts";
 import { INPUT_NUMBER_FIRST } from "./item-numbers.ts";
@@ -19,6 +20,9 @@ export interface ResolvedInput {
   readonly places: readonly (number | null)[];
 }
 
+/** The members of a request that select its input. */
+type InputRequest = Pick<CreateResponseRequest, "input" | "conversation">;
+
 /**
  * Turns `input` into stored items and into the model's context. Throws if items are malformed, duplicated or lack their
  * other half, such as a call without its output.
@@ -27,18 +31,20 @@ export async function resolveInput(
   services: Pick<ResponseServices, "store" | "sealer">,
   owner: Owner,
   stem: IdStem,
-  { input, history }: { readonly input: string | readonly InputItem[]; readonly history: readonly StoredItem[] },
+  { sent, history }: { readonly sent: InputRequest; readonly history: readonly StoredItem[] },
 ): Promise<ResolvedInput> {
   const makeId = (prefix: string, counter: number): string => idFromStem(prefix, stem, INPUT_NUMBER_FIRST + counter);
   const items = await normalizeList(
     services,
     owner,
-    { items: withoutTrigger(input), name: "input", after: history },
+    { items: withoutTrigger(sent.input ?? []), name: "input", after: history },
     makeId,
   );
   checkInput(items);
   checkCallsNotRepeated(history, items);
-  const unique = withoutRepeats([...history, ...items]);
+  const all = [...history, ...items];
+  const isHistoryUnique = conversationIdOf(sent) !== null;
+  const unique = hasRepeats(history, items, isHistoryUnique) ? withoutRepeats(all) : all;
   const compacted = beginAtCompaction(unique, (sealed) => openCompaction(sealed, services.sealer, sealScope(owner)));
   const context = pairCalls(compacted);
   const places = new Map(items.map((item, place) => [item, place]));
@@ -46,11 +52,20 @@ export async function resolveInput(
 }
 
 /**
+ * Whether an id comes twice. `isHistoryUnique`: none does within the history, as in a stored conversation. A set of
+ * thousands of ids is slow to make.
+ */
+function hasRepeats(history: readonly StoredItem[], items: readonly StoredItem[], isHistoryUnique: boolean): boolean {
+  const ids = new Set(items.map(({ id }) => id));
+  if (ids.size < items.length || history.some(({ id }) => ids.has(id))) return true;
+  return !isHistoryUnique && new Set(history.map(({ id }) => id)).size < history.length;
+}
+
+/**
  * Clients often send back messages and reasoning that the chain already holds. If id and text repeat an earlier item,
  * the later one is dropped; the same id with another text is a new item.
  */
 function withoutRepeats(items: readonly StoredItem[]): readonly StoredItem[] {
-  if (new Set(items.map(({ id }) => id)).size === items.length) return items;
   const seen = new Map<string, Repeatable>();
   return items.filter((item) => {
     if (item.type !== "message" && item.type !== "reasoning") return true;
