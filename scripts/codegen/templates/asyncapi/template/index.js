@@ -25,7 +25,7 @@ function clientText(asyncapi) {
   return [
     `import type { ${types.join(", ")} } from "./${said("x-messages-file")}";`,
     ``,
-    `/** One method for each channel. It only says where to connect and what to send; \`open\` does the rest. */`,
+    `/** One method for each channel. A method only describes the channel; \`open\` connects, sends and receives. */`,
     `export class ${name}Client {`,
     `  readonly #open: OpenChannel;`,
     ``,
@@ -60,13 +60,13 @@ function channelOf(channel) {
   return { id: channel.id(), address: channel.address(), title, keyHeader, sent: typeOf("receive"), heard: typeOf("send") };
 }
 
-const CHANNEL_TYPES = `/** Opens a channel, sends the messages on it, and resolves to what comes back once it is open. */
+const CHANNEL_TYPES = `/** Opens a channel and sends the messages on it. Resolves to the received messages once the channel is open. */
 export interface OpenChannel {
   <Message>(request: ChannelRequest, options?: ChannelOptions): Promise<MessageStream<Message>>;
 }
 
 export interface ChannelRequest {
-  /** Path of the channel at its server. */
+  /** Path of the channel on its server. */
   readonly address: string;
   /** Name of the header that carries the caller's key. */
   readonly keyHeader: string;
@@ -74,11 +74,11 @@ export interface ChannelRequest {
 }
 
 export interface ChannelOptions {
-  /** Ends the wait for the channel, and the stream, at once. */
+  /** Aborts the opening of the channel, or the open stream. */
   readonly signal?: AbortSignal;
 }
 
-/** Messages as they come. Leaving the loop, or \`abort\`, closes the connection. */
+/** Messages as they arrive. They can be read once. Leaving the loop, or \`abort\`, closes the connection. */
 export interface MessageStream<Message> extends AsyncIterable<Message> {
   abort(reason?: unknown): void;
 }`;
