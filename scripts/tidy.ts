@@ -22,7 +22,7 @@ for (const { name, sentence, files: applies, except, find } of TIDY_RULES) {
     fitting.flatMap((file) => find(file, paths)),
   );
 }
-for (const { name, sentence, find } of TREE_RULES) report(`${name}: ${sentence}`, find([...paths]));
+for (const { name, sentence, find } of TREE_RULES) report(`${name}: ${sentence}`, find(files));
 
 function report(rule: string, found: readonly string[]): void {
   if (found.length === 0) return;

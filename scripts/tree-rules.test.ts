@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { folderFaults } from "./tree-rules.ts";
+import { folderFaults, nameFaults, smallFileFaults } from "./tree-rules.ts";
 
 const filesOf = (folder: string, count: number): string[] =>
   Array.from({ length: count }, (_, index) => `${folder}/file-${index}.ts`);
@@ -19,4 +19,49 @@ test.each([
   ["tests outside src/", filesOf("tests", 40), []],
 ])("folders-are-small does not fire on %s", (_what, paths, excused) => {
   expect(folderFaults(paths, excused)).toEqual([]);
+});
+
+const SMALL = "export const a = 1;";
+const LARGE = `${SMALL}\n`.repeat(31);
+const importing = (path: string, ...froms: readonly string[]): { path: string; text: string } => ({
+  path,
+  text: froms.map((from) => `import "${from}";`).join("\n") + "\n".repeat(40) + "export {};",
+});
+
+test("small-files-are-boundaries fires on a small file with one importer", () => {
+  const files = [{ path: "src/a/small.ts", text: SMALL }, importing("src/a/large.ts", "./small.ts")];
+  expect(smallFileFaults(files)).toEqual(["src/a/small.ts has 1 lines: see src/a/large.ts"]);
+});
+
+test.each([
+  ["a large one", [{ path: "src/a/b.ts", text: LARGE }, importing("src/a/c.ts", "./b.ts")]],
+  [
+    "one of two importers",
+    [{ path: "src/a/b.ts", text: SMALL }, importing("src/a/c.ts", "./b.ts"), importing("src/a/d.ts", "./b.ts")],
+  ],
+  ["a port", [{ path: "src/a/ports.ts", text: SMALL }, importing("src/a/c.ts", "./ports.ts")]],
+  ["a fixture", [{ path: "src/a/b.fixture.ts", text: SMALL }, importing("src/a/c.ts", "./b.fixture.ts")]],
+  ["a test's importer", [{ path: "src/a/b.ts", text: SMALL }, importing("src/a/b.test.ts", "./b.ts")]],
+])("small-files-are-boundaries does not fire on %s", (_what, files) => {
+  expect(smallFileFaults(files)).toEqual([]);
+});
+
+const exporting = (path: string, text = "export function read(): void {}"): { path: string; text: string } => ({
+  path,
+  text,
+});
+
+test("one-name-one-thing fires on one name in two files", () => {
+  const files = [exporting("src/a/b.ts"), exporting("src/c/d.ts", "export type read = string;")];
+  expect(nameFaults(files)).toEqual(["read: src/a/b.ts, src/c/d.ts"]);
+});
+
+test.each([
+  ["re-exports", [exporting("src/a/b.ts"), exporting("src/a/index.ts", 'export { read } from "./b.ts";')]],
+  ["operations", [exporting("src/a/operations/read.ts"), exporting("src/b/operations/read.ts")]],
+  ["catalogues of errors", [exporting("src/a/errors.ts"), exporting("src/b/errors/file-errors.ts")]],
+  ["fixtures", [exporting("src/a/b.ts"), exporting("src/c/d.fixture.ts")]],
+  ["a name of the list", ["src/a/b.ts", "src/c/d.ts"].map((path) => exporting(path, "export function isRecord() {}"))],
+])("one-name-one-thing does not fire on %s", (_what, files) => {
+  expect(nameFaults(files)).toEqual([]);
 });

@@ -1,21 +1,72 @@
 import { dirname } from "node:path/posix";
+import { readModule } from "./import-graph.ts";
+import type { TextFile } from "./text-file.ts";
 
 /** A rule about the whole tree. `find` gets the paths of all files from the repository's root. */
 export interface TreeRule {
   readonly name: string;
   readonly sentence: string;
-  readonly find: (paths: readonly string[]) => readonly string[];
+  readonly find: (files: readonly TextFile[]) => readonly string[];
 }
 
 const FOLDER_FILES_MAX = 22;
 /** Folders that are still too large; an entry goes when its folder is small enough. */
 const STILL_TOO_LARGE: readonly string[] = ["src/stream-grammar"];
 
+const SMALL_FILE_LINES_MAX = 30;
+/** Small files that stand alone for a reason. */
+const BOUNDARIES: readonly { readonly files: RegExp; readonly reason: string }[] = [
+  { files: /^src\/client\/[^/]+[.]ts$/, reason: "the client's entry points" },
+  { files: /\/skills\/[^/]+[.]ts$/, reason: "skills of the built-in engine, one a file" },
+  { files: /(-worker|main)[.]ts$/, reason: "where threads begin" },
+  { files: /\/(ports|index)[.]ts$/, reason: "ports and faces of folders" },
+  { files: /\/(operations|migrations)\//, reason: "one operation or migration a file" },
+  { files: /\/errors\//, reason: "catalogues of errors" },
+  { files: /\/abbreviations[.]ts$/, reason: "a list of words" },
+];
+
+/** Files that are still to be merged; an entry goes with its file. */
+const STILL_SMALL: readonly string[] = [
+  "src/audio-formats/flac/decode-flac.ts",
+  "src/client/speech/pcm-messages.ts",
+  "src/responses-api/websocket/cancel-response.ts",
+  "src/responses-api/websocket/lane-events.ts",
+  "src/runs/blocks/sound.ts",
+  "src/servers/handlers/body-checks.ts",
+  "src/servers/listen-on-loopback.ts",
+  "src/servers/pages/web-pages.ts",
+  "src/store/upkeep/storage-quota.ts",
+  "src/transport/websocket/bounded-websocket.ts",
+  "src/voices/espeak/reference-voices.ts",
+];
+
+/** Names that two exports may have for a reason. */
+const SHARED_NAMES: Readonly<Record<string, string>> = {
+  isRecord: "the client imports nothing of the servers, so it has a copy",
+};
+/** Each interface and each engine has a catalogue of errors, in which the same fault has the same name. */
+const ERRORS = /errors?[.]ts$|\/errors\//;
+const EXPORT = /^export (?:declare |abstract |async )*(?:function\*?|class|const|let|interface|type|enum) (\w+)/gm;
+
 export const TREE_RULES: readonly TreeRule[] = [
   {
     name: "folders-are-small",
     sentence: `A folder of src/ holds at most ${FOLDER_FILES_MAX} files, tests and fixtures among them; operations/ may hold more.`,
-    find: (paths) => folderFaults(paths, STILL_TOO_LARGE),
+    find: (files) =>
+      folderFaults(
+        files.map(({ path }) => path),
+        STILL_TOO_LARGE,
+      ),
+  },
+  {
+    name: "small-files-are-boundaries",
+    sentence: `A file of at most ${SMALL_FILE_LINES_MAX} lines that one file imports belongs into that file, unless it is a boundary.`,
+    find: smallFileFaults,
+  },
+  {
+    name: "one-name-one-thing",
+    sentence: "Two exports of src/ have one name. Name each by what it is.",
+    find: nameFaults,
   },
 ];
 
@@ -38,4 +89,47 @@ export function folderFaults(paths: readonly string[], excused: readonly string[
 
 function isTooLarge(folder: string, files: number): boolean {
   return files > FOLDER_FILES_MAX && !folder.endsWith("/operations");
+}
+
+/**
+ * Files of few lines that one other file of their part imports; tests and fixtures do not count. What another part of
+ * src/ imports is a boundary between the two.
+ */
+export function smallFileFaults(files: readonly TextFile[]): string[] {
+  const sources = files.filter(isSource);
+  const importers = new Map<string, Set<string>>();
+  for (const { path, text } of sources)
+    for (const { to } of readModule({ path, code: text }).imports)
+      importers.set(to, (importers.get(to) ?? new Set()).add(path));
+  return sources
+    .filter(({ path, text }) => linesOf(text) <= SMALL_FILE_LINES_MAX && importers.get(path)?.size === 1)
+    .filter(({ path }) => [...(importers.get(path) ?? [])].every((importer) => partOf(importer) === partOf(path)))
+    .filter(({ path }) => !STILL_SMALL.includes(path))
+    .filter(({ path }) => !BOUNDARIES.some((boundary) => boundary.files.test(path)))
+    .map(({ path, text }) => `${path} has ${linesOf(text)} lines: see ${[...(importers.get(path) ?? [])].join()}`);
+}
+
+/** Names that more than one file of src/ exports for something of its own. */
+export function nameFaults(files: readonly TextFile[]): string[] {
+  const holders = new Map<string, Set<string>>();
+  for (const { path, text } of files.filter(isSource))
+    for (const [, name = ""] of path.includes("/operations/") ? [] : text.matchAll(EXPORT))
+      holders.set(name, (holders.get(name) ?? new Set()).add(path));
+  return [...holders]
+    .filter(([name, paths]) => paths.size > 1 && !Object.hasOwn(SHARED_NAMES, name))
+    .filter(([, paths]) => ![...paths].every((path) => ERRORS.test(path)))
+    .map(([name, paths]) => `${name}: ${[...paths].join(", ")}`);
+}
+
+function isSource({ path }: TextFile): boolean {
+  return /^src\/.*[.]ts$/.test(path) && !/[.](test|fixture)[.]ts$/.test(path);
+}
+
+/** `src/store` for all below it. */
+function partOf(path: string): string {
+  return path.split("/").slice(0, 2).join("/");
+}
+
+function linesOf(text: string): number {
+  return text.trimEnd().split("\n").length;
 }
