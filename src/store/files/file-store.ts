@@ -157,7 +157,7 @@ export class StoredFiles implements FileStore {
       .where("id", "=", id)
       .where("holder", "=", holder)
       .executeTakeFirstOrThrow();
-    assert(numUpdatedRows === 1n, "a worker that writes a file has not been taken for dead");
+    assert(numUpdatedRows === 1n, "a worker that writes a file still holds its lease");
   }
 
   async #holdExpired(by: number, holder: number): Promise<readonly string[]> {

@@ -51,7 +51,7 @@ test("a worker whose lease ran out loses its runs, and whatever it still writes 
   expect((await one.responses.findResponse(OURS, RUN))?.status).toBe("failed");
 });
 
-test("a worker that was taken for dead goes on under a new number", async () => {
+test("a worker that was removed as dead continues with a new number", async () => {
   const { file, one, other } = await twoWorkers();
   change(file, "update workers set expires_at = 0 where id = 1");
   await other.ledger.claimAbandoned(10);

@@ -133,7 +133,7 @@ export class RunWriter {
   /** It is the first write of the transaction, so nothing can change between this check and the commit. */
   async #requireLease(transaction: Kysely<Database>, worker: number): Promise<void> {
     if (!(await this.#lease.renew(worker, transaction)))
-      throw new RunLost("this server was taken for dead, and its runs with it");
+      throw new RunLost("the lease expired, and another server may have claimed the runs");
   }
 
   #context(lost: ReadonlySet<string>): CommitContext {
