@@ -29,6 +29,18 @@ const functionTool = (name: string, parameters: object = { type: "object", prope
   parameters,
 });
 
+/** The first 24 bytes of a PNG image of 640 × 480 pixels. */
+const PNG_START = Buffer.from("89504e470d0a1a0a0000000d4948445200000280000001e0", "hex");
+
+/** A message with PNG images of these sizes, in characters of base64. */
+const picturesOf = (...characters: readonly number[]): object => ({
+  role: "user",
+  content: characters.map((count) => ({
+    type: "input_image",
+    image_url: `data:image/png;base64,${PNG_START.toString("base64")}${"A".repeat(count - (count % 4))}`,
+  })),
+});
+
 const BURDENS: readonly Burden[] = [
   { name: "10,000 messages", members: () => ({ input: numbered(10_000, () => ({ role: "user", content: "Hi" })) }) },
   {
@@ -72,6 +84,8 @@ const BURDENS: readonly Burden[] = [
     name: "60 MB of text in messages of 10 MB",
     members: () => ({ input: numbered(6, () => ({ role: "user", content: "x".repeat(10_000_000) })) }),
   },
+  { name: "a picture of 20 MB", members: () => ({ input: [picturesOf(20_000_000)] }) },
+  { name: "three pictures of 15 MB", members: () => ({ input: [picturesOf(15_000_000, 15_000_000, 15_000_000)] }) },
   { name: "a delta of 12 MiB", members: () => ({}), says: () => [{ content: "y".repeat(12 * MEBIBYTE) }] },
   {
     name: "800 kB of arguments in pieces of 20 characters",
