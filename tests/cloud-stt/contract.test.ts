@@ -78,7 +78,7 @@ describe.skipIf(program === null)("a cloud stream", () => {
     ["no audio", { type: "audio" }, "audio_base64 is required."],
     ["null for audio", { type: "audio", audio_base64: null }, "audio_base64 is required."],
     ["no object", "[1]", "A message is a JSON object."],
-    ["no JSON", '{"type": "au', "The message is not valid JSON."],
+    ["invalid JSON", '{"type": "au', "The message is not valid JSON."],
     ["an unknown type", { type: "chunk", audio_base64: "" }, "The type must be audio or heartbeat."],
     ["a heartbeat that has more", { ...HEARTBEAT, at: 1 }, "A heartbeat has no other members."],
     ["a member that is not known", audio(tones("one"), { speaker: "me" }), "An audio message has members"],

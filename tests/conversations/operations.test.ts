@@ -26,7 +26,7 @@ const BAD_ITEMS: Readonly<Record<string, readonly [items: unknown, Refusal]>> = 
     { code: "array_above_max_length", param: "items", message: /maximum length 20, but got an array with length 21/ },
   ],
   "a string": ["Hi", { code: "invalid_type", param: "items", message: /expected an array of input items/ }],
-  "a role that is none": [
+  "an unknown role": [
     [user("Hi"), { role: "king", content: "Hi" }],
     { code: "invalid_value", param: "items[1].role", message: /^Invalid value: 'king'/ },
   ],

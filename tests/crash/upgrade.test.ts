@@ -13,7 +13,7 @@ const LEFT: Readonly<Record<string, readonly [change: string, status: "completed
   ],
   "a later version": ["json_set(task, '$.version', 1000)", "failed", /begun by another version of this server/],
   "a version that wrote something else": ["'{}'", "failed", /begun by another version of this server/],
-  "a version that wrote no JSON": ["'task'", "failed", /begun by another version of this server/],
+  "a version that did not write JSON": ["'task'", "failed", /begun by another version of this server/],
 };
 
 test.each(Object.entries(LEFT))(

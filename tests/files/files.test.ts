@@ -72,7 +72,7 @@ test.each([
 });
 
 test.each([
-  ["no JSON", "{anchor"],
+  ["invalid JSON", "{anchor"],
   ["another kind of value", "[7200]"],
   ["an empty text", ""],
   ["a large file", new File(["x".repeat(5000)], "blob", { type: "application/json" })],
@@ -129,7 +129,7 @@ describe("an upload is refused", () => {
       { purpose: ["vision", "batch"] },
       { code: "invalid_type", param: "purpose", message: /array/ },
     ],
-    "with a part nobody knows": [{ colour: "red" }, unknown("colour")],
+    "with an unknown part": [{ colour: "red" }, unknown("colour")],
     "with an expiry too soon": [
       { ...anchor, "expires_after[seconds]": "3599" },
       outOfBounds(

@@ -12,9 +12,9 @@ const BODY = { model: "antiphon-built-in", input: "Say hello" };
 const GARBAGE: Readonly<Record<string, readonly [statuses: readonly number[], bytes: string | Uint8Array]>> = {
   "a greeting of TLS": [[400], Buffer.from("16030100c8010000c40303", "hex")],
   "a preface of HTTP/2": [[400, 404, 505], "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"],
-  "a version that is none": [[400, 505], "GET /v1/models HTTP/9.9\r\nhost: x\r\n\r\n"],
+  "an unknown version": [[400, 505], "GET /v1/models HTTP/9.9\r\nhost: x\r\n\r\n"],
   "no version": [[400, 401], "GET /v1/models\r\n\r\n"],
-  "a method that is none": [[400], "FROB /v1/models HTTP/1.1\r\nhost: x\r\n\r\n"],
+  "an unknown method": [[400], "FROB /v1/models HTTP/1.1\r\nhost: x\r\n\r\n"],
   "random bytes": [[400], Buffer.from(Array.from({ length: 4096 }, (_, index) => (index * 7919) % 251))],
   "no host": [[400], "GET /v1/models HTTP/1.1\r\n\r\n"],
   "a NUL in a header": [[400], "GET /v1/models HTTP/1.1\r\nhost: x\r\nx: a\0b\r\n\r\n"],
@@ -25,10 +25,7 @@ const GARBAGE: Readonly<Record<string, readonly [statuses: readonly number[], by
     [400],
     "POST /v1/responses HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n",
   ],
-  "chunks that are none": [
-    [400, 401],
-    "POST /v1/responses HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n",
-  ],
+  "invalid chunks": [[400, 401], "POST /v1/responses HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n"],
   "a header of 100,000 characters": [[431], `GET /v1/models HTTP/1.1\r\nhost: x\r\nx: ${"y".repeat(100_000)}\r\n\r\n`],
   "10,000 headers": [[431], `GET /v1/models HTTP/1.1\r\nhost: x\r\n${"x: y\r\n".repeat(10_000)}\r\n`],
   "a path of 100,000 characters": [[400, 414, 431], `GET /${"y".repeat(100_000)} HTTP/1.1\r\nhost: x\r\n\r\n`],
@@ -37,7 +34,7 @@ const GARBAGE: Readonly<Record<string, readonly [statuses: readonly number[], by
   "a whole address": [[400, 401, 404], "GET http://127.0.0.1/v1/models HTTP/1.1\r\nhost: x\r\n\r\n"],
   "an address of its own kind": [[400, 404], "OPTIONS * HTTP/1.1\r\nhost: x\r\n\r\n"],
   "a tunnel": [[0, 400, 404, 405], "CONNECT example.invalid:443 HTTP/1.1\r\nhost: x\r\n\r\n"],
-  "an upgrade to what nobody speaks": [
+  "an upgrade to an unknown protocol": [
     [401, 400, 404],
     "GET /v1/models HTTP/1.1\r\nhost: x\r\nconnection: upgrade\r\nupgrade: zzz\r\n\r\n",
   ],
@@ -45,7 +42,7 @@ const GARBAGE: Readonly<Record<string, readonly [statuses: readonly number[], by
     [400, 401, 404, 426],
     "GET /v1/responses HTTP/1.1\r\nhost: x\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n",
   ],
-  "an expectation that nobody meets": [
+  "an unknown expectation": [
     [401],
     "POST /v1/responses HTTP/1.1\r\nhost: x\r\nexpect: zzz\r\ncontent-length: 2\r\n\r\n{}",
   ],

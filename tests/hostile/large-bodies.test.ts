@@ -100,15 +100,12 @@ describe("a large body", () => {
     },
   );
 
-  test.each(Object.entries(COMPRESSIONS))(
-    "is measured as it is after decompression: %s",
-    async (encoding, compress) => {
-      verifies("transport.body.decodes-zstd-and-gzip", "transport.body.limit-counts-decoded-bytes");
-      expect((await post(compress(bodyOfSize(BYTES_MAX)), { "content-encoding": encoding })).status).toBe(200);
-      const over = await post(compress(bodyOfSize(BYTES_MAX + 1)), { "content-encoding": encoding });
-      expect(await errorOf(over)).toMatchObject({ status: 413, code: "request_too_large" });
-    },
-  );
+  test.each(Object.entries(COMPRESSIONS))("is measured after decompression: %s", async (encoding, compress) => {
+    verifies("transport.body.decodes-zstd-and-gzip", "transport.body.limit-counts-decoded-bytes");
+    expect((await post(compress(bodyOfSize(BYTES_MAX)), { "content-encoding": encoding })).status).toBe(200);
+    const over = await post(compress(bodyOfSize(BYTES_MAX + 1)), { "content-encoding": encoding });
+    expect(await errorOf(over)).toMatchObject({ status: 413, code: "request_too_large" });
+  });
 
   test.each(Object.entries(COMPRESSIONS))(
     "gets 413 as a compression bomb, without being decompressed: %s",

@@ -174,7 +174,7 @@ export const BREAKS: Readonly<Record<string, Deed>> = {
   "sends an error in an event": says(TEXT + sse({ error: { message: "boom", code: 500 } })),
   "sends an event of the name error": says(`${TEXT}event: error\ndata: {"message":"boom"}\n\n`),
   "gives up in its own words": says(TEXT + sse(chunk("", "error"))),
-  "compresses what nobody asked to be": (socket) => socket.end(`${STREAM_HEAD}5\r\n\u001f\u008b\b\0\0\r\n${LAST}`),
+  "compresses without being asked": (socket) => socket.end(`${STREAM_HEAD}5\r\n\u001f\u008b\b\0\0\r\n${LAST}`),
 };
 
 /** Unclean endings that still complete the response. */
@@ -184,7 +184,7 @@ export const ENDINGS: Readonly<Record<string, Deed>> = {
     socket.write(STREAM_HEAD + framed(TEXT + FINISH), () => setImmediate(() => socket.resetAndDestroy())),
   "ends without an empty line": says(TEXT + FINISH.trimEnd()),
   "closes after [DONE]": (socket) => socket.end(`${STREAM_HEAD}${framed(`${TEXT}${FINISH}data: [DONE]\n\n`)}`),
-  "goes on after [DONE]": says(`${TEXT}${FINISH}data: [DONE]\n\ndata: {"error":{"message":"late"}}\n\ndata: x\n\n`),
+  "continues after [DONE]": says(`${TEXT}${FINISH}data: [DONE]\n\ndata: {"error":{"message":"late"}}\n\ndata: x\n\n`),
   "never closes after [DONE]": (socket) => socket.write(STREAM_HEAD + framed(`${TEXT}${FINISH}data: [DONE]\n\n`)),
   "sends one byte at a time": (socket) =>
     socket.end(STREAM_HEAD + [...`${TEXT}${FINISH}data: [DONE]\n\n`].map(framed).join("") + LAST),

@@ -79,11 +79,11 @@ describe("the command keys", () => {
 
   test.each([
     ["no name", ["create"], "--name wants"],
-    ["an owner that is none", ["create", "--name", "x", "--owner", "acme"], "--owner 'acme' is not"],
+    ["an invalid owner", ["create", "--name", "x", "--owner", "acme"], "--owner 'acme' is not"],
     ["a limit of nothing", ["create", "--name", "x", "--tokens-per-minute", "0"], "--tokens-per-minute '0' is no"],
-    ["an end that is none", ["create", "--name", "x", "--expires-in", "soon"], "--expires-in 'soon' is no whole"],
-    ["a flag that is none", ["create", "--name", "x", "--owners", "a/b"], "--owners"],
-    ["an action that is none", ["rotate"], "'rotate' is none of create, list, revoke."],
+    ["an invalid expiry", ["create", "--name", "x", "--expires-in", "soon"], "--expires-in 'soon' is no whole"],
+    ["an unknown flag", ["create", "--name", "x", "--owners", "a/b"], "--owners"],
+    ["an unknown action", ["rotate"], "'rotate' is none of create, list, revoke."],
     ["no id to revoke", ["revoke"], "revoke wants the id of one key"],
     ["a database that keeps nothing", ["list", "--database-file", ":memory:"], "no key outlives this command"],
   ])("tells what is wrong with %s, without a stack", async (_title, words, message) => {

@@ -63,11 +63,11 @@ const UNRELATED_MEMBERS: Readonly<Record<string, string>> = {
   file_ids: "belongs to a hosted tool",
   "ImageMask.file_id": "belongs to a hosted tool",
   "CreateVectorStoreFileRequest.file_id": "belongs to a hosted tool",
-  "BackgroundOptionsInput.continuation_id": "accepted for the reference's clients, and nobody follows it",
-  "ContainerFileCitation.file_id": "a note that a client sends back, and nobody follows",
-  "FileCitation.file_id": "a note that a client sends back, and nobody follows",
-  "FilePath.file_id": "a note that a client sends back, and nobody follows",
-  "FileSearchResultInput.file_id": "a result that a client sends back, and nobody follows",
+  "BackgroundOptionsInput.continuation_id": "accepted for the reference's clients, and never looked up",
+  "ContainerFileCitation.file_id": "sent back by a client, and never looked up",
+  "FileCitation.file_id": "sent back by a client, and never looked up",
+  "FilePath.file_id": "sent back by a client, and never looked up",
+  "FileSearchResultInput.file_id": "a result sent back by a client, and never looked up",
 };
 
 function chained(): Naming {

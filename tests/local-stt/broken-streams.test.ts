@@ -30,7 +30,7 @@ const BROKEN: readonly (readonly [name: string, message: object | string, error:
   ["without audio", { type: "chunk" }, { code: "invalid_message", message: "audio_base64 is required" }, 1008],
   ["with null for audio", { type: "chunk", audio_base64: null }, { message: "audio_base64 is required" }, 1008],
   ["that is no object", "[1, 2]", { code: "invalid_message", message: "audio_base64 is required" }, 1008],
-  ["that is no JSON", '{"type": "chu', { code: "invalid_message" }, 1008],
+  ["that is not JSON", '{"type": "chu', { code: "invalid_message" }, 1008],
   ["of no known type", { type: "start" }, { code: "invalid_message" }, 1008],
   ["with unknown members", { type: "flush", now: true }, { code: "invalid_message" }, 1008],
   ["whose audio is not base64", { type: "chunk", audio_base64: "not base64!" }, { code: "invalid_message" }, 1008],

@@ -64,7 +64,7 @@ const FAILURES: Readonly<Record<string, Failure>> = {
     refusal: { status: 429, type: "tokens", code: "rate_limit_exceeded", param: null, message: "Slow down." },
     retryAfter: "7",
   },
-  "a wait that only the text tells becomes a header": {
+  "a wait given only in the message becomes a header": {
     status: 429,
     body: { error: { message: "Please try again in 1.2s." } },
     refusal: {
@@ -96,7 +96,7 @@ const FAILURES: Readonly<Record<string, Failure>> = {
     },
     refusal: { code: "context_length_exceeded", param: "input", message: TOO_LONG },
   },
-  "an input too long that is called a server fault is the caller's all the same": {
+  "too long an input that is reported as a server fault is still the caller's fault": {
     status: 500,
     body: { error: { message: "the request exceeds the available context size" } },
     refusal: { code: "context_length_exceeded", param: "input", message: TOO_LONG },

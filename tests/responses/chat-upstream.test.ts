@@ -132,7 +132,7 @@ const ANSWERS: Readonly<Record<string, readonly [Answer, members: object, expect
       output: [{ content: [{ logprobs: [{ token: "Hi", logprob: -0.123457, top_logprobs: [{ logprob: -1 }] }] }] }],
     },
   ],
-  "words after the finish reason, and token counts that are none": [
+  "text after the finish reason, and invalid token counts": [
     chunks(
       textChunk("Hi"),
       lastChunk("stop"),

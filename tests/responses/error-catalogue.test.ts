@@ -153,7 +153,7 @@ const ROUTES: Readonly<Record<string, readonly [string, string, Refusal]>> = {
       message: "Invalid 'limit': integer below minimum value. Expected a value >= 1, but got 0 instead.",
     },
   ],
-  "an order that is none": [
+  "an unknown order": [
     "GET",
     "/v1/responses/resp_x/input_items?order=up",
     wrongValue("order", "up", "'asc' and 'desc'"),

@@ -102,7 +102,7 @@ const SENSE: Cases = {
       message: /^Invalid schema for function 'f': /,
     },
   ],
-  "a required tool where there is none": [
+  "a required tool without any tools": [
     { tool_choice: "required" },
     codeless("tool_choice", "Tool choice 'required' must be specified with 'tools' parameter."),
   ],

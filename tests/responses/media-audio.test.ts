@@ -27,8 +27,8 @@ const base64 = (bytes: Buffer): string => bytes.toString("base64");
 describe("a recording for a model with audio input", () => {
   verifies("media.audio.heard-or-transcribed", "chat-engine.upstream.images-and-files-map");
   test.each([
-    ["wav as it is", { data: WAV, format: "wav" }, part(WAV, "wav")],
-    ["mp3 as it is", { data: MP3, format: "mp3" }, part(MP3, "mp3")],
+    ["wav unchanged", { data: WAV, format: "wav" }, part(WAV, "wav")],
+    ["mp3 unchanged", { data: MP3, format: "mp3" }, part(MP3, "mp3")],
     ["what it is, whatever it is called", { data: MP3, format: "wav" }, part(MP3, "mp3")],
     [
       "pcm as wav",
@@ -158,7 +158,7 @@ const UNFIT: Readonly<Record<string, readonly [audio: object, refusal: Refusal]>
     { data: "!", format: "wav" },
     { code: "invalid_value", param: DATA, message: "Invalid audio: 'data' is not base64." },
   ],
-  "that is none": [
+  "that is not a recording": [
     { data: "AAAA", format: "mp3" },
     {
       code: "invalid_value",

@@ -92,7 +92,7 @@ describe("an Office document", () => {
       /an Office document or an archive that cannot be read/,
     ],
     [
-      "XML that is none",
+      "invalid XML",
       docxOf("<w:p><w:broken"),
       "unsupported_file",
       /an Office document or an archive that cannot be read/,

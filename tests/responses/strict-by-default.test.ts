@@ -26,7 +26,7 @@ const CASES: Readonly<Record<string, readonly [sent: object, schema: object | nu
 describe("in front of a model server", () => {
   verifies("tools.function.strict-by-default", "tools.function.strict-falls-back");
   test.each(Object.entries(CASES))(
-    "a function with %s is echoed as it is sent on",
+    "a function with %s is echoed as it is sent to the model server",
     async (_, [sent, schema, strict]) => {
       const { create, asked } = await serveBehind(says("Hi"));
       const { schema: parameters, ...rest } = { strict: undefined, schema: null, ...sent };

@@ -65,7 +65,7 @@ const STAGES: Readonly<Record<string, readonly [Members, Refusal]>> = {
     { input: [{ type: "x" }, { role: "x", content: "Hi" }] },
     { code: "invalid_value", param: "input[0]", message: /^Invalid value: 'x'/ },
   ],
-  "the first of two faulty items is told": [
+  "the first of two faulty items is reported": [
     {
       input: [
         { role: "x", content: "Hi" },

@@ -173,10 +173,10 @@ test.each([
   ["two sources", ["whole.txt", "broken.txt"]],
   ["a file that is not there", ["nowhere.txt"]],
   ["nothing piped in", ["-"]],
-  ["an option that is none", ["whole.txt", "--strict"]],
-  ["a body that is no JSON", ["http://127.0.0.1:9/v1", "--body", "{"]],
+  ["an unknown option", ["whole.txt", "--strict"]],
+  ["a body that is not JSON", ["http://127.0.0.1:9/v1", "--body", "{"]],
   ["a body for a file", ["whole.txt", "--body", "{}"]],
-  ["a dialect that is none", ["whole.txt", "--dialect", "latin"]],
+  ["an unknown dialect", ["whole.txt", "--dialect", "latin"]],
   ["a timeout of nothing", ["http://127.0.0.1:9/v1", "--timeout", "0"]],
   ["a header without a value", ["http://127.0.0.1:9/v1", "--header", "x"]],
 ])("without a stream to judge it ends with 2: %s", async (_, words) => {

@@ -32,7 +32,7 @@ const create = (members: object): object => ({
 const FRAMES: Readonly<
   Record<string, readonly [unknown, { code: string; param: string | null; message: RegExp | string }]>
 > = {
-  "that is no JSON": [
+  "that is not JSON": [
     "nonsense",
     { code: "invalid_json", param: null, message: /^Invalid body: failed to parse JSON/ },
   ],
