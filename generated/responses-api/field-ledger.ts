@@ -49,11 +49,11 @@ export const fieldLedger: Readonly<Record<string, LedgerEntry>> = {
   },
   "truncation.disabled": {
     "server": "honoured",
-    "note": "what is too long is refused as far as the model server refuses it"
+    "note": "too long a context is refused if the model server refuses it"
   },
   "truncation.auto": {
     "server": "honoured",
-    "note": "as far as the model server or MODEL_CONTEXT_WINDOW tells the window; otherwise what is too long is refused"
+    "note": "if the window is known from the model server or MODEL_CONTEXT_WINDOW; otherwise too long a context is refused"
   },
   "stream": {
     "server": "honoured"
@@ -83,7 +83,7 @@ export const fieldLedger: Readonly<Record<string, LedgerEntry>> = {
   },
   "background_options.completion_window": {
     "server": "emulated",
-    "note": "work begins as soon as it can, whatever the window; 2h and 8h need background without stream"
+    "note": "work starts as soon as possible with any window; 2h and 8h need background without stream"
   },
   "background_options.continuation_id": {
     "server": "emulated",
@@ -148,7 +148,7 @@ export const fieldLedger: Readonly<Record<string, LedgerEntry>> = {
   },
   "output_audio": {
     "server": "honoured",
-    "note": "extension: see its members; messages are spoken by VOICE_BASE_URL or espeak-ng, and refused where neither is there"
+    "note": "extension: see its members; messages are spoken by VOICE_BASE_URL or espeak-ng, and refused without either"
   },
   "output_audio.format": {
     "server": "honoured",
@@ -180,14 +180,14 @@ export const fieldLedger: Readonly<Record<string, LedgerEntry>> = {
   },
   "image.context_compression.auto": {
     "server": "honoured",
-    "note": "pictures are not compressed, and disabled is echoed"
+    "note": "images are not compressed, and disabled is echoed"
   },
   "image.context_compression.disabled": {
     "server": "honoured"
   },
   "image.context_compression.enabled": {
     "server": "refused",
-    "note": "pictures in the context are not compressed here"
+    "note": "images in the context are not compressed here"
   },
   "text": {
     "chat-completions": "honoured",
@@ -246,7 +246,7 @@ export const fieldLedger: Readonly<Record<string, LedgerEntry>> = {
   "top_logprobs": {
     "chat-completions": "honoured",
     "built-in": "honoured",
-    "note": "chat-completions: as far as the model server tells them"
+    "note": "chat-completions: if the model server sends them"
   },
   "reasoning": {
     "chat-completions": "honoured",
@@ -288,7 +288,7 @@ export const fieldLedger: Readonly<Record<string, LedgerEntry>> = {
   "reasoning.context.all_turns": {
     "chat-completions": "honoured",
     "built-in": "honoured",
-    "note": "chat-completions: sent back as reasoning_content where the server's profile takes it"
+    "note": "chat-completions: sent back as reasoning_content if the server's profile supports it"
   },
   "user": {
     "chat-completions": "honoured",
@@ -308,20 +308,20 @@ export const fieldLedger: Readonly<Record<string, LedgerEntry>> = {
   "prompt_cache_retention": {
     "chat-completions": "emulated",
     "built-in": "emulated",
-    "note": "accepted and echoed; how long a model server keeps its cache is its own affair"
+    "note": "accepted and echoed; a model server chooses how long to keep its cache"
   },
   "prompt_cache_options": {
     "chat-completions": "emulated",
     "built-in": "emulated",
-    "note": "accepted and echoed; how a model server caches is its own affair"
+    "note": "accepted and echoed; a model server caches as it chooses"
   },
   "prompt_cache_options.mode": {
     "server": "emulated",
-    "note": "echoed; how a model server caches is its own affair"
+    "note": "echoed; a model server caches as it chooses"
   },
   "prompt_cache_options.ttl": {
     "server": "emulated",
-    "note": "echoed; how a model server caches is its own affair"
+    "note": "echoed; a model server caches as it chooses"
   },
   "prompt_cache_options.prewarm": {
     "server": "emulated",
@@ -339,7 +339,7 @@ export const fieldLedger: Readonly<Record<string, LedgerEntry>> = {
   "parallel_tool_calls": {
     "chat-completions": "honoured",
     "built-in": "honoured",
-    "note": "chat-completions: as far as the model server obeys it; sent only with tools"
+    "note": "chat-completions: as far as the model server follows it; sent only with tools"
   },
   "max_tool_calls": {
     "server": "honoured",
@@ -361,17 +361,17 @@ export const fieldLedger: Readonly<Record<string, LedgerEntry>> = {
   "tool_choice.required": {
     "chat-completions": "honoured",
     "built-in": "honoured",
-    "note": "chat-completions: as far as the model server obeys it"
+    "note": "chat-completions: as far as the model server follows it"
   },
   "tool_choice.function": {
     "chat-completions": "honoured",
     "built-in": "honoured",
-    "note": "chat-completions: as far as the model server obeys it"
+    "note": "chat-completions: as far as the model server follows it"
   },
   "tool_choice.custom": {
     "chat-completions": "emulated",
     "built-in": "honoured",
-    "note": "chat-completions: the function that stands in for the tool is forced"
+    "note": "chat-completions: the function that replaces the tool is forced"
   },
   "tool_choice.allowed_tools": {
     "chat-completions": "emulated",
@@ -381,72 +381,72 @@ export const fieldLedger: Readonly<Record<string, LedgerEntry>> = {
   "tool_choice.mcp": {
     "chat-completions": "refused",
     "built-in": "refused",
-    "note": "not available yet: tools of the server's own are refused by every engine"
+    "note": "not available yet: every engine refuses server-side tools"
   },
   "tool_choice.file_search": {
     "chat-completions": "refused",
     "built-in": "refused",
-    "note": "not available yet: tools of the server's own are refused by every engine"
+    "note": "not available yet: every engine refuses server-side tools"
   },
   "tool_choice.web_search": {
     "chat-completions": "refused",
     "built-in": "refused",
-    "note": "not available yet: tools of the server's own are refused by every engine"
+    "note": "not available yet: every engine refuses server-side tools"
   },
   "tool_choice.web_search_2025_08_26": {
     "chat-completions": "refused",
     "built-in": "refused",
-    "note": "not available yet: tools of the server's own are refused by every engine"
+    "note": "not available yet: every engine refuses server-side tools"
   },
   "tool_choice.web_search_preview": {
     "chat-completions": "refused",
     "built-in": "refused",
-    "note": "not available yet: tools of the server's own are refused by every engine"
+    "note": "not available yet: every engine refuses server-side tools"
   },
   "tool_choice.web_search_preview_2025_03_11": {
     "chat-completions": "refused",
     "built-in": "refused",
-    "note": "not available yet: tools of the server's own are refused by every engine"
+    "note": "not available yet: every engine refuses server-side tools"
   },
   "tool_choice.computer": {
     "chat-completions": "refused",
     "built-in": "refused",
-    "note": "not available yet: tools of the server's own are refused by every engine"
+    "note": "not available yet: every engine refuses server-side tools"
   },
   "tool_choice.computer_use_preview": {
     "chat-completions": "refused",
     "built-in": "refused",
-    "note": "not available yet: tools of the server's own are refused by every engine"
+    "note": "not available yet: every engine refuses server-side tools"
   },
   "tool_choice.computer_use": {
     "chat-completions": "refused",
     "built-in": "refused",
-    "note": "not available yet: tools of the server's own are refused by every engine"
+    "note": "not available yet: every engine refuses server-side tools"
   },
   "tool_choice.image_generation": {
     "chat-completions": "refused",
     "built-in": "refused",
-    "note": "not available yet: tools of the server's own are refused by every engine"
+    "note": "not available yet: every engine refuses server-side tools"
   },
   "tool_choice.code_interpreter": {
     "chat-completions": "refused",
     "built-in": "refused",
-    "note": "not available yet: tools of the server's own are refused by every engine"
+    "note": "not available yet: every engine refuses server-side tools"
   },
   "tool_choice.shell": {
     "chat-completions": "refused",
     "built-in": "refused",
-    "note": "not available yet: tools of the server's own are refused by every engine"
+    "note": "not available yet: every engine refuses server-side tools"
   },
   "tool_choice.apply_patch": {
     "chat-completions": "refused",
     "built-in": "refused",
-    "note": "not available yet: tools of the server's own are refused by every engine"
+    "note": "not available yet: every engine refuses server-side tools"
   },
   "tool_choice.programmatic_tool_calling": {
     "chat-completions": "refused",
     "built-in": "refused",
-    "note": "not available yet: tools of the server's own are refused by every engine"
+    "note": "not available yet: every engine refuses server-side tools"
   },
   "tools": {
     "chat-completions": "honoured",
@@ -456,12 +456,12 @@ export const fieldLedger: Readonly<Record<string, LedgerEntry>> = {
   "tools.function": {
     "chat-completions": "honoured",
     "built-in": "honoured",
-    "note": "chat-completions: strict is sent on; an output_schema is told in the description"
+    "note": "chat-completions: strict is passed on; an output_schema is added to the description"
   },
   "tools.custom": {
     "chat-completions": "emulated",
     "built-in": "honoured",
-    "note": "chat-completions: a function with one string, unwrapped again; a grammar is told in the description, not enforced"
+    "note": "chat-completions: a function with one string, unwrapped again; a grammar is added to the description, not enforced"
   },
   "tools.namespace": {
     "chat-completions": "emulated",
@@ -471,67 +471,67 @@ export const fieldLedger: Readonly<Record<string, LedgerEntry>> = {
   "tools.file_search": {
     "chat-completions": "refused",
     "built-in": "refused",
-    "note": "not available yet: tools of the server's own are refused by every engine"
+    "note": "not available yet: every engine refuses server-side tools"
   },
   "tools.web_search": {
     "chat-completions": "refused",
     "built-in": "refused",
-    "note": "not available yet: tools of the server's own are refused by every engine"
+    "note": "not available yet: every engine refuses server-side tools"
   },
   "tools.web_search_2025_08_26": {
     "chat-completions": "refused",
     "built-in": "refused",
-    "note": "not available yet: tools of the server's own are refused by every engine"
+    "note": "not available yet: every engine refuses server-side tools"
   },
   "tools.web_search_preview": {
     "chat-completions": "refused",
     "built-in": "refused",
-    "note": "not available yet: tools of the server's own are refused by every engine"
+    "note": "not available yet: every engine refuses server-side tools"
   },
   "tools.web_search_preview_2025_03_11": {
     "chat-completions": "refused",
     "built-in": "refused",
-    "note": "not available yet: tools of the server's own are refused by every engine"
+    "note": "not available yet: every engine refuses server-side tools"
   },
   "tools.code_interpreter": {
     "chat-completions": "refused",
     "built-in": "refused",
-    "note": "not available yet: tools of the server's own are refused by every engine"
+    "note": "not available yet: every engine refuses server-side tools"
   },
   "tools.image_generation": {
     "chat-completions": "refused",
     "built-in": "refused",
-    "note": "not available yet: tools of the server's own are refused by every engine"
+    "note": "not available yet: every engine refuses server-side tools"
   },
   "tools.mcp": {
     "chat-completions": "refused",
     "built-in": "refused",
-    "note": "not available yet: tools of the server's own are refused by every engine"
+    "note": "not available yet: every engine refuses server-side tools"
   },
   "tools.computer": {
     "chat-completions": "refused",
     "built-in": "refused",
-    "note": "not available yet: tools of the server's own are refused by every engine"
+    "note": "not available yet: every engine refuses server-side tools"
   },
   "tools.computer_use_preview": {
     "chat-completions": "refused",
     "built-in": "refused",
-    "note": "not available yet: tools of the server's own are refused by every engine"
+    "note": "not available yet: every engine refuses server-side tools"
   },
   "tools.local_shell": {
     "chat-completions": "refused",
     "built-in": "refused",
-    "note": "not available yet: tools of the server's own are refused by every engine"
+    "note": "not available yet: every engine refuses server-side tools"
   },
   "tools.shell": {
     "chat-completions": "refused",
     "built-in": "refused",
-    "note": "not available yet: tools of the server's own are refused by every engine"
+    "note": "not available yet: every engine refuses server-side tools"
   },
   "tools.apply_patch": {
     "chat-completions": "refused",
     "built-in": "refused",
-    "note": "not available yet: tools of the server's own are refused by every engine"
+    "note": "not available yet: every engine refuses server-side tools"
   },
   "tools.tool_search": {
     "chat-completions": "emulated",
@@ -546,12 +546,12 @@ export const fieldLedger: Readonly<Record<string, LedgerEntry>> = {
   "tools.tool_search.server": {
     "chat-completions": "refused",
     "built-in": "refused",
-    "note": "not available yet: tools of the server's own are refused by every engine"
+    "note": "not available yet: every engine refuses server-side tools"
   },
   "tools.programmatic_tool_calling": {
     "chat-completions": "refused",
     "built-in": "refused",
-    "note": "not available yet: tools of the server's own are refused by every engine"
+    "note": "not available yet: every engine refuses server-side tools"
   },
   "input.message": {
     "chat-completions": "honoured",
@@ -564,7 +564,7 @@ export const fieldLedger: Readonly<Record<string, LedgerEntry>> = {
   "input.reasoning": {
     "chat-completions": "honoured",
     "built-in": "honoured",
-    "note": "chat-completions: sent as reasoning_content where the server's profile takes it, left out where nothing follows it; content sealed by others is refused"
+    "note": "chat-completions: sent as reasoning_content if the server's profile supports it, left out if nothing follows it; content encrypted by other servers is refused"
   },
   "input.function_call": {
     "chat-completions": "honoured",
@@ -573,102 +573,102 @@ export const fieldLedger: Readonly<Record<string, LedgerEntry>> = {
   "input.function_call_output": {
     "chat-completions": "honoured",
     "built-in": "honoured",
-    "note": "chat-completions: pictures and files follow in a user message"
+    "note": "chat-completions: images and files follow in a user message"
   },
   "input.custom_tool_call": {
     "chat-completions": "emulated",
     "built-in": "honoured",
-    "note": "chat-completions: told as a call of the function that stands in for the tool"
+    "note": "chat-completions: shown to the model as a call of the function that replaces the tool"
   },
   "input.custom_tool_call_output": {
     "chat-completions": "emulated",
     "built-in": "honoured",
-    "note": "chat-completions: told as that function's output; pictures and files follow in a user message"
+    "note": "chat-completions: shown to the model as that function's output; images and files follow in a user message"
   },
   "input.file_search_call": {
     "chat-completions": "emulated",
     "built-in": "emulated",
-    "note": "told as a call of a function and its output"
+    "note": "shown to the model as a function call and its output"
   },
   "input.code_interpreter_call": {
     "chat-completions": "emulated",
     "built-in": "emulated",
-    "note": "told as a call of a function and its output"
+    "note": "shown to the model as a function call and its output"
   },
   "input.mcp_call": {
     "chat-completions": "emulated",
     "built-in": "emulated",
-    "note": "told as a call of a function and its output"
+    "note": "shown to the model as a function call and its output"
   },
   "input.local_shell_call": {
     "chat-completions": "emulated",
     "built-in": "emulated",
-    "note": "told as a call of a function and its output"
+    "note": "shown to the model as a function call and its output"
   },
   "input.local_shell_call_output": {
     "chat-completions": "emulated",
     "built-in": "emulated",
-    "note": "told as a call of a function and its output"
+    "note": "shown to the model as a function call and its output"
   },
   "input.shell_call": {
     "chat-completions": "emulated",
     "built-in": "emulated",
-    "note": "told as a call of a function and its output"
+    "note": "shown to the model as a function call and its output"
   },
   "input.shell_call_output": {
     "chat-completions": "emulated",
     "built-in": "emulated",
-    "note": "told as a call of a function and its output"
+    "note": "shown to the model as a function call and its output"
   },
   "input.apply_patch_call": {
     "chat-completions": "emulated",
     "built-in": "emulated",
-    "note": "told as a call of a function and its output"
+    "note": "shown to the model as a function call and its output"
   },
   "input.apply_patch_call_output": {
     "chat-completions": "emulated",
     "built-in": "emulated",
-    "note": "told as a call of a function and its output"
+    "note": "shown to the model as a function call and its output"
   },
   "input.tool_search_call": {
     "chat-completions": "emulated",
     "built-in": "emulated",
-    "note": "told as a call of a function and its output"
+    "note": "shown to the model as a function call and its output"
   },
   "input.program": {
     "chat-completions": "emulated",
     "built-in": "emulated",
-    "note": "told as a call of a function and its output"
+    "note": "shown to the model as a function call and its output"
   },
   "input.program_output": {
     "chat-completions": "emulated",
     "built-in": "emulated",
-    "note": "told as a call of a function and its output"
+    "note": "shown to the model as a function call and its output"
   },
   "input.multi_agent_call": {
     "chat-completions": "emulated",
     "built-in": "emulated",
-    "note": "told as a call of a function and its output"
+    "note": "shown to the model as a function call and its output"
   },
   "input.multi_agent_call_output": {
     "chat-completions": "emulated",
     "built-in": "emulated",
-    "note": "told as a call of a function and its output"
+    "note": "shown to the model as a function call and its output"
   },
   "input.computer_call": {
     "chat-completions": "emulated",
     "built-in": "emulated",
-    "note": "told as a call of a function and its output"
+    "note": "shown to the model as a function call and its output"
   },
   "input.computer_call_output": {
     "chat-completions": "emulated",
     "built-in": "emulated",
-    "note": "told as the function's output; the screen follows in a user message"
+    "note": "shown to the model as the function's output; the screenshot follows in a user message"
   },
   "input.tool_search_output": {
     "chat-completions": "emulated",
     "built-in": "emulated",
-    "note": "told as a call of a function and its output; the tools found are offered from the start and echoed, functions as namespaces"
+    "note": "shown to the model as a function call and its output; the tools found are offered from the start and echoed, functions as namespaces"
   },
   "input.additional_tools": {
     "chat-completions": "emulated",
@@ -678,32 +678,32 @@ export const fieldLedger: Readonly<Record<string, LedgerEntry>> = {
   "input.web_search_call": {
     "chat-completions": "emulated",
     "built-in": "emulated",
-    "note": "told in a sentence of the assistant"
+    "note": "shown to the model as a sentence of the assistant"
   },
   "input.image_generation_call": {
     "chat-completions": "emulated",
     "built-in": "emulated",
-    "note": "told in a sentence of the assistant; the picture itself is not shown again"
+    "note": "shown to the model as a sentence of the assistant; the image itself is not shown again"
   },
   "input.mcp_list_tools": {
     "chat-completions": "emulated",
     "built-in": "emulated",
-    "note": "told in a sentence of the assistant"
+    "note": "shown to the model as a sentence of the assistant"
   },
   "input.mcp_approval_request": {
     "chat-completions": "emulated",
     "built-in": "emulated",
-    "note": "told in a sentence of the assistant"
+    "note": "shown to the model as a sentence of the assistant"
   },
   "input.mcp_approval_response": {
     "chat-completions": "emulated",
     "built-in": "emulated",
-    "note": "told in a sentence of the user"
+    "note": "shown to the model as a sentence of the user"
   },
   "input.agent_message": {
     "chat-completions": "emulated",
     "built-in": "emulated",
-    "note": "told as a message of the user that names author and recipient; encrypted parts are refused"
+    "note": "shown to the model as a user message that names author and recipient; encrypted parts are refused"
   },
   "input.compaction": {
     "chat-completions": "honoured",
@@ -737,7 +737,7 @@ export const fieldLedger: Readonly<Record<string, LedgerEntry>> = {
   },
   "input.tool_result": {
     "server": "honoured",
-    "note": "extension: becomes the output item that fits the call"
+    "note": "extension: becomes the output item for the call"
   },
   "content.input_text": {
     "chat-completions": "honoured",
@@ -746,22 +746,22 @@ export const fieldLedger: Readonly<Record<string, LedgerEntry>> = {
   "content.input_text.prompt_cache_breakpoint": {
     "chat-completions": "emulated",
     "built-in": "emulated",
-    "note": "accepted; how a model server caches is its own affair"
+    "note": "accepted; a model server caches as it chooses"
   },
   "content.input_image": {
     "chat-completions": "honoured",
     "built-in": "emulated",
-    "note": "PNG, JPEG, GIF and WebP; fetched and inlined where the model server does not fetch by itself; refused where MODEL_INPUT has no image; detail original is sent as high; built-in: mentioned, not looked at"
+    "note": "PNG, JPEG, GIF and WebP; fetched and inlined where the model server does not fetch by itself; refused where MODEL_INPUT has no image; detail original is sent as high; built-in: mentioned, not read"
   },
   "content.input_image.file_id": {
     "chat-completions": "honoured",
     "built-in": "emulated",
-    "note": "inlined; built-in: mentioned, not looked at"
+    "note": "inlined; built-in: mentioned, not read"
   },
   "content.input_image.prompt_cache_breakpoint": {
     "chat-completions": "emulated",
     "built-in": "emulated",
-    "note": "accepted; how a model server caches is its own affair"
+    "note": "accepted; a model server caches as it chooses"
   },
   "content.input_file": {
     "chat-completions": "emulated",
@@ -776,7 +776,7 @@ export const fieldLedger: Readonly<Record<string, LedgerEntry>> = {
   "content.input_file.file_url": {
     "chat-completions": "emulated",
     "built-in": "emulated",
-    "note": "fetched through the guard of outgoing calls, then like file_data"
+    "note": "fetched within the rules for outgoing calls, then like file_data"
   },
   "content.input_file.detail": {
     "chat-completions": "emulated",
@@ -786,17 +786,17 @@ export const fieldLedger: Readonly<Record<string, LedgerEntry>> = {
   "content.input_file.prompt_cache_breakpoint": {
     "chat-completions": "emulated",
     "built-in": "emulated",
-    "note": "accepted; how a model server caches is its own affair"
+    "note": "accepted; a model server caches as it chooses"
   },
   "content.input_audio": {
     "chat-completions": "emulated",
     "built-in": "emulated",
-    "note": "a model that hears, by MODEL_INPUT or profile, gets wav and mp3, and pcm as wav; for others what is said is transcribed, by a transcription server or the speech engine of this machine, and given as text, or refused where there is neither"
+    "note": "a model with audio input, by MODEL_INPUT or profile, gets wav and mp3, and pcm as wav; for other models the recording is transcribed by a transcription server or the speech engine of this machine, and refused without either"
   },
   "content.computer_screenshot": {
     "chat-completions": "emulated",
     "built-in": "emulated",
-    "note": "shown as a picture"
+    "note": "shown as an image"
   },
   "content.encrypted_content": {
     "chat-completions": "refused",
@@ -806,12 +806,12 @@ export const fieldLedger: Readonly<Record<string, LedgerEntry>> = {
   "content.output_text": {
     "chat-completions": "honoured",
     "built-in": "honoured",
-    "note": "annotations and logprobs of earlier answers are not told to the model"
+    "note": "annotations and logprobs of earlier answers are not sent to the model"
   },
   "content.refusal": {
     "chat-completions": "emulated",
     "built-in": "honoured",
-    "note": "chat-completions: told as text of the assistant"
+    "note": "chat-completions: sent as text of the assistant"
   },
   "content.reasoning_text": {
     "chat-completions": "honoured",
@@ -820,6 +820,6 @@ export const fieldLedger: Readonly<Record<string, LedgerEntry>> = {
   "content.summary_text": {
     "chat-completions": "emulated",
     "built-in": "honoured",
-    "note": "chat-completions: stands in for reasoning that is not shown"
+    "note": "chat-completions: replaces reasoning that is not shown"
   }
 };
