@@ -1,5 +1,6 @@
 import type { StoredItem, StoredToolOutputContentPart } from "../../../generated/responses-api/types.ts";
 import { mapSomeAtOnce } from "../../base/limits/map-some-at-once.ts";
+import { Slices } from "../../base/limits/slices.ts";
 import type { Caller } from "../access/caller.ts";
 import { mediaRefused } from "../errors/media-errors.ts";
 import { invalidEncryptedContent } from "../errors/state-errors.ts";
@@ -113,9 +114,11 @@ function fitParts<Part>(
   member: string,
   fit: (part: Part) => Promise<Part>,
 ): Promise<Part[]> {
-  return mapSomeAtOnce(parts, PARTS_AT_ONCE_MAX, (part, index) =>
-    withPath(fit(part), path === null ? null : `${path}.${member}[${index}]`),
-  );
+  const slices = new Slices(); // To decode an image or a file takes long.
+  return mapSomeAtOnce(parts, PARTS_AT_ONCE_MAX, async (part, index) => {
+    await slices.pause();
+    return withPath(fit(part), path === null ? null : `${path}.${member}[${index}]`);
+  });
 }
 
 async function fitPart(media: RequestMedia, part: MessagePart, isAlone: boolean): Promise<MessagePart> {
