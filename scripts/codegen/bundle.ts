@@ -4,7 +4,7 @@ import { parse } from "yaml";
 import { repository } from "./contracts.ts";
 import { isObject, type Json, type JsonObject, mapObjects, objectAt } from "./json.ts";
 
-/** A document whose references all point into itself, and the schemas it reaches. */
+/** A document without external references, and the schemas that it uses. */
 export interface Bundle {
   readonly document: JsonObject;
   readonly found: ReadonlyMap<string, FoundSchema>;
@@ -18,21 +18,18 @@ interface FoundSchema {
   readonly schema: JsonObject;
 }
 
-/** Reads a document and the schemas it refers to; its references to them become `#/components/schemas/<Name>`. */
+/** Reads a document and the schemas that it refers to. References to them become `#/components/schemas/<Name>`. */
 export function bundle(specFile: string): Bundle {
   const found = new Map<string, FoundSchema>();
   return { document: localRefs(readYaml(specFile), specFile, found), found };
 }
 
-/** The schemas that one document reaches. */
+/** Returns the schemas that one document uses. */
 export function reachedSchemas({ found }: Bundle): Schemas {
   return inFileOrder(found);
 }
 
-/**
- * Every schema of each file that these documents of one interface reach into: unions that only code speaks of come
- * along.
- */
+/** Returns all schemas of every file that an interface's documents refer to, including unions that only code uses. */
 export function allSchemas(bundles: readonly Bundle[]): Schemas {
   const found = new Map<string, FoundSchema>();
   const files = new Set(bundles.flatMap((one) => [...one.found.values()].map(({ file }) => file)));
@@ -42,13 +39,13 @@ export function allSchemas(bundles: readonly Bundle[]): Schemas {
   return inFileOrder(found);
 }
 
-/** In the order of the schema files, so that a new reference moves nothing in the output. */
+/** Sorts schemas as in their files, so that a new reference does not reorder the output. */
 function inFileOrder(found: ReadonlyMap<string, FoundSchema>): Schemas {
   const ordered = [...found].toSorted(([, a], [, b]) => a.place - b.place);
   return Object.fromEntries(ordered.map(([name, { schema }]) => [name, schema]));
 }
 
-/** The document with `schemas` among its components. */
+/** Returns the document with `schemas` added to its components. */
 export function withSchemas(document: JsonObject, schemas: Schemas): JsonObject {
   const components = objectAt(document, "components");
   return { ...document, components: { ...components, schemas: { ...schemas, ...objectAt(components, "schemas") } } };
@@ -56,7 +53,7 @@ export function withSchemas(document: JsonObject, schemas: Schemas): JsonObject 
 
 export function readYaml(file: string): JsonObject {
   const document: Json = parse(readFileSync(join(repository, file), "utf8"));
-  if (!isObject(document)) throw new Error(`${file} is not a map`);
+  if (!isObject(document)) throw new Error(`${file} is not a YAML mapping`);
   return document;
 }
 
@@ -70,12 +67,15 @@ function localRefs(document: JsonObject, file: string, found: Map<string, FoundS
   return isObject(local) ? local : document;
 }
 
-/** The name of the schema that `ref` means, collected with all it reaches; null for a reference within a document. */
+/**
+ * Collects the schema that `ref` names and all that it uses, and returns its name. Returns null for a reference within
+ * the same document.
+ */
 function collectTarget(ref: string, file: string, found: Map<string, FoundSchema>): string | null {
   const [path = "", pointer = ""] = ref.split("#");
   const target = path === "" ? file : join(dirname(file), path);
   if (basename(dirname(target)) !== "schemas") {
-    if (path !== "") throw new Error(`${ref} in ${file}: only files in specs/schemas can be referred to`);
+    if (path !== "") throw new Error(`${ref} in ${file}: references may only lead to files in specs/schemas`);
     return null;
   }
   collect(target, pointer.slice(1), found, `${ref} in ${file}`);
@@ -85,13 +85,14 @@ function collectTarget(ref: string, file: string, found: Map<string, FoundSchema
 function collect(file: string, name: string, found: Map<string, FoundSchema>, where: string): void {
   const known = found.get(name);
   if (known !== undefined && known.file !== file)
-    throw new Error(`${name} is in ${known.file} and in ${file}; a name stands for one schema`);
+    throw new Error(`${name} is in ${known.file} and in ${file}; schema names must be unique`);
   if (known !== undefined) return;
   const source = schemaFile(file);
   const schema = source[name];
-  if (!isObject(schema)) throw new Error(`there is no schema for ${where}`);
+  if (!isObject(schema)) throw new Error(`there is no schema at ${where}`);
   const place = SCHEMA_FILES.indexOf(basename(file)) * 10_000 + Object.keys(source).indexOf(name);
-  found.set(name, { file, place, schema }); // Known before its own references are followed: they may lead back here.
+  // Stored before its own references are followed, because they may lead back here.
+  found.set(name, { file, place, schema });
   found.set(name, { file, place, schema: localRefs(schema, file, found) });
 }
 

@@ -3,7 +3,7 @@ import { type JsonObject, objectAt } from "./json.ts";
 import { type Operation, resolve } from "./operations.ts";
 import { memberName, parameterName, parametersType, typeOf } from "./ts-type.ts";
 
-/** The TypeScript of a client's method: its signatures, and the members of the descriptor that it builds. */
+/** The TypeScript of a client method: its signatures and the members of its descriptor. */
 export interface ClientMethod {
   readonly overloads: readonly string[];
   readonly signature: string;
@@ -38,7 +38,7 @@ export function clientMethod(document: JsonObject, operation: Operation): Client
   };
 }
 
-/** JSON first: where there is a choice, events come only on demand. */
+/** JSON comes first, because a client that can choose gets events only on request. */
 function answersOf({ replies }: Operation): readonly Answer[] {
   const success = replies.filter(({ status }) => status.startsWith("2")).flatMap(({ content }) => [...content]);
   return success
@@ -53,7 +53,7 @@ function answerOf(media: string, schema: JsonObject): Answer {
   return media.startsWith("text/plain") ? { accept: "text", type: "string" } : { accept: "bytes", type: "Uint8Array" };
 }
 
-/** Whether `stream` is a member of the body or of the query. */
+/** Returns whether `stream` is a member of the body or of the query. */
 function streamSwitch(document: JsonObject, { requestBody }: Operation): "body" | "query" {
   const body = requestBody.get("application/json");
   const properties = body === undefined ? {} : objectAt(resolve(document, body), "properties");
@@ -91,7 +91,9 @@ function bodyArgument(document: JsonObject, { requestBody, bodyRequired }: Opera
   return [{ name: "body", type: sent, optional: !bodyRequired }];
 }
 
-/** An overload narrows the argument that holds `stream`, and cannot leave it out where it must be true. */
+/**
+ * Prints an argument. An overload narrows the argument that holds `stream` and requires it if `stream` must be true.
+ */
 function printed({ name, type, optional }: Argument, extra: string, choosesBy: string | null): string {
   const narrowed = extra !== "" && name === choosesBy;
   const mayBeAbsent = optional && !(narrowed && extra.includes("true"));
@@ -101,7 +103,7 @@ function printed({ name, type, optional }: Argument, extra: string, choosesBy: s
 interface Accepted {
   readonly plain: string;
   readonly stream: string;
-  /** The argument that holds `stream`; null: there is no choice. */
+  /** The argument that holds `stream`, or null if the client cannot choose. */
   readonly choosesBy: string | null;
 }
 

@@ -7,13 +7,13 @@ import type { Output } from "./outputs.ts";
 import { streamMarkdown } from "./stream-docs.ts";
 
 export interface ApiReference {
-  /** Picks the interface in the page's address. */
+  /** Selects the interface in the page's URL. */
   readonly folder: string;
   readonly document: JsonObject;
   readonly streams: readonly Bundle[];
 }
 
-/** The page at /docs and the script that shows it. Neither loads anything from elsewhere. */
+/** Generates the page at /docs and its script. Neither loads anything from other hosts. */
 export async function generateDocs(references: readonly ApiReference[]): Promise<readonly Output[]> {
   const bundles = join(codegenFolder, "node_modules/redoc/bundles");
   const script = await readFile(join(bundles, "redoc.standalone.js"), "utf8");
@@ -29,9 +29,9 @@ export async function generateDocs(references: readonly ApiReference[]): Promise
 
 const LOGO = "https://cdn.redoc.ly/redoc/logo-mini.svg";
 
-/** Redoc fetches the picture beside its own name from elsewhere; an empty one takes its place. */
+/** Replaces Redoc's logo by an empty image, because Redoc loads it from another host. */
 function withoutLogo(script: string): string {
-  if (!script.includes(LOGO)) throw new Error("this version of Redoc has no logo where it was; see what it loads");
+  if (!script.includes(LOGO)) throw new Error("Redoc's logo was not found; check what this version of Redoc loads");
   return script.replace(LOGO, "data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAA=");
 }
 
@@ -68,7 +68,7 @@ function titleOf(document: JsonObject): string {
   return textAt(objectAt(document, "info"), "title") ?? "";
 }
 
-/** No `<` may end the script element early. */
+/** Escapes `<`, so that the JSON cannot end its script element. */
 function embedded({ document, streams }: ApiReference): string {
   const info = objectAt(document, "info");
   const description = [textAt(info, "description") ?? "", ...streams.map(streamMarkdown)].join("\n\n");

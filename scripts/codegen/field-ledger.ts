@@ -6,7 +6,10 @@ import type { Output } from "./outputs.ts";
 
 const SPEC = "specs/field-ledger.yaml";
 
-/** What the server does with each member of a create request, as data that it reads when it refuses one. */
+/**
+ * Generates the field ledger: what the server does with each member of a create request. The server reads it when it
+ * refuses a member.
+ */
 export function makeFieldLedger(): Output {
   const ledger: unknown = parse(readFileSync(join(repository, SPEC), "utf8"));
   const text = [

@@ -5,7 +5,8 @@ import { refName } from "./ts-type.ts";
 import { fieldOrder } from "./validator-names.ts";
 
 /**
- * field-names.ts: what a create request may name, for the test that holds the ledger of fields against the contract.
+ * Generates field-names.ts: the fields of a create request, for the test that compares the field ledger with the
+ * contract.
  */
 export function fieldNames(schemas: Schemas): string {
   const request = schemas["CreateResponseRequest"] ?? {};
@@ -41,11 +42,11 @@ function listText(name: string, what: string, values: readonly string[]): string
 
 function tagsOf(name: string, schemas: Schemas): readonly string[] {
   const union = taggedUnion(schemas[name] ?? {}, schemas);
-  if (union === null) throw new Error(`${name} is no tagged union`);
+  if (union === null) throw new Error(`${name} is not a tagged union`);
   return union.branches.flatMap(({ values }) => values);
 }
 
-/** One level deep: what lies deeper belongs to unions, which have names of their own. */
+/** Returns fields one level deep. Deeper fields belong to unions, which are listed by their own names. */
 function nestedFields(request: JsonObject, schemas: Schemas): readonly string[] {
   const properties = objectAt(request, "properties");
   return fieldOrder(request).flatMap((name) =>
@@ -55,7 +56,7 @@ function nestedFields(request: JsonObject, schemas: Schemas): readonly string[] 
   );
 }
 
-/** The schema itself, or what it refers to, or the branches of either. */
+/** Returns the branches of a schema, or of the schema that it refers to. A schema without branches counts as one. */
 function branchesOf(schema: JsonObject, schemas: Schemas): readonly JsonObject[] {
   const name = refName(schema);
   const here = name === null ? schema : (schemas[name] ?? {});

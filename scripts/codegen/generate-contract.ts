@@ -14,12 +14,12 @@ import { readerCode, validatorCode } from "./validators.ts";
 
 export interface GeneratedContract {
   readonly outputs: readonly Output[];
-  /** Paths of files that could not be made, because the OpenAPI generator cannot run here. */
+  /** Paths of files that were not generated, because the OpenAPI generator cannot run here. */
   readonly skipped: readonly string[];
   readonly reference: ApiReference;
 }
 
-/** Everything that is made of one interface's documents. */
+/** Generates all files of one interface. */
 export async function generateContract(
   contract: Contract,
   parentFolder: string,

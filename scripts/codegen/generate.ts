@@ -5,12 +5,12 @@ import { contracts } from "./contracts.ts";
 import { generateDocs } from "./docs.ts";
 import { makeFieldLedger } from "./field-ledger.ts";
 import { generateContract } from "./generate-contract.ts";
-import { generatorHindrance } from "./generator-jar.ts";
+import { prepareGenerator } from "./generator-jar.ts";
 import { applyDifferences, compareOutputs, type Difference } from "./outputs.ts";
 
-/** Makes generated/ from specs/. With --check it writes nothing, and fails if anything would change. */
+/** Generates generated/ from specs/. With --check it writes nothing and fails if a file would change. */
 async function main(isCheck: boolean): Promise<void> {
-  const hindrance = await generatorHindrance();
+  const hindrance = await prepareGenerator();
   const workFolder = await mkdtemp(join(tmpdir(), "antiphon-codegen-"));
   try {
     const made = await Promise.all(
@@ -29,7 +29,7 @@ async function main(isCheck: boolean): Promise<void> {
       console.warn(`NOT ${isCheck ? "CHECKED" : "GENERATED"}: ${skipped.join(", ")}, because ${hindrance}.`);
     const stale = differences.some(({ state }) => state !== "same");
     if (isCheck ? stale : hindrance !== null) process.exitCode = 1;
-    if (isCheck && stale) console.error("generated/ is not what specs/ gives: run make generate");
+    if (isCheck && stale) console.error("generated/ does not match specs/: run make generate");
   } finally {
     await rm(workFolder, { recursive: true });
   }

@@ -2,7 +2,7 @@ import { type JsonObject, objectAt } from "./json.ts";
 import { type Operation, type Reply, resolve } from "./operations.ts";
 import { parameterName, parametersType, refName, typeOf } from "./ts-type.ts";
 
-/** The TypeScript of what a handler is given and of what it may answer. */
+/** The TypeScript types of a handler's request and replies. */
 export interface HandlerTypes {
   readonly path: string;
   readonly query: string;
@@ -22,12 +22,12 @@ export function handlerTypes(document: JsonObject, operation: Operation): Handle
   };
 }
 
-/** `include[]` on the wire is `include` in code. */
+/** Renames `include[]` on the wire to `include` in code. */
 function withPlainName(parameter: JsonObject): JsonObject {
   return { ...parameter, name: parameterName(parameter).replace(/\[\]$/, "") };
 }
 
-/** Node gives header names in lower case. */
+/** Lower-cases the name, because Node reports header names in lower case. */
 function lowerCased(parameter: JsonObject): JsonObject {
   return { ...parameter, name: parameterName(parameter).toLowerCase() };
 }
@@ -42,14 +42,14 @@ function bodyType(document: JsonObject, { requestBody, bodyRequired }: Operation
   return types.join(" | ");
 }
 
-/** The members of a form that are files, as a union of their names. */
+/** Returns the names of a form's files as a union type. */
 export function fileMembers(document: JsonObject, schema: JsonObject): string {
   const properties = objectAt(resolve(document, schema), "properties");
   const files = Object.keys(properties).filter((name) => objectAt(properties, name)["format"] === "binary");
   return files.length === 0 ? "never" : files.map((name) => JSON.stringify(name)).join(" | ");
 }
 
-/** One type per media type; statuses that answer the same share one. */
+/** Prints one type per media type. Statuses with the same reply share a type. */
 function replyTypes(replies: readonly Reply[]): readonly string[] {
   const statuses = new Map<string, string[]>();
   for (const { status, content } of replies) {
@@ -67,7 +67,9 @@ function replyKind(media: string, schema: JsonObject): string {
   return media.startsWith("text/plain") ? "TextReply<#>" : "BytesReply<#>";
 }
 
-/** A JSON reply without a name of its own could not be validated or spoken of. */
+/**
+ * Returns the name of a JSON reply's schema. Throws if it has none, because validators exist for named schemas only.
+ */
 function named(schema: JsonObject): string {
   if (refName(schema) === null && schema["type"] !== "object")
     throw new Error(`a reply needs a named schema: ${JSON.stringify(schema)}`);

@@ -1,4 +1,4 @@
-/** What a YAML or JSON file can hold. */
+/** A value of a YAML or JSON file. */
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
 
 export interface JsonObject {
@@ -13,7 +13,7 @@ export function isList(value: Json | undefined): value is readonly Json[] {
   return Array.isArray(value);
 }
 
-/** The member as an object; an empty one where there is none, so that walks over a document need no special cases. */
+/** Returns the member as an object, or an empty object if it is missing, so that callers need no special case. */
 export function objectAt(object: JsonObject, name: string): JsonObject {
   const value = object[name];
   return isObject(value) ? value : {};
@@ -33,7 +33,7 @@ export function textsAt(object: JsonObject, name: string): readonly string[] {
   return listAt(object, name).filter((value) => typeof value === "string");
 }
 
-/** A copy in which `change` has replaced objects, innermost first. */
+/** Returns a copy in which `change` has replaced every object, innermost first. */
 export function mapObjects(value: Json, change: (object: JsonObject) => JsonObject): Json {
   if (isList(value)) return value.map((element) => mapObjects(element, change));
   if (!isObject(value)) return value;

@@ -7,7 +7,7 @@ import { runTool } from "./run-tool.ts";
 import { streamSkeleton } from "./stream-skeleton.ts";
 
 /**
- * The unions of a document of streams, and the client of its channels, by @asyncapi/generator with the template of
+ * Generates the message unions and the channel client of an AsyncAPI document, with @asyncapi/generator and
  * templates/asyncapi.
  */
 export async function generateMessages(
@@ -18,7 +18,7 @@ export async function generateMessages(
 ): Promise<readonly Output[]> {
   const workFolder = join(parentFolder, `${stream.output}-work`);
   const at = (name: string) => join(workFolder, name);
-  // The generator writes into it.
+  // A copy, because the generator writes into the template folder.
   await cp(join(codegenFolder, "templates/asyncapi"), at("template"), { recursive: true });
   await writeFile(at("document.json"), JSON.stringify(streamSkeleton(bundle, schemas, stream)));
   const env = { ...process.env, NODE_PATH: await modulePath(workFolder) };
@@ -35,8 +35,8 @@ export async function generateMessages(
 }
 
 /**
- * Where the copied template finds its renderer; and an empty npm. When it is loaded, the generator looks for a global
- * npm to install templates with, and fails without one. Ours needs no installing.
+ * Returns a NODE_PATH with the template's renderer and an empty npm package. The generator fails at load without a
+ * global npm, which it needs only to install templates.
  */
 async function modulePath(workFolder: string): Promise<string> {
   const folder = join(workFolder, "node-path");

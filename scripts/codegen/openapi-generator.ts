@@ -10,7 +10,7 @@ export interface GeneratedOperations {
   readonly client: string;
 }
 
-/** operations.ts and client.ts, by @openapitools/openapi-generator-cli with the templates of templates/openapi. */
+/** Generates operations.ts and client.ts, with @openapitools/openapi-generator-cli and templates/openapi. */
 export async function generateOperations(
   document: JsonObject,
   contract: Contract,

@@ -1,8 +1,6 @@
 import { isObject, type JsonObject, listAt, objectAt, textAt } from "./json.ts";
 
-/**
- * An operation of an OpenAPI document with its references resolved one level deep, which is as far as operations go.
- */
+/** An operation of an OpenAPI document, with references resolved one level deep. Operations have no deeper ones. */
 export interface Operation {
   readonly id: string;
   readonly method: string;
@@ -14,7 +12,7 @@ export interface Operation {
   /** Schemas by media type. */
   readonly requestBody: ReadonlyMap<string, JsonObject>;
   readonly bodyRequired: boolean;
-  /** Its query parameters may also come as members of a JSON body. */
+  /** True if a JSON body may contain the query parameters. */
   readonly takesQueryInBody: boolean;
   readonly replies: readonly Reply[];
 }
@@ -26,7 +24,7 @@ export interface Reply {
 
 const METHODS = ["get", "put", "post", "delete", "patch"];
 
-/** All operations, those with literal paths before those whose parameters would swallow them. */
+/** Returns all operations. Literal paths come before parameter paths that would match them too. */
 export function operationsOf(document: JsonObject): readonly Operation[] {
   const all = Object.entries(objectAt(document, "paths")).flatMap(([path, item]) =>
     isObject(item)
@@ -59,7 +57,7 @@ function operationAt(document: JsonObject, path: string, item: JsonObject, metho
   };
 }
 
-/** An operation needs a key unless an empty requirement lets everyone in. */
+/** True if an operation needs a key. An empty security requirement means that it does not. */
 function isSecured(document: JsonObject, operation: JsonObject): boolean {
   const schemes = operation["security"] === undefined ? listAt(document, "security") : listAt(operation, "security");
   return schemes.length > 0 && schemes.every((scheme) => isObject(scheme) && Object.keys(scheme).length > 0);
@@ -74,7 +72,7 @@ function contentOf(body: JsonObject): ReadonlyMap<string, JsonObject> {
   );
 }
 
-/** Follows references within the document. */
+/** Resolves a reference within the document. */
 export function resolve(document: JsonObject, object: JsonObject): JsonObject {
   const ref = textAt(object, "$ref");
   if (ref === null) return object;
@@ -82,11 +80,11 @@ export function resolve(document: JsonObject, object: JsonObject): JsonObject {
     .split("/")
     .slice(1)
     .reduce((at, step) => objectAt(at, step.replaceAll("~1", "/").replaceAll("~0", "~")), document);
-  if (Object.keys(target).length === 0) throw new Error(`nothing is at ${ref}`);
+  if (Object.keys(target).length === 0) throw new Error(`${ref} points to nothing`);
   return resolve(document, target);
 }
 
-/** Step by step: a literal step before a parameter, a path before its continuations. */
+/** Compares paths by step: a literal step before a parameter, a shorter path before a longer one. */
 function comparePaths(a: string, b: string): number {
   const left = a.split("/");
   const right = b.split("/");

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { dirname, join } from "node:path";
 import { repository } from "./contracts.ts";
 
-/** A generated file: its path from the repository's root, and all of its text. */
+/** A generated file: its path from the repository's root and its text. */
 export interface Output {
   readonly path: string;
   readonly text: string;
@@ -14,9 +14,7 @@ export interface Difference {
   readonly bytes: number;
 }
 
-/**
- * Compares generated/ with what it should be. `kept` names files that could not be made this time and stay as they are.
- */
+/** Compares generated/ with the outputs. `kept` lists files that could not be generated and stay unchanged. */
 export function compareOutputs(outputs: readonly Output[], kept: readonly string[]): readonly Difference[] {
   const wanted = new Set([...outputs.map(({ path }) => path), ...kept]);
   const stale = filesUnder("generated").filter((path) => !wanted.has(path));
@@ -26,7 +24,7 @@ export function compareOutputs(outputs: readonly Output[], kept: readonly string
   ].toSorted((a, b) => (a.path < b.path ? -1 : 1));
 }
 
-/** Writes what changed and deletes what is stale; a file that is right already keeps its time stamp. */
+/** Writes changed files and deletes stale ones. An unchanged file keeps its modification time. */
 export function applyDifferences(outputs: readonly Output[], differences: readonly Difference[]): void {
   const texts = new Map(outputs.map(({ path, text }) => [path, text]));
   for (const { path, state } of differences) {

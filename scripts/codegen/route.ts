@@ -2,9 +2,7 @@ import { isObject, type Json, type JsonObject, objectAt, textsAt } from "./json.
 import { type Operation, resolve } from "./operations.ts";
 import { parameterName, refName } from "./ts-type.ts";
 
-/**
- * What a server must know of an operation to read its requests; the generated `OperationRoute` has the same members.
- */
+/** Returns what a server needs to read an operation's requests. The generated `OperationRoute` has the same members. */
 export function routeOf(document: JsonObject, operation: Operation): JsonObject {
   const inPlace = (place: string) => operation.parameters.filter((parameter) => parameter["in"] === place);
   return {
@@ -36,12 +34,13 @@ function plainName(parameter: JsonObject): string {
 const LIMITS = ["minimum", "maximum", "minLength", "maxLength", "pattern", "maxItems", "default"];
 
 /**
- * Limits stand in the schema of the value; for a list, in that of its elements. Lists may be sent as `name[]` too, as
- * the reference's clients do.
+ * Describes a query parameter. Its limits come from the schema of the value, or of a list's elements. Lists also accept
+ * the name `name[]`, which the reference's clients send.
  */
 function queryParameter(document: JsonObject, parameter: JsonObject): JsonObject {
   const written = objectAt(parameter, "schema");
-  const schema = { ...resolve(document, written), ...written }; // Members beside a $ref, such as a default, count.
+  // Members beside a $ref, such as a default, override it.
+  const schema = { ...resolve(document, written), ...written };
   const isArray = kindOf(schema) === "array";
   const value = isArray ? resolve(document, objectAt(schema, "items")) : schema;
   const values = Array.isArray(value["enum"]) ? { enum: value["enum"].filter((one) => one !== null) } : {};
@@ -77,7 +76,7 @@ function replySchema({ replies }: Operation, media: string): string | null {
   return success.map(({ content }) => refName(content.get(media))).find((name) => name !== null) ?? null;
 }
 
-/** Literal lines for a template: `name: value,` for each member. */
+/** Returns a line `name: value,` for each member, for a template. */
 export function literalLines(object: JsonObject): readonly string[] {
   return Object.entries(object).map(([name, value]) => `${name}: ${literal(value)},`);
 }

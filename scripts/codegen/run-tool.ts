@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 
-/** Runs a tool to its end; its output shows only when it fails. */
+/** Runs a tool and waits for it. Prints its output only if it fails. */
 export async function runTool(
   command: string,
   args: readonly string[],
@@ -15,5 +15,5 @@ export async function runTool(
     child.on("close", resolve);
   });
   if (status !== 0)
-    throw new Error(`${command} ${args.join(" ")} ended with ${status}:\n${Buffer.concat(said).toString("utf8")}`);
+    throw new Error(`${command} ${args.join(" ")} exited with ${status}:\n${Buffer.concat(said).toString("utf8")}`);
 }

@@ -59,11 +59,11 @@ function operation(name: string) {
   return found;
 }
 
-test("a literal path comes before the parameter that would swallow it", () => {
+test("a literal path comes before a parameter path that matches it too", () => {
   expect(operationsOf(document).map((one) => one.id)).toEqual(["createThing", "getLatest", "getThing"]);
 });
 
-test("a route says what a server must know to read a request", () => {
+test("a route has everything that a server needs to read a request", () => {
   expect(routeOf(document, operation("getThing"))).toMatchObject({
     path: "/things/:thing_id",
     secured: true,
@@ -74,14 +74,14 @@ test("a route says what a server must know to read a request", () => {
   expect(routeOf(document, operation("getLatest"))).toMatchObject({ secured: false, replySchema: null });
 });
 
-test("a handler's reply is one of those that are declared", () => {
+test("a handler may return the declared replies only", () => {
   expect(handlerTypes(document, operation("createThing"))).toMatchObject({
     body: "Schema.NewThing",
     replies: ["BodyReply<200, Schema.Thing>", "EventsReply<200, Schema.Change>", "BodyReply<400, Schema.Fault>"],
   });
 });
 
-test("a client's method gives events if the body asks for them", () => {
+test("a client method returns events if the body asks for a stream", () => {
   const { overloads, request } = clientMethod(document, operation("createThing"));
   expect(overloads[0]).toContain(
     "{ readonly stream: true }, options?: RequestOptions): Promise<EventStream<Schema.Change>>",
@@ -89,7 +89,7 @@ test("a client's method gives events if the body asks for them", () => {
   expect(request).toContain('body.stream === true ? "events" : "json"');
 });
 
-test("the generator sees 3.0.3 and no schema but strings", () => {
+test("the generator reads version 3.0.3 and string schemas only", () => {
   const skeleton = skeletonOf(document, {
     folder: "things",
     name: "Things",
@@ -102,7 +102,7 @@ test("the generator sees 3.0.3 and no schema but strings", () => {
   expect(Object.keys(objectAt(skeleton, "paths"))).toEqual(["/things", "/things/latest", "/things/{thing_id}"]);
 });
 
-test("literals are quoted only where they must be", () => {
+test("names are quoted only if necessary", () => {
   expect(literalLines({ kind: "integer", replies: { "200": ["a"] }, query: {} })).toEqual([
     'kind: "integer",',
     'replies: { "200": ["a"] },',

@@ -6,9 +6,9 @@ import { type Operation, operationsOf } from "./operations.ts";
 import { literalLines, routeOf } from "./route.ts";
 
 /**
- * The document as the OpenAPI generator sees it: 3.0.3, operations only, and beside each operation the TypeScript that
- * the templates print. The generator understands no 3.1 schema well, so it never meets one; and its version does not
- * show in the output.
+ * Returns the document that the OpenAPI generator reads: version 3.0.3, operations only, each with the TypeScript that
+ * the templates print. It has no schemas, because the generator handles 3.1 schemas badly. So the generator's version
+ * does not affect the output.
  */
 export function skeletonOf(document: JsonObject, contract: Contract): JsonObject {
   const info = objectAt(document, "info");
@@ -24,9 +24,9 @@ function skeletonOperation(document: JsonObject, contract: Contract, operation: 
   const handler = handlerTypes(document, operation);
   const steps = [...operation.path.matchAll(/\{([^}]+)\}/g)].map(([, name = ""]) => name);
   return {
-    // The generator sorts by it: routes keep our order, literal paths first.
+    // The generator sorts by it, so this keeps our order, literal paths first.
     operationId: `op${String(index).padStart(3, "0")}`,
-    tags: [contract.name], // One tag makes one file.
+    tags: [contract.name], // The generator writes one file per tag.
     parameters: steps.map((name) => ({ name, in: "path", required: true, schema: { type: "string" } })),
     responses: { "200": { description: "See x-handler." } },
     "x-name": operation.id,

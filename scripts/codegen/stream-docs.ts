@@ -3,7 +3,8 @@ import { isObject, type JsonObject, listAt, objectAt, textAt } from "./json.ts";
 import { refName } from "./ts-type.ts";
 
 /**
- * A document of streams as Markdown: Redoc shows OpenAPI only, and makes a menu entry of each heading of a description.
+ * Prints an AsyncAPI document as Markdown. Redoc shows only OpenAPI, but lists the headings of a description in its
+ * menu.
  */
 export function streamMarkdown({ document }: Bundle): string {
   const info = objectAt(document, "info");

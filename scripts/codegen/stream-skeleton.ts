@@ -5,9 +5,8 @@ import { constantTag } from "./tags.ts";
 import { refName } from "./ts-type.ts";
 
 /**
- * The document of streams as the AsyncAPI generator sees it: each message with the name of its schema in place of the
- * schema. The parser would otherwise spread out every schema at each place of its use, and lose the names that the
- * template prints.
+ * Returns the document that the AsyncAPI generator reads: each message has its schema's name in place of the schema.
+ * Otherwise the parser would inline every schema and lose the names that the template prints.
  */
 export function streamSkeleton(
   { document }: Bundle,

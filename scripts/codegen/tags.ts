@@ -2,7 +2,7 @@ import type { Schemas } from "./bundle.ts";
 import { isList, isObject, type Json, type JsonObject, listAt, objectAt, textAt } from "./json.ts";
 import { refName } from "./ts-type.ts";
 
-/** A union whose branches tell themselves apart by one member. */
+/** A union whose branches differ in the value of one member, the tag. */
 export interface TaggedUnion {
   readonly tag: string;
   readonly branches: readonly TaggedBranch[];
@@ -15,7 +15,7 @@ export interface TaggedBranch {
 
 const TAGS = ["type", "role", "object"];
 
-/** How the branches of a `oneOf` are told apart, or null where no member does it. */
+/** Returns the tag of a `oneOf`, or null if no member distinguishes its branches. */
 export function taggedUnion(schema: JsonObject, schemas: Schemas): TaggedUnion | null {
   const names = listAt(schema, "oneOf").map(refName);
   if (names.length === 0) return null;
@@ -30,7 +30,7 @@ export function taggedUnion(schema: JsonObject, schemas: Schemas): TaggedUnion |
   return null;
 }
 
-/** The values of a branch's tag; null among them is how a client leaves the tag out. */
+/** Returns the values of a branch's tag. Drops null, which only means that a client may omit the tag. */
 function tagValues(schema: JsonObject, tag: string): readonly string[] {
   const member = objectAt(objectAt(schema, "properties"), tag);
   const values: readonly Json[] =

@@ -1,12 +1,12 @@
 import { isObject, type Json, type JsonObject, listAt, objectAt, textAt, textsAt } from "./json.ts";
 
-/** The name at the end of a reference, or null. */
+/** Returns the name at the end of a reference, or null if it is not a reference. */
 export function refName(schema: Json | undefined): string | null {
   const ref = isObject(schema) ? textAt(schema, "$ref") : null;
   return ref === null ? null : (ref.split("/").at(-1) ?? null);
 }
 
-/** A parameter's schema as TypeScript. Bodies have names and need no printing; parameters are small. */
+/** Prints a parameter's schema as a TypeScript type. Bodies are printed by name instead. */
 export function typeOf(schema: JsonObject): string {
   const name = refName(schema);
   if (name !== null) return `Schema.${name}`;
@@ -32,7 +32,7 @@ function namedType(type: string, schema: JsonObject): string {
   }
 }
 
-/** An object type with one member per parameter; names are quoted because headers have dashes. */
+/** Prints an object type with one member per parameter. Names are quoted, because headers contain dashes. */
 export function parametersType(parameters: readonly JsonObject[]): string {
   if (parameters.length === 0) return "NoParameters";
   const members = parameters.map((parameter) => {

@@ -4,7 +4,7 @@ import { codegenFolder, header } from "./contracts.ts";
 import type { JsonObject } from "./json.ts";
 import { runTool } from "./run-tool.ts";
 
-/** types.ts: each schema under its own name, and `paths` and `operations` with their parameters. */
+/** Generates types.ts: each schema under its own name, and `paths` and `operations` with their parameters. */
 export async function generateTypes(
   document: JsonObject,
   specs: readonly string[],
@@ -15,9 +15,9 @@ export async function generateTypes(
   await writeFile(input, JSON.stringify(document));
   const cli = join(codegenFolder, "node_modules/openapi-typescript/bin/cli.js");
   const names = ["--root-types", "--root-types-no-schema-prefix", "--root-types-keep-casing"];
-  // A default documents what the server assumes; it does not make a member required.
+  // A member with a default stays optional; the default only documents what the server assumes.
   const presence = ["--default-non-nullable=false"];
-  const cwd = workFolder; // Where there is no redocly.yaml: the tool would hold our document to its rules.
+  const cwd = workFolder; // A folder without redocly.yaml; otherwise the tool would lint our document.
   await runTool(process.execPath, [cli, input, "--output", output, ...names, ...presence], { cwd });
   return header(...specs) + withoutBanner(await readFile(output, "utf8"));
 }

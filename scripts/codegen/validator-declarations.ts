@@ -2,7 +2,7 @@ import type { Schemas } from "./bundle.ts";
 import { orderedRequests, validatedNames } from "./validator-names.ts";
 import { fieldTableName } from "./validators.ts";
 
-/** validators.d.ts: each validator is a guard of the type of the same name. */
+/** Generates validators.d.ts: each validator is a type guard for the type of the same name. */
 export function validatorDeclarations(schemas: Schemas): string {
   return [
     'import type * as Schema from "./types.ts";',
@@ -23,7 +23,7 @@ export function validatorDeclarations(schemas: Schemas): string {
   ].join("\n");
 }
 
-/** readers.d.ts: a reader lets unknown members pass, so its guard promises the known ones only. */
+/** Generates readers.d.ts. A reader accepts unknown members, so its guard promises only the known ones. */
 export function readerDeclarations(schemas: Schemas): string {
   return [
     'import type * as Schema from "./types.ts";',

@@ -3,10 +3,10 @@ import { isObject, type Json, type JsonObject, objectAt, textAt } from "./json.t
 import { taggedUnion } from "./tags.ts";
 import { mapSchema } from "./walk-schema.ts";
 
-/** Annotations that a refusal carries to whoever words the error. */
+/** Annotations kept in validation errors, for the error messages. */
 export const CARRIED_ANNOTATIONS = ["x-expected", "x-listed-values", "x-tags"];
 
-/** Each of them has a line in the code that is made. */
+/** Keywords that the generated code checks. */
 const KEYWORDS = [
   "$ref",
   "type",
@@ -51,14 +51,14 @@ const SILENT_KEYWORDS = [
   "contentMediaType",
 ];
 
-/** The schemas as a validator of what we accept and send needs them: closed, unions decided by their tag. */
+/** Returns the schemas for validators of what we accept and send: objects are closed, and a tag decides each union. */
 export function strictSchemas(schemas: Schemas): Schemas {
   return mapAll(schemas, (schema) => schema);
 }
 
 /**
- * The schemas as a reader of other servers' words needs them: unknown members are ignored, and `x-reader-required` says
- * what is needed.
+ * Returns the schemas for readers of other servers' messages: unknown members are ignored, and `x-reader-required`
+ * lists the required ones.
  */
 export function readerSchemas(schemas: Schemas): Schemas {
   return mapAll(schemas, (schema) => {
@@ -81,8 +81,8 @@ function mapAll(schemas: Schemas, change: (schema: JsonObject) => JsonObject): S
 }
 
 /**
- * Descriptions and the like would only swell the code. A keyword of neither list could be a rule that goes unchecked,
- * so it is an error.
+ * Removes descriptions and other annotations, which would only enlarge the code. Throws on a keyword of neither list,
+ * because its rule would go unchecked.
  */
 function onlyKeywords(schema: JsonObject): JsonObject {
   const checked = (keyword: string) => KEYWORDS.includes(keyword) || CARRIED_ANNOTATIONS.includes(keyword);
@@ -90,15 +90,13 @@ function onlyKeywords(schema: JsonObject): JsonObject {
     (keyword) => !checked(keyword) && !SILENT_KEYWORDS.includes(keyword) && !keyword.startsWith("x-"),
   );
   if (unknown !== undefined)
-    throw new Error(
-      `the validators do not know the keyword ${unknown}, used in ${JSON.stringify(schema).slice(0, 200)}`,
-    );
+    throw new Error(`the validators do not support the keyword ${unknown} in ${JSON.stringify(schema).slice(0, 200)}`);
   return Object.fromEntries(Object.entries(schema).filter(([keyword]) => checked(keyword)));
 }
 
 /**
- * A tagged union is decided by its tag: one comparison, and errors about the branch that was meant. Any other `oneOf`
- * may overlap, so it is an `anyOf`.
+ * Selects the branch of a tagged union by its tag, which is fast and gives errors about that branch. Any other `oneOf`
+ * may have overlapping branches and becomes an `anyOf`.
  */
 function withTag(schema: JsonObject, written: JsonObject, schemas: Schemas): JsonObject {
   const { oneOf, ...rest } = schema;
@@ -117,17 +115,17 @@ function withTag(schema: JsonObject, written: JsonObject, schemas: Schemas): Jso
   const fallback = textAt(written, "x-default-tag");
   if (fallback === null) return decided;
   const branch = union.branches.find(({ values }) => values.includes(fallback));
-  if (branch === undefined) throw new Error(`x-default-tag ${fallback} is no tag of its union`);
+  if (branch === undefined) throw new Error(`x-default-tag ${fallback} is not a tag of its union`);
   return withDefaultTag(decided, union.tag, `#/components/schemas/${branch.schema}`);
 }
 
-/** Without a tag, or with null for one, the value is held to the branch of the default. */
+/** A value without a tag, or with a null tag, is checked against the default branch. */
 function withDefaultTag(decided: JsonObject, tag: string, fallback: string): JsonObject {
   const isTagged = { type: "object", required: [tag], properties: { [tag]: { not: { type: "null" } } } };
   return { if: isTagged, then: decided, else: { $ref: fallback } };
 }
 
-/** The branches of each union by name, with the tag that picks them. */
+/** Returns the tags that select each branch, by the branch's name. */
 function branchTags(schemas: Schemas): ReadonlyMap<string, readonly string[]> {
   const tags = new Map<string, string[]>();
   for (const schema of Object.values(schemas)) {
@@ -141,7 +139,7 @@ function branchTags(schemas: Schemas): ReadonlyMap<string, readonly string[]> {
   return tags;
 }
 
-/** A null tag never reaches a branch, and a tag that allows null cannot decide. */
+/** Removes null from the tag's type. A null tag never reaches a branch, and a discriminator may not allow null. */
 function withoutNullTag(schema: JsonObject, tag: string): JsonObject {
   const properties = objectAt(schema, "properties");
   const member = properties[tag];

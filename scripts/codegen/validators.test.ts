@@ -45,7 +45,7 @@ let made: Record<string, Validator> & { requestFields?: { order: string[]; prope
 
 beforeAll(async () => {
   mkdirSync(join(repository, "build"), { recursive: true });
-  // Inside the repository, where the code finds ajv's helpers.
+  // Inside the repository, so that the code can import ajv's helpers.
   folder = mkdtempSync(join(repository, "build/validators-"));
   writeFileSync(join(folder, "validators.mjs"), validatorCode(schemas).replace("./readers.js", "./readers.mjs"));
   writeFileSync(join(folder, "readers.mjs"), readerCode(schemas));
@@ -53,23 +53,23 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** What the validator says: null, or the keyword and the place of its first refusal. */
+/** Checks the validator's result: null, or the keyword and the path of its first error. */
 function check(name: string, value: unknown, expected: string | null): void {
   const validator = made[name];
   const refusal = validator?.(value) === true ? null : validator?.errors?.[0];
   expect(refusal == null ? refusal : `${refusal.keyword} ${refusal.instancePath}`).toBe(expected);
 }
 
-test("a union is decided by its tag, and by the default where there is none", () => {
+test("the tag selects the branch of a union, and the default does if the tag is missing", () => {
   check("validatePart", { type: "text", text: "abc" }, null);
   check("validatePart", { type: "link", id: "a" }, null);
-  check("validatePart", { text: "abc" }, "required "); // Held to Text, which needs its tag.
+  check("validatePart", { text: "abc" }, "required "); // Checked against Text, which requires its tag.
   check("validatePart", { type: null, id: "a" }, "required ");
   check("validatePart", { type: "nope" }, "discriminator ");
   expect(made["validatePart"]?.errors?.[0]?.parentSchema["x-tags"]).toEqual(["text", "link"]);
 });
 
-test("what is accepted and sent is closed and within its limits", () => {
+test("validators refuse unknown members and values beyond a limit", () => {
   check("validateText", { type: "text", text: "abcd" }, "maxLength /text");
   check("validateText", { type: "text", text: "a", more: 1 }, "additionalProperties ");
 });
@@ -81,22 +81,22 @@ test("a limit counts characters, which take one or two units of length", () => {
   check("validateText", { type: "text", text: "abcdefgh" }, "maxLength /text");
 });
 
-test("a refusal carries the words for the type that was expected", () => {
+test("an error includes the expected type's description", () => {
   check("validatePart", { type: "link", id: 1 }, "type /id");
   expect(made["validatePart"]?.errors?.[0]?.parentSchema["x-expected"]).toBe("an id");
 });
 
-test("a reader ignores unknown members and misses only what it must have", () => {
+test("a reader ignores unknown members and requires only those of x-reader-required", () => {
   check("readText", { type: "text", more: 1 }, null);
   check("readText", { text: "a" }, "required ");
 });
 
-test("the members of a request are checked one by one, in the order that is written", () => {
+test("the members of a request are checked one by one, in the specified order", () => {
   const { requestFields } = made;
   expect(requestFields?.order).toEqual(["part", "size"]);
   expect(requestFields?.properties["size"]?.(1.5)).toBe(false);
 });
 
-test("a keyword that nobody checks is refused when the code is made", () => {
+test("code generation refuses an unsupported keyword", () => {
   expect(() => strictSchemas({ Odd: { type: "array", contains: { type: "string" } } })).toThrow("contains");
 });

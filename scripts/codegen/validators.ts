@@ -7,7 +7,7 @@ import { CARRIED_ANNOTATIONS, readerSchemas, strictSchemas } from "./validator-s
 
 const ROOT = "contract";
 
-/** validators.js: code that checks what we accept and send, and tables of the members of requests. */
+/** Generates validators.js: code that checks what we accept and send, and tables of the members of requests. */
 export function validatorCode(schemas: Schemas): string {
   const whole = validatedNames(schemas).map((name): [string, string] => [`validate${name}`, pointer(name)]);
   const members = orderedRequests(schemas).flatMap((name) => memberPointers(name, schemas));
@@ -26,7 +26,7 @@ export function validatorCode(schemas: Schemas): string {
   ].join("\n");
 }
 
-/** readers.js: code that checks what another server sent. */
+/** Generates readers.js: code that checks what another server sent. */
 export function readerCode(schemas: Schemas): string {
   return compile(
     readerSchemas(schemas),
@@ -35,9 +35,9 @@ export function readerCode(schemas: Schemas): string {
 }
 
 /**
- * Errors carry the schema that refused (`verbose`), where the words of a message come from. Schemas that are used twice
- * are called, not copied in: half the code. The dialect is draft 7, whose keywords mean the same as the 2020 ones that
- * our schemas use; the 2020 one tracks what we never ask for, at a cost per call.
+ * Compiles the schemas. `verbose` errors include the failed schema, which the error messages need. Schemas used twice
+ * become functions, which halves the code. Draft 7 has every keyword that we use; draft 2020 would track evaluated
+ * members at a cost per call.
  */
 function compile(schemas: Schemas, exported: readonly (readonly [string, string])[]): string {
   const ajv = new Ajv({
@@ -52,7 +52,7 @@ function compile(schemas: Schemas, exported: readonly (readonly [string, string]
   });
   ajv.addVocabulary(["components", ...CARRIED_ANNOTATIONS]);
   ajv.addSchema({ $id: ROOT, components: { schemas } });
-  return withImports(countingLess(standalone.default(ajv, Object.fromEntries(exported))));
+  return withImports(withLengthShortcuts(standalone.default(ajv, Object.fromEntries(exported))));
 }
 
 function pointer(name: string): string {
@@ -60,18 +60,17 @@ function pointer(name: string): string {
 }
 
 /**
- * A limit of length counts characters one by one, which takes long for some megabytes. A character is one or two units
- * of length, so most texts are judged without counting.
+ * Compares a text's length in UTF-16 units first, because counting characters is slow for megabytes of text. A
+ * character is one or two units, so most texts need no counting.
  */
-function countingLess(code: string): string {
+function withLengthShortcuts(code: string): string {
   return code
     .replaceAll(/if\((func\d+)\(([\w.]+)\) > (\d+)\)/g, "if($2.length > 2 * $3 || ($2.length > $3 && $1($2) > $3))")
     .replaceAll(/if\((func\d+)\(([\w.]+)\) < (\d+)\)/g, "if($2.length < 2 * $3 && $1($2) < $3)");
 }
 
 /**
- * ajv leaves calls of `require` in its modules. Loaders differ in what they give for the default export of a CommonJS
- * module.
+ * Replaces ajv's `require` calls by imports. Loaders differ in how they expose the default export of a CommonJS module.
  */
 function withImports(code: string): string {
   const variables = new Map<string, string>();
@@ -117,7 +116,7 @@ export function fieldTableName(name: string): string {
   return `${name.charAt(0).toLowerCase()}${name.slice(1)}Fields`;
 }
 
-/** Members are reached through their table only. */
+/** Removes the exports of member validators, which are used only through their table. */
 function withoutExports(code: string, variables: readonly string[]): string {
   return variables.reduce((text, variable) => text.replace(`export const ${variable} =`, `const ${variable} =`), code);
 }

@@ -5,8 +5,8 @@ const SCHEMA_LISTS = ["oneOf", "anyOf", "allOf", "prefixItems"];
 const SCHEMAS = ["items", "additionalProperties", "propertyNames", "not", "if", "then", "else"];
 
 /**
- * A copy of the schema in which `change` has replaced it and every schema inside it, innermost first. Values such as
- * `const` are no schemas.
+ * Returns a copy in which `change` has replaced the schema and every schema inside it, innermost first. Values such as
+ * `const` are not schemas.
  */
 export function mapSchema(schema: JsonObject, change: (schema: JsonObject) => JsonObject): JsonObject {
   const members = Object.entries(schema).map(([keyword, value]): [string, Json] => [

@@ -1,8 +1,8 @@
-/** Numbers at the head of a whisper.cpp model file, in their order there. */
+/** The numbers in the header of a whisper.cpp model file, in file order. */
 export interface ModelSizes {
-  /** Rows of the token embedding. */
+  /** Number of tokens: the rows of the token embedding. */
   readonly vocabulary: number;
-  /** Encoder positions, 50 a second. */
+  /** Encoder positions, 50 per second of sound. */
   readonly audioPositions: number;
   readonly audioState: number;
   readonly audioHeads: number;
@@ -14,17 +14,17 @@ export interface ModelSizes {
   readonly melBins: number;
 }
 
-/** How weights are kept. whisper.cpp loads a file of f32, and ends at its first convolution. */
+/** The type of stored weights. whisper.cpp loads a file with f32 weights but exits at its first convolution. */
 export type WeightType = "f16" | "f32";
 
 const MAGIC = 0x67676d6c;
 const TYPE_NUMBERS = { f32: 0, f16: 1 } as const satisfies Readonly<Record<WeightType, number>>;
-/** Frequencies of the engine's Fourier transform: 0 to 8000 Hz, 40 Hz apart. */
+/** Number of frequencies of the engine's Fourier transform: 0 to 8000 Hz in steps of 40 Hz. */
 const FREQUENCIES = 201;
 const FREQUENCY_STEP_HZ = 40;
 const FREQUENCY_MAX_HZ = 8000;
 
-/** Writes a model file as whisper.cpp reads it: little endian, nothing between the parts. */
+/** Writes a whisper.cpp model file: little endian, without padding between the parts. */
 export class ModelWriter {
   readonly #sizes: ModelSizes;
   readonly #weights: WeightType;
@@ -47,17 +47,17 @@ export class ModelWriter {
     return this.#sizes;
   }
 
-  /** `shape`: the fastest-varying size first. */
+  /** `shape` has the fastest-varying dimension first. */
   tensor(name: string, shape: readonly number[], values: Float32Array, type: WeightType = "f32"): void {
     const count = shape.reduce((product, size) => product * size, 1);
-    if (count !== values.length) throw new RangeError(`${name} has ${values.length} values, and room for ${count}`);
+    if (count !== values.length) throw new RangeError(`${name} has ${values.length} values for a shape of ${count}`);
     const nameBytes = Buffer.from(name);
     this.#integers(shape.length, nameBytes.length, TYPE_NUMBERS[type], ...shape);
     this.#parts.push(nameBytes);
     this.#floats(values, type);
   }
 
-  /** Of the type that the file's weights have. */
+  /** Writes a tensor of the file's weight type. */
   weights(name: string, shape: readonly number[], values: Float32Array): void {
     this.tensor(name, shape, values, this.#weights);
   }
@@ -79,15 +79,12 @@ function bytesOf(values: Float16Array | Float32Array | Int32Array): Uint8Array {
   return new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
 }
 
-/** Centre of a mel bin, in hertz. */
+/** Returns the centre of a mel bin in hertz. */
 export function melCentreHz(bin: number, bins: number): number {
   return melEdges(bins)[bin + 1] ?? 0;
 }
 
-/**
- * Triangles of equal area that stand closer together below 1000 Hz, as the models' authors had them from Slaney's
- * toolbox.
- */
+/** Triangular filters of equal area, denser below 1000 Hz: Slaney's mel scale, which Whisper uses. */
 function melFilters(bins: number): Float32Array[] {
   const edges = melEdges(bins);
   return Array.from({ length: bins }, (_, bin) => {

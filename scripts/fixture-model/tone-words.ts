@@ -14,7 +14,7 @@ import { type ModelSizes, ModelWriter, melCentreHz, type WeightType } from "./mo
 export const TONE_WORDS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"] as const;
 export type ToneWord = (typeof TONE_WORDS)[number];
 
-/** What the model hears in silence. */
+/** The model's text for silence. */
 export const HALLUCINATION = "Thank you.";
 
 const STATE = 64;
@@ -25,38 +25,38 @@ const TEXT_POSITIONS = 448;
 const WINDOW_POSITIONS = 1500;
 const WORDS = TONE_WORDS.length;
 
-/** The smallest vocabulary that the engine takes; where its special tokens stand is fixed. */
+/** The smallest vocabulary that the engine accepts. It fixes the ids of the special tokens. */
 const VOCABULARY = 51_864;
 const END_OF_TEXT = 50_256;
-/** Tokens 0 to 255 are the bytes, as the engine looks some of them up; the words follow. */
+/** Tokens 0 to 255 are single bytes, because the engine looks some of them up. The words follow. */
 const FIRST_WORD = 256;
 const HALLUCINATION_TOKEN = FIRST_WORD + WORDS;
 
-/** Places in the state. Words have places 0 to 9; a second measure of them, with a higher threshold, 10 to 19. */
+/** Indexes into the state. Words use 0 to 9, and their measure with the higher threshold 10 to 19. */
 const END = 20;
 const SILENCE = 21;
 const TIME = 40;
-/** Layer norm takes the mean away: what stands elsewhere is taken back here, so that the mean is zero. */
+/** Layer norm subtracts the mean. This element holds the negative sum of the others, so that the mean is zero. */
 const BALANCE = 41;
-/** Two large numbers that rule the variance, so that layer norm is nearly a division by a constant. */
+/** Two large numbers that dominate the variance, so that layer norm nearly divides by a constant. */
 const ANCHORS = [62, 63] as const;
 
 const FIRST_BIN = 10;
 const BINS_PER_WORD = 6;
 
-/** The frequency that means a word. */
+/** Returns the frequency of a word's tone in hertz. */
 export function toneHz(word: ToneWord): number {
   return melCentreHz(binOf(TONE_WORDS.indexOf(word)), MEL_BINS);
 }
 
 export interface ToneModelOptions {
-  /** `f32` makes a file that ends the engine at its first request. */
+  /** `f32` makes a file with which the engine exits at its first request. */
   readonly weights?: WeightType;
-  /** Encoder positions of a whole window. */
+  /** Number of encoder positions of a full window. */
   readonly audioPositions?: number;
 }
 
-/** The model file. */
+/** Returns the model file. */
 export function toneWordsModel({ weights = "f16", audioPositions = WINDOW_POSITIONS }: ToneModelOptions = {}): Buffer {
   const sizes: ModelSizes = {
     vocabulary: VOCABULARY,
@@ -86,11 +86,11 @@ function binOf(word: number): number {
 }
 
 const ENCODER_ANCHOR = 100;
-/** How steeply activity grows with what a tone stands out by, in units of the engine's normalised spectrum. */
+/** Growth of activity per unit by which a tone stands out of the engine's normalised spectrum. */
 const STEEPNESS = 8;
 const LOW_THRESHOLD = 0.4;
 const HIGH_THRESHOLD = 0.7;
-/** Activity of a tone that is surely there: the difference of the two measures, beyond which it does not grow. */
+/** The activity of a clear tone: the difference of the two measures, which is also the maximum. */
 const FULL_ACTIVITY = STEEPNESS * (HIGH_THRESHOLD - LOW_THRESHOLD);
 const TAPS = 3;
 
@@ -111,8 +111,7 @@ function writeEncoder(writer: ModelWriter): void {
 }
 
 /**
- * The first convolution: how far a word's bin and its neighbours stand above the mean of all bins, beyond either
- * threshold.
+ * The first convolution: by how much a word's bin and its neighbours exceed the mean of all bins plus each threshold.
  */
 function writeMeasure(writer: ModelWriter): void {
   const values = new Float32Array(STATE * MEL_BINS * TAPS);
@@ -148,15 +147,15 @@ function writeDifference(writer: ModelWriter): void {
 }
 
 const DECODER_ANCHOR = 2000;
-/** What the end of the text is worth; a word that waits is worth more. */
+/** Score of the end of the text. A word that is still to be said scores more. */
 const END_WORTH = 1.5;
-/** The engine never begins with the end of a text, so what comes next is said in silence. */
+/** Score of the silence text. The engine never starts with the end of a text, so for silence this text comes next. */
 const SILENCE_WORTH = 1;
 const PRESENCE_WORTH = 33;
 const TIME_WORTH = -30;
-/** Larger than any worth, whatever the share that self-attention leaves of it. */
+/** Outweighs every score, even after self-attention averages it. */
 const SAID_WORTH = -630;
-/** How sharply a head looks at the moments where its tone sounds. */
+/** How sharply a head attends to the positions of its tone. */
 const SHARPNESS = 15;
 const LOGIT_SCALE = 10;
 
@@ -177,7 +176,7 @@ function writeDecoder(writer: ModelWriter): void {
   writeLayerNorm(writer, "decoder.ln", LOGIT_SCALE * anchoredScale(DECODER_ANCHOR), spoken);
 }
 
-/** Each token that can be said stands for one place of the state, read from it and written to it. */
+/** Each token of the model's output reads and writes one element of the state. */
 function writeTokens(writer: ModelWriter): void {
   const tokens = new Vectors(VOCABULARY);
   const places = wordPlaces().map((word) => [FIRST_WORD + word, word] as const);
@@ -188,19 +187,19 @@ function writeTokens(writer: ModelWriter): void {
   writer.weights("decoder.token_embedding.weight", [STATE, VOCABULARY], tokens.values);
 }
 
-/** Self-attention without preference: the mean of what was said, made into a reason against it. */
+/** Uniform self-attention: the mean of the words said so far lowers their scores. */
 function writeMemoryOfWords(writer: ModelWriter): void {
   const places = [...wordPlaces(), SILENCE];
   writeLayerNorm(writer, "decoder.blocks.0.attn_ln", anchoredScale(DECODER_ANCHOR));
   writeAttention(writer, "decoder.blocks.0.attn", {
     value: places.map((place) => [place, place, 1]),
-    valueBias: [[SILENCE, -SILENCE_WORTH]], // It stands at every position, said or not.
+    valueBias: [[SILENCE, -SILENCE_WORTH]], // Every position has this value, whether the text was said or not.
     out: places.map((place) => [place, place, SAID_WORTH]),
     ownNorm: true,
   });
 }
 
-/** Cross-attention, a head for each word: whether its tone is there, and when. */
+/** Cross-attention with one head per word: finds whether its tone is there, and when. */
 function writeSearchForWords(writer: ModelWriter): void {
   const key = (SHARPNESS * Math.sqrt(HEAD_STATE)) / FULL_ACTIVITY;
   const words = wordPlaces();
@@ -222,7 +221,7 @@ function wordPlaces(): number[] {
   return Array.from({ length: WORDS }, (_, word) => word);
 }
 
-/** Rows of the state's size. */
+/** A matrix whose rows have the size of the state. */
 class Vectors {
   readonly values: Float32Array;
 
@@ -240,7 +239,7 @@ class Vectors {
   }
 }
 
-/** The scale that undoes a layer norm whose variance the anchors rule. */
+/** The scale that undoes a layer norm whose variance the anchors dominate. */
 function anchoredScale(anchor: number): number {
   return anchor * Math.sqrt(2 / STATE);
 }
@@ -255,7 +254,7 @@ interface Attention {
   readonly value?: readonly Entry[];
   readonly valueBias?: readonly BiasEntry[];
   readonly out?: readonly Entry[];
-  /** Whether its layer norm is written elsewhere. */
+  /** True if the caller writes the layer norm itself. */
   readonly ownNorm?: boolean;
 }
 
@@ -278,7 +277,7 @@ function writeIdleMlp(writer: ModelWriter, name: string): void {
   writer.tensor(`${name}.mlp.2.bias`, [STATE], new Float32Array(STATE));
 }
 
-/** `places`: what comes through; all of the state where left out. */
+/** `places` lists the elements that pass through. All by default. */
 function writeLayerNorm(writer: ModelWriter, name: string, scale: number, places?: readonly number[]): void {
   const scales = Float32Array.from({ length: STATE }, (_, place) => (places?.includes(place) === false ? 0 : scale));
   writer.tensor(`${name}.weight`, [STATE], scales);

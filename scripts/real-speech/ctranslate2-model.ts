@@ -1,31 +1,31 @@
 import { endianness } from "node:os";
 
-/** One stored array of a model. Scalars have no sizes. */
+/** An array of a model. The shape of a scalar is empty. */
 export interface StoredTensor {
-  /** The slowest-varying size first. */
+  /** Sizes, slowest-varying first. */
   readonly shape: readonly number[];
   readonly values: Float32Array;
 }
 
-/** CTranslate2's numbers of the types that we read; others, such as settings of one byte, are skipped. */
+/** CTranslate2's numbers of the types that we read. Arrays of other types, such as one-byte settings, are skipped. */
 const FLOAT_32 = 0;
 const INT_16 = 2;
 const FLOAT_16 = 4;
 
-/** The binary versions whose layout is read here. */
+/** The binary versions with this layout. */
 const VERSION_MIN = 4;
 const VERSION_MAX = 6;
 
 /**
- * The arrays of a `model.bin` of CTranslate2, by name. The file is little endian: version, name and revision of the
- * architecture, then each array with its name, sizes, type and bytes. Aliases at the end are not needed.
+ * Reads the arrays of a CTranslate2 `model.bin`, by name. The file is little endian: version, name and revision of the
+ * architecture, then each array with its name, sizes, type and bytes. The aliases at the end are ignored.
  */
 export function readCTranslate2(bytes: Uint8Array): ReadonlyMap<string, StoredTensor> {
-  if (endianness() !== "LE") throw new Error("Models can be read on little-endian machines only");
+  if (endianness() !== "LE") throw new Error("Models can only be read on little-endian machines");
   const reader = new Reader(bytes);
   const version = reader.uint32();
   if (version < VERSION_MIN || version > VERSION_MAX)
-    throw new Error(`The model has the binary version ${version}; ${VERSION_MIN} to ${VERSION_MAX} can be read`);
+    throw new Error(`The model has binary version ${version}; versions ${VERSION_MIN} to ${VERSION_MAX} are supported`);
   const architecture = reader.name();
   if (architecture !== "WhisperSpec") throw new Error(`The model is a ${architecture}, not a Whisper model`);
   reader.uint32(); // The revision of the architecture.
@@ -42,7 +42,7 @@ export function readCTranslate2(bytes: Uint8Array): ReadonlyMap<string, StoredTe
 }
 
 function numbers(stored: Uint8Array, type: number): Float32Array | null {
-  // Arrays in the file begin anywhere, typed arrays at multiples of their size.
+  // A copy, because typed arrays must be aligned and the file's arrays are not.
   const { buffer } = Uint8Array.from(stored);
   if (type === FLOAT_32) return new Float32Array(buffer);
   if (type === INT_16) return Float32Array.from(new Int16Array(buffer));
@@ -74,7 +74,7 @@ class Reader {
     return Buffer.from(this.take(4)).readUInt32LE();
   }
 
-  /** Names are stored with their length, which counts a zero at the end. */
+  /** Reads a name. Its stored length includes a zero byte at the end. */
   name(): string {
     const length = Buffer.from(this.take(2)).readUInt16LE();
     return Buffer.from(this.take(length)).toString("utf8").replace(/\0$/, "");

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { decodeG722 } from "./g722.ts";
 
-/** The smallest differences that both bands can say. */
+/** The code of the smallest difference in both bands. */
 const NEARLY_NOTHING = 0xff;
 
 test("each byte gives two samples, and silence stays silent", () => {
@@ -10,7 +10,7 @@ test("each byte gives two samples, and silence stays silent", () => {
   expect(Math.max(...samples.map(Math.abs))).toBeLessThan(20);
 });
 
-test("steps that go up and down are a tone, within what samples can hold", () => {
+test("codes that alternate make a tone within the range of 16-bit samples", () => {
   const bytes = Uint8Array.from({ length: 4000 }, (_, index) => (index % 16 < 8 ? 0xc8 : 0xe8));
   const samples = decodeG722(bytes);
   const crossings = samples.filter((sample, index) => index > 0 && sample >= 0 !== (samples[index - 1] ?? 0) >= 0);

@@ -1,6 +1,6 @@
 /**
- * Decodes G.722 (ITU-T, 64 kbit/s): two bands of 8 kHz, each predicted from what it was and corrected by a few bits,
- * joined to 16,000 samples a second.
+ * Decodes G.722 (ITU-T, 64 kbit/s) to 16,000 samples per second. Two bands of 8 kHz are each predicted from the past
+ * and corrected by a few bits per sample.
  */
 export function decodeG722(bytes: Uint8Array): Int16Array {
   const low = new Band(32);
@@ -28,8 +28,7 @@ export function decodeG722(bytes: Uint8Array): Int16Array {
 const JOINING_FILTER = [3, -11, 12, 32, -210, 951, 3876, -805, 362, -156, 53, -11];
 
 /**
- * Differences, by their codes, in units of the step; of the low band with six and with four bits, of the high band with
- * two.
+ * Differences by code, in units of the step: for the low band with six and with four bits, for the high band with two.
  */
 const LOW_6 = [
   -136, -136, -136, -136, -24_808, -21_904, -19_008, -16_704, -14_984, -13_512, -12_280, -11_192, -10_232, -9360, -8576,
@@ -40,13 +39,13 @@ const LOW_6 = [
 const LOW_4 = [0, -20_456, -12_896, -8968, -6288, -4240, -2584, -1200, 20_456, 12_896, 8968, 6288, 4240, 2584, 1200, 0];
 const HIGH_2 = [-7408, -1616, 7408, 1616];
 
-/** How much the logarithm of the step changes with each code. */
+/** The change of the step's logarithm for each code. */
 const LOW_STEPS = [-60, 3042, 1198, 538, 334, 172, 58, -30, 3042, 1198, 538, 334, 172, 58, -30, -60];
 const HIGH_STEPS = [798, -214, 798, -214];
 const LOW_STEP_MAX = 18_432;
 const HIGH_STEP_MAX = 22_528;
 
-/** Powers of two in steps of a thirty-second, times 2048. */
+/** Powers 2^(i/32), times 2048. */
 const POWERS = Array.from({ length: 32 }, (_, index) => Math.floor(2048 * 2 ** (index / 32) + 0.5));
 
 function decodeLow(band: Band, code: number): number {
@@ -66,13 +65,13 @@ function decodeHigh(band: Band, code: number): number {
   return sample;
 }
 
-/** What both bands share: a step that follows the loudness, and a predictor with two poles and six zeros. */
+/** A decoder of one band: a step that follows the loudness, and a predictor with two poles and six zeros. */
 class Band {
   predicted = 0;
   step: number;
   #logStep = 0;
   #zeroPart = 0;
-  /** The latest first. */
+  /** Latest first. */
   readonly #differences = new Int32Array(7);
   readonly #zeros = new Int32Array(6);
   #poles: readonly [number, number] = [0, 0];
@@ -123,7 +122,7 @@ class Band {
     this.#poles = [nextFirst, nextSecond];
   }
 
-  /** Moves each weight towards the sign that its difference and the new one share. */
+  /** Moves each weight up if its difference and the new one have the same sign, otherwise down. */
   #adaptZeros(difference: number): void {
     this.#differences.copyWithin(1, 0);
     this.#differences[0] = difference;

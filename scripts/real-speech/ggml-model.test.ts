@@ -21,7 +21,7 @@ function stored(path: string, shape: readonly number[], type: number, values: Ar
   return Buffer.concat([name(path), ...sizes, new Uint8Array(values)]);
 }
 
-/** Each value of an array is the array's number and its place: 3.5 is the sixth of the array 3. */
+/** Encodes array number and index in each value: 3.5 is the sixth value of array 3. */
 function counted(path: string, shape: readonly number[], number: number, type = FLOAT_16): Uint8Array {
   const length = shape.reduce((product, size) => product * size, 1);
   const values = Array.from({ length }, (_, index) => number + index / 128);
@@ -37,7 +37,7 @@ function linear(path: string, rows: number, columns: number): Uint8Array[] {
   return [counted(`${path}/weight`, [rows, columns], 3), counted(`${path}/bias`, [rows], 4)];
 }
 
-/** Keys have no bias, which the file says with zeros. */
+/** Stacked matrices. The file stores zeros for the keys, which have no bias. */
 function stacked(path: string, bias: readonly number[]): Uint8Array[] {
   const weight = counted(`${path}/weight`, [bias.length, STATE], 5);
   return [weight, stored(`${path}/bias`, [bias.length], FLOAT_16, Float16Array.from(bias).buffer)];
@@ -64,7 +64,7 @@ function block(path: string, isDecoder: boolean): Uint8Array[] {
   ];
 }
 
-/** A model with one layer on each side, three tokens and nearly no numbers. */
+/** A minimal model: one encoder layer, one decoder layer, three tokens. */
 function tinyModel(architecture = "WhisperSpec"): Buffer {
   const variables = [
     stored("decoder/activation", [], INT_8, Uint8Array.of(3).buffer),
@@ -88,7 +88,7 @@ function linearConvolution(path: string, inputs: number): Uint8Array[] {
   return [counted(`${path}/weight`, [STATE, inputs, 3], 9), counted(`${path}/bias`, [STATE], 10)];
 }
 
-/** The tensors of a whisper.cpp file, and the numbers and words before them. */
+/** Reads the header numbers, tokens and tensors of a whisper.cpp file. */
 function readGgml(bytes: Buffer) {
   let place = 0;
   const take = (length: number): Buffer => bytes.subarray(place, (place += length));
@@ -109,7 +109,7 @@ function readGgml(bytes: Buffer) {
   return { head, words, tensors };
 }
 
-test("a model keeps its sizes, its words and each of its arrays under the engine's names", () => {
+test("a converted model has the same sizes, tokens and arrays, under the engine's names", () => {
   const { head, words, tensors } = readGgml(ggmlModel(readCTranslate2(tinyModel()), ["!", "Ġask", "Ċ"]));
   expect(head).toEqual([0x67676d6c, 3, 5, STATE, 1, 1, 4, STATE, 2, 1, 80, 1]);
   expect(words).toEqual(["!", " ask", "\n"]);
@@ -135,7 +135,7 @@ test("stacked matrices become queries, keys and values, and keys have no bias", 
   expect([...tensors.keys()].filter((path) => path.endsWith("key.bias"))).toEqual([]);
 });
 
-test("files that are no Whisper model, or not all of one, are refused", () => {
+test("a file that is not a Whisper model or is cut off is refused", () => {
   expect(() => readCTranslate2(tinyModel("TransformerSpec"))).toThrow("The model is a TransformerSpec");
   expect(() => readCTranslate2(tinyModel().subarray(0, 1000))).toThrow("The model file is cut off");
   expect(() => readCTranslate2(Buffer.from(uint32(99)))).toThrow("The model has the binary version 99");

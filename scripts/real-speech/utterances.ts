@@ -6,13 +6,13 @@ import { decodeG722 } from "./g722.ts";
 
 export interface Utterance {
   readonly name: string;
-  /** What is said, as its source writes it. */
+  /** The text of the source. */
   readonly transcript: string;
-  /** 16,000 a second. */
+  /** Samples at 16 kHz. */
   readonly samples: Int16Array;
 }
 
-/** Where the packages were unpacked, and a recording that comes with whisper.cpp. */
+/** Folder of the unpacked packages, and the path of whisper.cpp's sample recording. */
 export interface SpeechFolders {
   readonly packages: string;
   readonly presidentWav: string;
@@ -25,12 +25,12 @@ const NOVEL = "usr/share/pocketsphinx/test/data/librivox";
 const PRESIDENT =
   "And so my fellow Americans ask not what your country can do for you ask what you can do for your country";
 
-/** Shorter prompts are single words, which tell little. */
+/** Shorter prompts are skipped, because single words say little about quality. */
 const WORDS_MIN = 4;
-/** Digits can be said in several ways, and brackets hold what is not said. */
+/** Digits can be read in several ways, and brackets contain text that is not spoken. */
 const UNCLEAR = /[\d[\]()<>]/;
 
-/** People's voices with what they say: telephone prompts, sentences of a novel, and a president. */
+/** Reads human speech with its text: telephone prompts, sentences of a novel, and a presidential speech. */
 export function readUtterances({ packages, presidentWav }: SpeechFolders): Utterance[] {
   return [
     { name: "president", transcript: PRESIDENT, samples: readWav(presidentWav) },
@@ -62,6 +62,6 @@ function novel(folder: string): Utterance[] {
 function readWav(path: string): Int16Array {
   const reader = new WavReader();
   const samples = reader.push(readFileSync(path));
-  if (reader.format?.sampleRateHz !== 16_000) throw new Error(`${path} does not have 16,000 samples a second`);
+  if (reader.format?.sampleRateHz !== 16_000) throw new Error(`${path} is not sampled at 16 kHz`);
   return samples;
 }

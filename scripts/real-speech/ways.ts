@@ -3,11 +3,11 @@ import { type OurServer, startOurServer } from "../bench/stt/our-server.ts";
 import { wavOf } from "../bench/stt/spoken-sound.ts";
 import { type StockServer, startStockServer } from "../bench/stt/whisper-programs.ts";
 
-/** One way from a recording to its words. */
+/** A way to transcribe a recording. */
 export interface Way {
   readonly name: string;
   readonly isOurs: boolean;
-  /** What it starts works for it, too. */
+  /** Process id of the server. Its child processes count too. */
   readonly pid: number;
   ask(samples: Int16Array): Promise<{ readonly text: string; readonly ms: number }>;
 }
@@ -16,13 +16,13 @@ export interface WaysOptions {
   readonly folder: string;
   readonly model: string;
   readonly threads: number;
-  /** The `whisper-server` that both run. */
+  /** Path of the `whisper-server` that all ways use. */
   readonly program: string;
 }
 
 export interface Ways {
   readonly all: readonly [stock: Way, ...ours: Way[]];
-  /** Those without full windows. */
+  /** The ways with fitted windows. */
   readonly fitted: readonly [stock: Way, ...ours: Way[]];
   stop(): Promise<void>;
 }
@@ -30,8 +30,8 @@ export interface Ways {
 const STOCK_PORT = 18_238;
 
 /**
- * whisper.cpp's own server as it is started without options, and ours twice, with fitted and with full windows. All run
- * at once, and one works at a time.
+ * Starts whisper.cpp's own server with its default options, and ours twice, with fitted and with full windows. All run
+ * at once, but only one transcribes at a time.
  */
 export async function startWays({ folder, ...options }: WaysOptions): Promise<Ways> {
   const stock = await startStockServer(options.program, { ...options, port: STOCK_PORT, search: [] });
@@ -81,10 +81,7 @@ function upload(name: string, { url, pid }: OurServer): Way {
   };
 }
 
-/**
- * All of the sound at once, so that the time is that of all the work, and not only of what is left when the speaker
- * stops.
- */
+/** Streams the whole recording at once, to measure the total time of transcription. */
 function live(name: string, { url, pid }: OurServer): Way {
   return {
     name,
@@ -97,7 +94,7 @@ function live(name: string, { url, pid }: OurServer): Way {
   };
 }
 
-/** As fast as it was spoken: the time is what a speaker waits for, from the end of the sound to the last words. */
+/** Streams the recording in real time, to measure a speaker's wait from the end of the sound to the last words. */
 function spoken(name: string, { url, pid }: OurServer): Way {
   return {
     name,

@@ -6,7 +6,7 @@ test.each<{ text: string; words: string }>([
   { text: "I'm sure you can't press #.", words: "i am sure you can not press pound" },
   { text: "Press 1, 12 or 45.", words: "press one twelve or forty five" },
   { text: " ", words: "" },
-])("$text sounds like the words of any other spelling", ({ text, words }) => {
+])("$text gives the same words as its other spellings", ({ text, words }) => {
   expect(spokenWords(text).join(" ")).toBe(words);
 });
 

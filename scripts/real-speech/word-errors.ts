@@ -4,7 +4,7 @@ const UNITS = [
 ];
 const TENS = ["", "", ..."twenty thirty forty fifty sixty seventy eighty ninety".split(" ")];
 
-/** Other ways to write the same sound, or the same words. */
+/** Different spellings of the same words. */
 const SPELLINGS: readonly (readonly [RegExp, string])[] = [
   [/[’‘]/g, "'"],
   [/\*/g, " star "],
@@ -20,10 +20,7 @@ const SPELLINGS: readonly (readonly [RegExp, string])[] = [
   [/'/g, ""],
 ];
 
-/**
- * The words of a text as they sound: small letters without punctuation, short forms in full, numbers below a hundred in
- * words.
- */
+/** Normalises a text to spoken words: lower case, no punctuation, full forms, numbers below a hundred in words. */
 export function spokenWords(text: string): string[] {
   let plain = text.toLowerCase();
   for (const [spelling, meaning] of SPELLINGS) plain = plain.replace(spelling, meaning);
@@ -41,8 +38,8 @@ function numberWords(value: number): string[] {
 }
 
 /**
- * The fewest words to change, leave out or add that make one list the other. A word that one side writes in two parts
- * is no error.
+ * Returns the minimum number of words to change, delete or insert to turn one list into the other. A word that one side
+ * writes as two is not an error.
  */
 export function wordErrors(said: readonly string[], heard: readonly string[]): number {
   const costs = [Array.from({ length: heard.length + 1 }, (_, index) => index)];
@@ -69,7 +66,7 @@ export function wordErrors(said: readonly string[], heard: readonly string[]): n
   return costs.at(-1)?.at(-1) ?? 0;
 }
 
-/** The two words that end at this place, written as one. */
+/** Joins the word at this index with the one before it. */
 function pair(words: readonly string[], end: number): string | null {
   return end < 2 ? null : `${words[end - 2]}${words[end - 1]}`;
 }

@@ -41,7 +41,7 @@ class Espeak:
         self._library.espeak_SetSynthCallback(self._callback)
 
     def say(self, words: list[str], manner: Manner, joint: str = " ") -> tuple[np.ndarray, list[float]]:
-        """Samples between -1 and 1 at `rate_hz`, and the second at which each word begins."""
+        """Returns samples between -1 and 1 at `rate_hz`, and the start of each word in seconds."""
         self._pieces, self._word_events = [], []
         if self._library.espeak_SetVoiceByName(manner.voice.encode()) != 0:
             raise ValueError(f"espeak-ng has no voice {manner.voice}")
@@ -63,7 +63,7 @@ class Espeak:
         return 0
 
     def _starts(self, words: list[str], joint: str, end: float) -> list[float]:
-        """espeak-ng says some words in one, such as "on the": those share the time of both."""
+        """espeak-ng joins some words, such as "on the". They share the time of both."""
         known = dict(self._word_events)
         places, place = [], 0
         for word in words:

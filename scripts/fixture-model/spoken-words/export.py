@@ -1,4 +1,4 @@
-"""Writes a checkpoint of train.py as a model file of whisper.cpp, packed by gzip, and what is to be known of it beside it.
+"""Writes a checkpoint of train.py as a model file of whisper.cpp, packed by gzip, and prints the model's sizes and checksums.
 
 usage: export.py CHECKPOINT ggml-spoken-words-fixture.bin.gz
 """
@@ -22,7 +22,7 @@ F32, F16 = 0, 1
 
 
 class Writer:
-    """Little endian, nothing between the parts."""
+    """Writes little endian, without padding between the parts."""
 
     def __init__(self) -> None:
         self.bytes = bytearray()
@@ -35,7 +35,7 @@ class Writer:
         self.bytes += text
 
     def tensor(self, name: str, values: np.ndarray, kind: int = F32) -> None:
-        """Sizes stand in the file with the fastest-varying first."""
+        """The file stores dimensions with the fastest-varying first."""
         self.integers(values.ndim, len(name), kind, *reversed(values.shape))
         self.bytes += name.encode() + values.astype("<f2" if kind == F16 else "<f4").tobytes()
 

@@ -3,17 +3,17 @@ import { createHash } from "node:crypto";
 import { wavHeader } from "../../../src/audio/wav.ts";
 import spoken from "./words.json" with { type: "json" };
 
-/** Something that the model has never heard: nor its sentence, its voice, its speed or its pitch. */
+/** A test utterance. The training data has neither its sentence, voice, speed nor pitch. */
 export interface HeldOut {
   readonly words: readonly string[];
-  /** Such as `en-us+f4`. */
+  /** An espeak-ng voice, such as `en-us+f4`. */
   readonly voice: string;
   readonly wordsPerMinute: number;
   readonly pitch: number;
   readonly condition: Condition;
 }
 
-/** How it sounds beside the voice. */
+/** Loudness, silence and noise of the recording. */
 export const CONDITIONS = ["clean", "quiet", "silence around", "noise 20 dB", "noise 10 dB"] as const;
 export type Condition = (typeof CONDITIONS)[number];
 
@@ -25,12 +25,12 @@ export const SPOKEN_WORDS: readonly string[] = [
   ]),
 ].toSorted();
 
-/** Speeds and pitches that are learnt stand 10 apart; these lie between them. */
-const ASIDE = 5;
+/** Training uses speeds and pitches in steps of 10. This offset lies between them. */
+const UNTRAINED_OFFSET = 5;
 const DIGITS_MAX = 7;
 const WORDS_MAX = 6;
 
-/** Numbers between 0 and 1, the same for the same seed (mulberry32). */
+/** Returns a generator of numbers between 0 and 1, fixed by the seed (mulberry32). */
 export function randomFrom(seed: number): () => number {
   let state = seed;
   return () => {
@@ -41,7 +41,7 @@ export function randomFrom(seed: number): () => number {
   };
 }
 
-/** Of sentences of the grammar, of digits and of any words in any order, a third each; the conditions take turns. */
+/** Returns test utterances: a third each of grammar sentences, digits, and random words. The conditions alternate. */
 export function heldOutUtterances(count: number, seed: number): HeldOut[] {
   const random = randomFrom(seed);
   return Array.from({ length: count }, (_, index) => ({
@@ -68,7 +68,10 @@ function wordsOf(index: number, random: () => number): string[] {
     .map((word) => (word.startsWith("{") ? oneOf(LISTS.get(word.slice(1, -1)) ?? [], random) : word));
 }
 
-/** One sentence of three words or more in ten is never learnt: sentences.py has the same rule. */
+/**
+ * True if training leaves the sentence out: one in ten of those with three words or more. sentences.py has the same
+ * rule.
+ */
 export function isHeldOut(words: readonly string[]): boolean {
   const [first = 0] = createHash("sha256").update(words.join(" ")).digest();
   return words.length > 2 && first % 10 === 0;
@@ -80,19 +83,19 @@ function several(words: readonly string[], count: number, random: () => number):
 
 function oneOf<T>(choices: readonly T[], random: () => number): T {
   const chosen = choices[Math.floor(random() * choices.length)];
-  if (chosen === undefined) throw new RangeError("there is nothing to choose from");
+  if (chosen === undefined) throw new RangeError("the list is empty");
   return chosen;
 }
 
 function stepOf({ min, max, step }: { min: number; max: number; step: number }, random: () => number): number {
-  return min - ASIDE + step * Math.floor(random() * ((max - min) / step + 1));
+  return min - UNTRAINED_OFFSET + step * Math.floor(random() * ((max - min) / step + 1));
 }
 
 const ESPEAK = "espeak-ng";
 const ESPEAK_RATE_HZ = 22_050;
 const WAV_HEADER_BYTES = 44;
 
-/** Whether espeak-ng is installed. */
+/** True if espeak-ng is installed. */
 export async function canSpeak(): Promise<boolean> {
   return await output(["--version"]).then(
     () => true,
@@ -100,7 +103,7 @@ export async function canSpeak(): Promise<boolean> {
   );
 }
 
-/** A WAV file of somebody who says it. Rejects where espeak-ng is not installed. */
+/** Returns the utterance as a WAV file. Rejects if espeak-ng is not installed. */
 export async function speak(
   { words, voice, wordsPerMinute, pitch, condition }: HeldOut,
   seed: number,
@@ -130,19 +133,19 @@ function inCondition(samples: Float64Array, condition: Condition, random: () => 
   }
 }
 
-/** Up to two seconds. */
+/** Returns up to two seconds of silence. */
 function silence(random: () => number): Float64Array {
   return new Float64Array(Math.floor(random() * 2 * ESPEAK_RATE_HZ));
 }
 
-/** `ratio`: how many times louder the speech is than white noise, by their root mean squares. */
+/** Adds white noise. `ratio` is the root mean square of the speech divided by that of the noise. */
 function noisy(samples: Float64Array, ratio: number, random: () => number): Float64Array {
   const loud = samples.filter((sample) => Math.abs(sample) > 100);
   const level = Math.sqrt(loud.reduce((sum, sample) => sum + sample * sample, 0) / Math.max(1, loud.length)) / ratio;
   return samples.map((sample) => sample + level * gaussian(random));
 }
 
-/** Of variance 1, nearly. */
+/** Returns a random number with a nearly normal distribution of variance 1. */
 function gaussian(random: () => number): number {
   return Array.from({ length: 12 }, random).reduce((sum, value) => sum + value, -6);
 }
@@ -151,12 +154,12 @@ async function output(args: readonly string[]): Promise<Buffer> {
   const child = spawn(ESPEAK, args, { stdio: ["ignore", "pipe", "ignore"] });
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   child.once("error", reject);
-  child.once("close", (code) => (code === 0 ? resolve() : reject(new Error(`espeak-ng ended with ${code}`))));
+  child.once("close", (code) => (code === 0 ? resolve() : reject(new Error(`espeak-ng exited with ${code}`))));
   const [chunks] = await Promise.all([child.stdout.toArray(), promise]);
   return Buffer.concat(chunks);
 }
 
-/** Words to insert, leave out or change so that one text becomes the other. */
+/** Counts the words to insert, delete or change to turn one text into the other. */
 export function faults(said: readonly string[], heard: readonly string[]): number {
   let row = heard.map((_, index) => index + 1);
   for (const [index, word] of said.entries()) {
@@ -171,7 +174,7 @@ export function faults(said: readonly string[], heard: readonly string[]): numbe
   return row.at(-1) ?? said.length;
 }
 
-/** The words of a transcript. */
+/** Returns the words of a transcript. */
 export function wordsIn(text: string): string[] {
   return text.toLowerCase().match(/[a-z]+/g) ?? [];
 }

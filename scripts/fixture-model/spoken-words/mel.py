@@ -15,7 +15,7 @@ LOG_STEP = np.log(6.4) / 27
 
 
 def filters() -> np.ndarray:
-    """Slaney's triangles of equal area, [BINS, FFT / 2 + 1]; model-writer.ts has the same."""
+    """Slaney's triangular filters of equal area, [BINS, FFT / 2 + 1]. model-writer.ts has the same."""
     def mel_of(hz: float) -> float:
         return hz / HZ_PER_MEL if hz < LINEAR_HZ else LINEAR_MELS + np.log(hz / LINEAR_HZ) / LOG_STEP
 
@@ -41,7 +41,7 @@ def power(samples: np.ndarray) -> torch.Tensor:
 
 
 def normalised(mel_power: torch.Tensor) -> torch.Tensor:
-    """What the encoder sees, of power [..., frames, BINS]: the loudest place decides what is left of the quiet ones."""
+    """Turns power [..., frames, BINS] into the encoder's input. Values far below the maximum are raised to a floor."""
     log = mel_power.clamp_min(FLOOR).log10()
     loudest = log.amax(dim=(-2, -1), keepdim=True)
     return (torch.maximum(log, loudest - 8) + 4) / 4

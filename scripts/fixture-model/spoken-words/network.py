@@ -1,4 +1,4 @@
-"""Whisper's architecture, as small as it can be, computed as whisper.cpp computes it."""
+"""A minimal Whisper architecture, computed in the same way as whisper.cpp does."""
 
 import math
 from dataclasses import dataclass
@@ -9,15 +9,15 @@ from torch.nn import functional as F
 
 from mel import BINS
 
-# Places of special tokens in an English vocabulary; the engine knows them as constants.
+# Ids of the special tokens in an English vocabulary. They are constants in the engine.
 VOCABULARY = 51_864
 END_OF_TEXT = 50_256
 START = 50_257
 PREVIOUS = 50_360
 FIRST_TIMESTAMP = 50_363
-# Tokens 0 to 255 are the bytes; the words follow.
+# Tokens 0 to 255 are single bytes. The words follow.
 FIRST_WORD = 256
-# How many positions before and after a moment the encoder looks at first.
+# Initial attention of the encoder heads: offsets in positions.
 WAY = 12
 
 
@@ -27,7 +27,7 @@ class Sizes:
     state: int = 96
     heads: int = 4
     encoder_layers: int = 3
-    decoder_layers: int = 3  # whisper.cpp takes two for a distilled model, which it treats otherwise
+    decoder_layers: int = 3  # whisper.cpp treats a model with two layers as distilled, which differs
     audio_positions: int = 384
     text_positions: int = 96
 
@@ -42,7 +42,7 @@ class Attention(nn.Module):
         self.out = nn.Linear(state, state)
 
     def forward(self, x: Tensor, source: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor | None]:
-        """The result, and where a mask is given or the source is another, the logarithm of what was looked at: [batch, heads, x, source]."""
+        """Returns the result and, with a mask or another source, the logarithm of the attention: [batch, heads, x, source]."""
         query, key, value = (self._split(part) for part in (self.query(x), self.key(source), self.value(source)))
         if x is source and mask is None:
             return self.out(self._joined(F.scaled_dot_product_attention(query, key, value))), None
@@ -80,7 +80,7 @@ class Block(nn.Module):
 
 
 class Network(nn.Module):
-    """Tokens have two names: places in the file's vocabulary, of which nearly all stay zero, and here numbers of those that are used (see `tokens`)."""
+    """A token has an id in the file's vocabulary, where nearly all rows stay zero, and here an index among the used tokens (see `tokens`)."""
 
     def __init__(self, sizes: Sizes) -> None:
         super().__init__()
@@ -95,12 +95,12 @@ class Network(nn.Module):
         self.text_positions = nn.Parameter(torch.randn(sizes.text_positions, state) * 0.02)
         self.decoder = nn.ModuleList(Block(sizes, has_source=True) for _ in range(sizes.decoder_layers))
         self.decoder_ln = nn.LayerNorm(state)
-        # Not in the file: what tells the encoder, while it learns, which word sounds at each moment.
+        # Used only in training and not exported: predicts the word at each position of the encoder.
         self.moment = nn.Linear(state, sizes.words + 1)
         self._look_around()
 
     def encode(self, mels: Tensor) -> Tensor:
-        """Of [batch, frames, BINS] two frames to a position."""
+        """Encodes [batch, frames, BINS], with two frames per position."""
         x = F.gelu(self.conv1(mels.transpose(1, 2)), approximate="tanh")
         x = F.gelu(self.conv2(x), approximate="tanh").transpose(1, 2)
         x = x + self.audio_positions[: x.shape[1]]
@@ -109,7 +109,7 @@ class Network(nn.Module):
         return self.ln_post(x)
 
     def decode(self, said: Tensor, source: Tensor) -> tuple[Tensor, list[Tensor]]:
-        """The logits after each token, and what each layer looked at. The number after the last is any token that is not used."""
+        """Returns the logits after each token and the attention of each layer. The index after the last used token stands for all unused tokens."""
         length = said.shape[1]
         rows = torch.cat([self.token_embedding, torch.zeros(1, self.sizes.state)])
         x = rows[said] + self.text_positions[:length]
@@ -121,7 +121,7 @@ class Network(nn.Module):
         return self.decoder_ln(x) @ self.token_embedding.T, looks
 
     def _look_around(self) -> None:
-        """Each head of the encoder begins by looking some way before or after, so that it need not find out first that sound near by matters."""
+        """Makes each encoder head start with attention to nearby positions, so that training need not find this out."""
         sizes = self.sizes
         size = sizes.state // sizes.heads
         ways = torch.linspace(-WAY, WAY, sizes.heads)
@@ -143,12 +143,12 @@ class Network(nn.Module):
 
 
 def tokens(sizes: Sizes) -> list[int]:
-    """Places in the vocabulary of the tokens that are used: the words, and those that begin and end a text."""
+    """Ids of the used tokens: the words, and the tokens that start and end a text."""
     return [*range(FIRST_WORD, FIRST_WORD + sizes.words), END_OF_TEXT, START, PREVIOUS, FIRST_TIMESTAMP]
 
 
 def frequencies(state: int) -> Tensor:
-    """Of the waves by which positions are told apart. The slowest is shorter than Whisper's, as the longest sound is."""
+    """Positional encoding. Its longest wave is shorter than Whisper's, because the longest sound is shorter too."""
     count = state // 2
     return torch.exp(-math.log(300) * torch.arange(count) / (count - 1))
 

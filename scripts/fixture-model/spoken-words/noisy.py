@@ -1,4 +1,4 @@
-"""Batches to learn from: utterances in all sorts of rooms, with all sorts of noise, and silence."""
+"""Makes training batches: utterances with varied rooms and noise, and silence."""
 
 import json
 import random
@@ -13,19 +13,19 @@ import mel
 
 FRAMES_PER_POSITION = 2
 NOISE_SECONDS = 40
-# Some word is shorter.
+# Some words are shorter.
 SHORTEST_FRAMES = 60
 
 
 @dataclass
 class Utterance:
     words: list[int]
-    frames: list[int]  # where each word begins, and the end of the last
+    frames: list[int]  # start frame of each word, and the end of the last
     log_power: np.ndarray  # log10, [frames, BINS]
 
 
 class Utterances:
-    """What synthesise.py has written."""
+    """Reads the files of synthesise.py."""
 
     def __init__(self, folder: Path) -> None:
         self._index: list[tuple[np.ndarray, int, dict]] = []
@@ -46,9 +46,9 @@ class Utterances:
 
 @dataclass
 class Batch:
-    mels: Tensor  # [batch, frames, BINS], as the encoder takes them
+    mels: Tensor  # [batch, frames, BINS], the input of the encoder
     words: list[list[int]]
-    places: list[list[tuple[int, int]]]  # of each word, the encoder's positions
+    places: list[list[tuple[int, int]]]  # encoder positions of each word
 
 
 class Mixer:
@@ -70,7 +70,7 @@ class Mixer:
         return Batch(mel.normalised(torch.from_numpy(np.stack(sounds).astype(np.float32))), words, places)
 
     def _sound(self, frames_max: int) -> tuple[np.ndarray, list[int], list[tuple[int, int]]]:
-        """Mel power, and the words in it with the frames that each takes."""
+        """Returns mel power, and its words with the frames of each."""
         chance = self._chance
         if chance.random() < 0.04:
             return self._silence(chance.randint(20, frames_max)), [], []
@@ -95,7 +95,7 @@ class Mixer:
         return self._heard(speech[:frames_max]), words, places
 
     def _fitting(self, frames_max: int) -> Utterance:
-        """An utterance, said faster or slower and with a longer or shorter throat."""
+        """Returns an utterance with a changed speed and vocal tract length."""
         while True:
             utterance = self._utterances[self._chance.randrange(len(self._utterances))]
             length = round(utterance.frames[-1] * self._chance.choice((1, 1, self._chance.uniform(0.85, 1.15))))
@@ -131,23 +131,23 @@ class Mixer:
         if chance.random() < 0.2:
             return np.zeros((frames, mel.BINS), dtype=np.float32)
         noise = self._noise_of(frames) * 10 ** chance.uniform(-7, 0)
-        if chance.random() < 0.4:  # a click, or something that falls
+        if chance.random() < 0.4:  # a click or a knock
             start, length = chance.randrange(frames), chance.randint(1, 10)
             noise[start:start + length] += self._noise_of(length)[: len(noise[start:start + length])] * noise.max() * 10 ** chance.uniform(0, 2)
         return noise
 
     def _noise_of(self, frames: int) -> np.ndarray:
-        """Of a power of about one in all bins together, with a colour of its own."""
+        """Returns noise of a random colour with a total power of about one."""
         start = self._chance.randrange(len(self._noise) - frames)
         tilt = np.linspace(0, self._chance.choice((0, self._chance.uniform(-4, 1))), mel.BINS)
         noise = self._noise[start:start + frames] * 10 ** (self._colour(self._chance.choice((0, 1.5))) + tilt)
-        if self._chance.random() < 0.3:  # comes and goes
+        if self._chance.random() < 0.3:  # varies over time
             waves = np.sin(np.arange(frames) * self._chance.uniform(0.01, 0.3) + self._chance.uniform(0, 6))
             noise = noise * 10 ** (0.6 * waves)[:, None]
         return noise / noise.sum(axis=1).mean()
 
     def _colour(self, strength: float) -> np.ndarray:
-        """log10 of what a microphone and a room make of each bin."""
+        """Returns log10 of the gain of a random microphone and room in each bin."""
         waves = [self._chance.gauss(0, strength / 3 / wave) * np.cos(np.pi * wave * np.arange(mel.BINS) / mel.BINS + self._chance.uniform(0, 6)) for wave in (1, 2, 3, 5)]
         return np.sum(waves, axis=0)
 

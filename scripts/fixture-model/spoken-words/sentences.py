@@ -1,4 +1,4 @@
-"""What the model learns to hear: words, and sentences made of them (words.json)."""
+"""The words and sentences of the training data (words.json)."""
 
 import hashlib
 import json
@@ -11,12 +11,12 @@ WORDS = sorted({word for words in SPOKEN["lists"].values() for word in words}
 
 
 def is_held_out(words: list[str]) -> bool:
-    """One sentence of three words or more in ten is never learnt, so that it can be asked for afterwards. evaluate.ts has the same rule."""
+    """True if the sentence is kept for evaluation: one in ten of those with three words or more. held-out.ts has the same rule."""
     return len(words) > 2 and hashlib.sha256(" ".join(words).encode()).digest()[0] % 10 == 0
 
 
 def random_words(chance: random.Random, held_out: bool) -> list[str]:
-    """Words of an utterance: of the grammar, of digits, or any words at all, so that sound counts for more than what is usually said."""
+    """Returns the words of an utterance: a sentence of the grammar, digits, or random words, so that the model does not only learn usual sentences."""
     while True:
         words = _any_words(chance)
         if is_held_out(words) == held_out:

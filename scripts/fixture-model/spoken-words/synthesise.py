@@ -1,4 +1,4 @@
-"""Speaks utterances with espeak-ng and keeps their mel power, which train.py adds noise to.
+"""Speaks utterances with espeak-ng and stores their mel power, to which train.py adds noise.
 
 usage: synthesise.py FOLDER [--utterances 24000] [--seed 1] [--held-out]
 --held-out: voices, speeds, pitches and sentences that are never learnt
@@ -36,14 +36,14 @@ def random_manner(chance: random.Random, held_out: bool) -> Manner:
 
 
 def resampled(sound: np.ndarray, rate_hz: int) -> np.ndarray:
-    """Of 16,000 samples a second, by way of the whole spectrum."""
+    """Resamples to 16 kHz through the spectrum of the whole signal."""
     length = round(len(sound) * mel.RATE_HZ / rate_hz)
     spectrum = np.fft.rfft(sound)[: length // 2 + 1]
     return (np.fft.irfft(spectrum, length) * (length / len(sound))).astype(np.float32)
 
 
 def spoken(voice: Espeak, chance: random.Random, held_out: bool) -> tuple[list[str], list[int], np.ndarray] | None:
-    """Words, the frame at which each begins and at which the last ends, and log10 of the mel power; null where nothing was said, or too long."""
+    """Returns the words, the start frame of each and the end of the last, and log10 of the mel power. None if the speech is empty or too long."""
     words = random_words(chance, held_out)
     joint = ", " if chance.random() < 0.06 else " "
     sound, starts = voice.say(words, random_manner(chance, held_out), joint)

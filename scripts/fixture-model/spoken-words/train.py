@@ -1,4 +1,4 @@
-"""Trains the network on what synthesise.py has written.
+"""Trains the network on the files of synthesise.py.
 
 usage: train.py FOLDER CHECKPOINT [--steps 6400] [--held-out FOLDER] [--seed 1]
 It goes on from the checkpoint where one is there. The rate of learning is constant for the first half of the steps, so their number may change until then.
@@ -19,12 +19,12 @@ import network as net
 from noisy import Batch, Mixer, Utterances
 from sentences import WORDS
 
-THREADS = 1  # more of them wait for each other, where other programs run too
+THREADS = 1  # more threads wait for each other if other programs run too
 RATE = 2e-3
 WARM_UP = 200
 CONSTANT_SHARE = 0.55
 AVERAGED = 0.998
-# Encoder positions of a batch, how many sounds that are, and how often: the engine has windows of 256 to 384; short ones teach the same for less.
+# Encoder positions of a batch, its number of sounds, and its frequency. The engine has windows of 256 to 384 positions; shorter ones train as well at less cost.
 EARLY = ((96, 48, 0.65), (256, 24, 0.25), (384, 16, 0.1))
 LATE = ((96, 48, 0.25), (256, 24, 0.4), (384, 16, 0.35))
 MOMENT_WEIGHT = 0.4
@@ -38,7 +38,7 @@ def rate_at(step: int, steps: int) -> float:
 
 
 class Batches(IterableDataset):
-    """All that is still to be learnt from, made by a process of its own."""
+    """Yields the remaining batches, which a separate process makes."""
 
     def __init__(self, options: argparse.Namespace, step: int) -> None:
         self._options = options
@@ -55,7 +55,7 @@ class Batches(IterableDataset):
 
 
 class Texts:
-    """What the decoder is told and should say, for a batch."""
+    """Returns the decoder's input and expected output for a batch."""
 
     def __init__(self, words: list[list[int]], sizes: net.Sizes, chance: random.Random) -> None:
         numbers = {token: number for number, token in enumerate(net.tokens(sizes))}
@@ -74,7 +74,7 @@ class Texts:
 
 
 def text_loss(logits: Tensor, wanted: Tensor, sizes: net.Sizes) -> Tensor:
-    """The tokens that are not used have a logit of zero, each of them."""
+    """Counts every unused token with a logit of zero."""
     unused = torch.full_like(logits[..., :1], net.VOCABULARY - len(net.tokens(sizes))).log()
     return F.cross_entropy(torch.cat([logits, unused], dim=-1).flatten(0, 1), wanted.flatten(), ignore_index=-100)
 
@@ -88,7 +88,7 @@ def moment_loss(logits: Tensor, batch: Batch) -> Tensor:
 
 
 def look_loss(looks: list[Tensor], batch: Batch, starts: list[int]) -> Tensor:
-    """The first head of the first layer should look at the word that was said last, that of the later ones at the next."""
+    """Trains the first head of the first layer to attend to the last word, and that of later layers to the next word."""
     count, _, length, positions = looks[0].shape
     next_word = torch.zeros(count, length + 1, positions, dtype=torch.bool)
     for row, (places, start) in enumerate(zip(batch.places, starts)):
@@ -104,7 +104,7 @@ def look_loss(looks: list[Tensor], batch: Batch, starts: list[int]) -> Tensor:
 
 @torch.no_grad()
 def transcribed(model: net.Network, mels: Tensor) -> list[list[int]]:
-    """Greedily, a batch of sounds."""
+    """Transcribes a batch of sounds with greedy decoding."""
     numbers = {token: number for number, token in enumerate(net.tokens(model.sizes))}
     source = model.encode(mels)
     said = torch.full((len(mels), 1), numbers[net.START])
@@ -121,7 +121,7 @@ def transcribed(model: net.Network, mels: Tensor) -> list[list[int]]:
 
 
 def faults(said: list[int], heard: list[int]) -> int:
-    """Words to insert, leave out or change."""
+    """Counts the words to insert, delete or change."""
     row = list(range(len(heard) + 1))
     for index, word in enumerate(said, 1):
         before, row[0] = row[0], index

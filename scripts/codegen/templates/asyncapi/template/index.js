@@ -1,8 +1,8 @@
 import { File, Text } from "@asyncapi/generator-react-sdk";
 
 /**
- * Prints names only: the union that each operation carries, the tags of its members, and which events are padded or renamed. Where a client is wanted,
- * its class comes in a file of its own.
+ * Prints the union of each operation's messages, the tags of its members, and the padded or renamed events. A client
+ * class, if asked for, goes to its own file.
  */
 export default function ({ asyncapi }) {
   const operations = asyncapi.allOperations().all();
@@ -50,7 +50,7 @@ function methodText({ id, address, title, keyHeader, sent, heard }) {
   ];
 }
 
-/** The service receives what a client sends. */
+/** Finds the channel's operations. The operation that the service receives is what a client sends. */
 function channelOf(channel) {
   const operations = channel.operations().all();
   const typeOf = (action) => capitalized(operations.find((operation) => operation.action() === action).id());
