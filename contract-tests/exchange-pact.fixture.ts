@@ -1,6 +1,6 @@
 import { MessageProviderPact, PactV4 } from "@pact-foundation/pact";
 import { PACTS_DIR, type Parties, pactFile, pickMessages, readPact } from "./pact-files.fixture.ts";
-import { holdTo } from "./pact-outcome.fixture.ts";
+import { verifyPact } from "./pact-outcome.fixture.ts";
 import { isRecord } from "./records.fixture.ts";
 
 /**
@@ -55,7 +55,7 @@ export async function writeExchange(
 
 function jsonOf(content: unknown): object {
   const value: unknown = Buffer.isBuffer(content) ? JSON.parse(content.toString()) : content;
-  if (!isRecord(value)) throw new Error("a message is a JSON object");
+  if (!isRecord(value)) throw new Error("a message must be a JSON object");
   return value;
 }
 
@@ -91,7 +91,7 @@ function contentOf(message: unknown): unknown {
 export async function checkExchange(parties: Parties, { name, hears }: WrittenExchange, heard: readonly unknown[]) {
   const exchange = pickMessages(pactFile(parties), (one) => one.description === name);
   for (const place of hears.keys())
-    await holdTo(withOneAnswer(exchange, place), (file) =>
+    await verifyPact(withOneAnswer(exchange, place), (file) =>
       new MessageProviderPact({
         provider: parties.provider,
         pactUrls: [file],

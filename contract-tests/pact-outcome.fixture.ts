@@ -19,9 +19,9 @@ export async function faultsIn(pact: string, verify: Verify): Promise<ReadonlyMa
 }
 
 /** Throws if a reply does not match or the pact has no interactions. */
-export async function holdTo(pact: string, verify: Verify): Promise<void> {
+export async function verifyPact(pact: string, verify: Verify): Promise<void> {
   const faults = await faultsIn(pact, verify);
-  if (faults.size === 0) throw new Error("The pact asks for nothing.");
+  if (faults.size === 0) throw new Error("The pact has no interactions.");
   const all = [...faults.values()].flat();
   if (all.length > 0) throw new Error(all.join("\n"));
 }
@@ -30,7 +30,7 @@ export async function holdTo(pact: string, verify: Verify): Promise<void> {
 function readOutcome(outcome: unknown): ReadonlyMap<string, readonly string[]> {
   const text = String(outcome);
   const results = text.startsWith("{") ? recordOf(JSON.parse(text))["interactionResults"] : null;
-  if (!Array.isArray(results)) throw new Error(`The verification did not come to its end: ${text}`);
+  if (!Array.isArray(results)) throw new Error(`The verification did not finish: ${text}`);
   return new Map(
     results.map((result) => {
       const { description, result: verdict, mismatch } = recordOf(result);

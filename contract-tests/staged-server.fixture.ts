@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { type FrontDoor, openFrontDoor, serverAt, type Target } from "./front-door.fixture.ts";
+import { openTcpProxy, serverAt, type Target, type TcpProxy } from "./tcp-proxy.fixture.ts";
 
 const drop = (): void => {};
 /** A logger that drops everything, for servers that fail on purpose. */
@@ -15,7 +15,7 @@ export interface StagedServer {
   close(): Promise<void>;
 }
 
-export interface Stage {
+export interface ServerStates {
   /** Starts a server in this state. */
   start(state: string): Promise<{ readonly url: string; close(): Promise<void> }>;
   /**
@@ -31,29 +31,29 @@ export interface Stage {
   close(): Promise<void>;
 }
 
-export async function openStagedServer(stage: Stage): Promise<StagedServer> {
-  const door = await openFrontDoor();
+export async function openStagedServer(states: ServerStates): Promise<StagedServer> {
+  const proxy = await openTcpProxy();
   let leave = async (): Promise<void> => {};
   const enter = async (state: string): Promise<void> => {
     await leave();
-    leave = await play(stage, state, door);
+    leave = await startServer(states, state, proxy);
   };
   const close = async (): Promise<void> => {
-    await Promise.all([door.close(), leave()]);
-    await stage.close();
+    await Promise.all([proxy.close(), leave()]);
+    await states.close();
   };
-  return { url: door.url, enter, leave: () => leave(), close };
+  return { url: proxy.url, enter, leave: () => leave(), close };
 }
 
 /** Starts the server in a state and returns a function that stops it. */
-async function play(stage: Stage, state: string, door: FrontDoor): Promise<() => Promise<void>> {
-  const server = await stage.start(state);
+async function startServer(states: ServerStates, state: string, proxy: TcpProxy): Promise<() => Promise<void>> {
+  const server = await states.start(state);
   const target = serverAt(server.url);
-  const prelude = stage.prelude(state);
-  const breakOff = prelude === null ? () => {} : await stage.openStream(server.url, state);
-  door.leadTo(prelude === "stop" ? await stopped(server, target) : target, stage.bytesCarried?.(state));
+  const prelude = states.prelude(state);
+  const closeStream = prelude === null ? () => {} : await states.openStream(server.url, state);
+  proxy.setTarget(prelude === "stop" ? await stopAfterConnect(server, target) : target, states.bytesCarried?.(state));
   return async () => {
-    breakOff();
+    closeStream();
     await server.close();
   };
 }
@@ -61,7 +61,7 @@ async function play(stage: Stage, state: string, door: FrontDoor): Promise<() =>
 /**
  * Opens a connection and then stops the server. A stopping server accepts no new connections, so callers use this one.
  */
-async function stopped(server: { close(): Promise<void> }, target: Target): Promise<Target> {
+async function stopAfterConnect(server: { close(): Promise<void> }, target: Target): Promise<Target> {
   const early = target();
   await once(early, "connect");
   void server.close();

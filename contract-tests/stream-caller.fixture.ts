@@ -21,7 +21,11 @@ const ROUNDS_MAX = 1000;
  * Sends messages again and again without reading replies, until the server ends the stream. Returns the server's last
  * message.
  */
-export async function wearOut(stream: StreamCaller, messages: readonly object[], serverUrl: string): Promise<unknown> {
+export async function sendUntilClosed(
+  stream: StreamCaller,
+  messages: readonly object[],
+  serverUrl: string,
+): Promise<unknown> {
   stream.pause();
   for (let round = 0; round < ROUNDS_MAX && (await streamsOpen(serverUrl)) > 0; round += 1)
     for (const message of messages) stream.say(message);

@@ -33,22 +33,22 @@ export function describePacts(provider: Provider, { pacts, publicStates, stagedS
     const service = provider.service();
     const states = provider.isStaged
       ? { ...publicStates(service), ...stagedStates(service) }
-      : bearing(publicStates(service), outOfReach);
+      : recordOutOfReach(publicStates(service), outOfReach);
     const asked = read.flatMap(({ interactions }) => interactions.filter(canBeAsked));
     faults = await faultsOf(service.url, [...new Map(asked.map((one) => [one.key, one])).values()], states);
   }, VERIFICATION_TIMEOUT_MS);
   describe.each(read)("the pact of $parties.consumer", ({ interactions }) => {
     test.for(interactions)("$description", (interaction, { skip }) => {
-      if (!canBeAsked(interaction)) skip("only a model that plays our scenarios can be put into its state");
+      if (!canBeAsked(interaction)) skip("its state needs a model that plays our scenarios");
       const reason = interaction.states.map((state) => outOfReach.get(state)).find((one) => one !== undefined);
       if (reason !== undefined) skip(reason);
-      expect(faults.get(interaction.key) ?? ["It was not asked."]).toEqual([]);
+      expect(faults.get(interaction.key) ?? ["The verifier did not run this interaction."]).toEqual([]);
     });
   });
 }
 
 /** Wraps the states so that `StateOutOfReach` is recorded in `reasons` instead of thrown. */
-function bearing(states: StateTable, reasons: Map<string, string>): StateTable {
+function recordOutOfReach(states: StateTable, reasons: Map<string, string>): StateTable {
   const tried = (state: string, setup: Setup): Setup => {
     return () =>
       setup().catch((error: unknown) => {

@@ -3,7 +3,7 @@ import { API_KEY } from "../../tests/cloud-stt/cloud-server.ts";
 import { verifies } from "../../tests/verifies.ts";
 import { checkExchange, readExchanges, type WrittenExchange } from "../exchange-pact.fixture.ts";
 import type { StagedServer } from "../staged-server.fixture.ts";
-import { callBySocket, type StreamCaller, wearOut } from "../stream-caller.fixture.ts";
+import { callBySocket, type StreamCaller, sendUntilClosed } from "../stream-caller.fixture.ts";
 import { lacksEngine, openCloudProvider } from "./cloud-provider.fixture.ts";
 import { cloudSettingOf } from "./cloud-states.fixture.ts";
 import { CLOUD_STT_STREAM, PATH } from "./parties.fixture.ts";
@@ -47,7 +47,7 @@ describe("at our server", () => {
 /** Sends the pact's message and returns as many replies as the pact has. */
 async function hearOf(stream: StreamCaller, url: string, { given, says, hears }: WrittenExchange): Promise<unknown[]> {
   const { isEnded = false, unread } = cloudSettingOf(given[0] ?? "");
-  if (unread !== undefined) return [await wearOut(stream, unread, url)];
+  if (unread !== undefined) return [await sendUntilClosed(stream, unread, url)];
   if (says !== null) stream.say(says);
   if (isEnded) stream.say(LAST);
   const heard: unknown[] = [];

@@ -46,6 +46,6 @@ export type CloudState = keyof typeof CLOUD_STATES;
 
 export function cloudSettingOf(state: string): CloudSetting {
   const setting = Object.entries(CLOUD_STATES).find(([name]) => name === state)?.[1];
-  if (setting === undefined) throw new Error(`nothing brings about the state '${state}'`);
+  if (setting === undefined) throw new Error(`no setup exists for the state '${state}'`);
   return setting;
 }

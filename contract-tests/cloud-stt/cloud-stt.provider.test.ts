@@ -5,7 +5,7 @@ import { WebSocket } from "ws";
 import { API_KEY } from "../../tests/cloud-stt/cloud-server.ts";
 import { verifies } from "../../tests/verifies.ts";
 import { pactFile, pickMessages, readPactMessages } from "../pact-files.fixture.ts";
-import { holdTo } from "../pact-outcome.fixture.ts";
+import { verifyPact } from "../pact-outcome.fixture.ts";
 import type { StagedServer } from "../staged-server.fixture.ts";
 import { openCloudProvider } from "./cloud-provider.fixture.ts";
 import { CLOUD_STATES, cloudSettingOf } from "./cloud-states.fixture.ts";
@@ -25,7 +25,7 @@ describe("at our server", () => {
     test.for(interactions)("%s, given %s", async ([description]) => {
       verifies("contract.parity.same-checks-both-providers", "cloud.stream.plain-request-tells-the-refusal");
       const asked = pickMessages(FILE, (one) => one.description === description);
-      await holdTo(asked, (file) => new Verifier(verification(provider, file)).verifyProvider());
+      await verifyPact(asked, (file) => new Verifier(verification(provider, file)).verifyProvider());
     });
 
     test.for(interactions)("an upgrade alike: %s, given %s", async ([, state]) => {

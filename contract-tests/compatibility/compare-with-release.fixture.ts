@@ -21,7 +21,7 @@ const DECISIONS = "docs/decisions";
 export function compareWithRelease(root: string): Comparison {
   const release = findRelease(root);
   if (release.tag === null) {
-    const summary = `Compatibility: nothing was compared, for ${release.reason}`;
+    const summary = `Compatibility: nothing was compared: ${release.reason}`;
     return { summary, isSkipped: true, missing: [], unneeded: [] };
   }
   const before = readSpecs(filesOfRelease(root, release.tag, SPECS));

@@ -10,13 +10,13 @@ const own = compareWithRelease(ROOT);
 console.log(own.summary);
 
 /** A client of the last release must keep working, except where a page in docs/decisions/ announces a break. */
-describe("specs/ beside those of the last release", () => {
-  test("nothing breaks that docs/decisions/ does not announce", ({ skip }) => {
+describe("specs/ compared with the last release", () => {
+  test("every breaking change is announced in docs/decisions/", ({ skip }) => {
     skip(own.isSkipped, own.summary);
     expect(own.missing, "lines for **Breaks.** in a new page of docs/decisions/").toEqual([]);
   });
 
-  test("nothing is announced that does not break", ({ skip }) => {
+  test("every announced breaking change is real", ({ skip }) => {
     skip(own.isSkipped, own.summary);
     expect(own.unneeded).toEqual([]);
   });
@@ -205,7 +205,7 @@ describe("a page in docs/decisions/", () => {
       .join("")}\n**Consequence.** None.\n\n- \`not an entry\`\n`;
   const shorten = (repository: Repository): void => repository.edit(SCHEMAS, "maxLength: 100", "maxLength: 99");
 
-  test("announces what breaks", () => {
+  test("announces breaking changes", () => {
     const repository = releaseLetters();
     shorten(repository);
     repository.write("docs/decisions/short.md", page(ENTRY));
@@ -227,7 +227,7 @@ describe("a page in docs/decisions/", () => {
     });
   });
 
-  test("of an earlier release announces nothing of the next", () => {
+  test("of an earlier release does not announce breaks of the next", () => {
     const repository = releaseLetters();
     repository.write("docs/decisions/short.md", page(ENTRY));
     repository.commit("v1.1.0");
@@ -240,7 +240,7 @@ describe("a page in docs/decisions/", () => {
 });
 
 describe("the last release", () => {
-  test("is the highest version behind what is checked out", () => {
+  test("is the highest version before the current commit", () => {
     const repository = releaseLetters();
     for (const tag of ["v1.2.0-rc.1", "v1.2.0", "v1.10.0", "v2-draft", "nightly"]) repository.commit(tag);
     expect(compareWithRelease(repository.root).summary).toContain("since v1.10.0,");
@@ -250,23 +250,23 @@ describe("the last release", () => {
     const repository = makeRepository();
     repository.commit("nightly");
     expect(compareWithRelease(repository.root)).toEqual({
-      summary: "Compatibility: nothing was compared, for there is no tag of a release yet",
+      summary: "Compatibility: nothing was compared: no release is tagged yet",
       isSkipped: true,
       missing: [],
       unneeded: [],
     });
   });
 
-  test("is none in sources that were unpacked, wherever they lie", () => {
+  test("is none in unpacked sources, wherever they are", () => {
     const repository = releaseLetters();
-    const summary = "Compatibility: nothing was compared, for this is no checkout of git";
+    const summary = "Compatibility: nothing was compared: this is not a git checkout";
     expect(compareWithRelease(join(repository.root, "specs")).summary).toBe(summary);
     rmSync(join(repository.root, ".git"), { recursive: true });
     expect(compareWithRelease(repository.root)).toMatchObject({ summary, isSkipped: true });
   });
 });
 
-describe("the present contract as a release", () => {
+describe("the current contract as a release", () => {
   const EVENTS = "specs/schemas/events.yaml";
   const release = (): Repository => {
     const repository = makeRepository();
@@ -275,7 +275,7 @@ describe("the present contract as a release", () => {
     return repository;
   };
 
-  test("breaks nothing of itself", () => {
+  test("is compatible with itself", () => {
     expect(compareWithRelease(release().root)).toMatchObject({ missing: [], isSkipped: false });
   });
 

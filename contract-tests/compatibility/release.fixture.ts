@@ -11,10 +11,10 @@ const OUTPUT_BYTES_MAX = 64 * 1024 * 1024;
 export function findRelease(root: string): Release {
   const top = askGit(root, "rev-parse", "--show-toplevel");
   if (top === null || realpathSync(top.trim()) !== realpathSync(root))
-    return { tag: null, reason: "this is no checkout of git" };
+    return { tag: null, reason: "this is not a git checkout" };
   const tags = askGit(root, "-c", "versionsort.suffix=-", "tag", "--merged", "HEAD", "--sort=-version:refname");
   const tag = tags?.split("\n").find((name) => RELEASE_TAG.test(name));
-  return tag === undefined ? { tag: null, reason: "there is no tag of a release yet" } : { tag };
+  return tag === undefined ? { tag: null, reason: "no release is tagged yet" } : { tag };
 }
 
 /** The files of a folder in a release: text by path relative to the folder. */

@@ -31,7 +31,7 @@ export function makeRepository(): Repository {
     write,
     edit: (path, from, to) => {
       const text = readFileSync(join(root, path), "utf8");
-      if (!text.includes(from)) throw new Error(`${path} does not say ${from}`);
+      if (!text.includes(from)) throw new Error(`${path} does not contain ${from}`);
       write(path, text.replace(from, to));
     },
     copy: (from, path) => cpSync(from, join(root, path), { recursive: true }),

@@ -38,12 +38,12 @@ function compareMessages(old: Side, own: Side, versions: SentVersions): Outcome 
 function messagesOf(side: Side): Schema {
   const messages =
     side.operation["messages"] ?? Object.values(recordOf(side.resolved(side.operation["channel"])["messages"]));
-  const payloads = (Array.isArray(messages) ? messages : []).map((message) => followed(side, message)["payload"]);
+  const payloads = (Array.isArray(messages) ? messages : []).map((message) => resolveMessage(side, message)["payload"]);
   return { json: payloads.length === 0 ? NOTHING : { oneOf: payloads }, document: side.document };
 }
 
 /** Resolves a message through its channel to the one in the components. */
-function followed(side: Side, value: unknown): Json {
+function resolveMessage(side: Side, value: unknown): Json {
   const json = side.resolved(value);
-  return "$ref" in json ? followed(side, json) : json;
+  return "$ref" in json ? resolveMessage(side, json) : json;
 }

@@ -34,7 +34,7 @@ describe("a client that chats", () => {
     );
   });
 
-  test("gets an answer while it is written, and all of it at the end", async () => {
+  test("gets an answer piece by piece, and whole at the end", async () => {
     verifies("stt.demo.chat-streams");
     const lines = [
       { type: "chat.delta", text: "You said: " },
@@ -56,7 +56,7 @@ describe("a client that chats", () => {
     );
   });
 
-  test("is told in the stream that the answer breaks off", async () => {
+  test("learns from the stream that the answer broke off", async () => {
     verifies("stt.errors.stream-shape");
     const lines = [
       { type: "chat.delta", text: "Good " },

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { verifies } from "../../tests/verifies.ts";
 import { checkExchange, readExchanges, type WrittenExchange } from "../exchange-pact.fixture.ts";
 import type { StagedServer } from "../staged-server.fixture.ts";
-import { callByLines, callBySocket, wearOut } from "../stream-caller.fixture.ts";
+import { callByLines, callBySocket, sendUntilClosed } from "../stream-caller.fixture.ts";
 import { LOCAL_STT_STREAM } from "./parties.fixture.ts";
 import { lacksEngine, openSpeechProvider } from "./speech-provider.fixture.ts";
 import { streamSettingOf, TRANSPORTS } from "./stream-states.fixture.ts";
@@ -45,7 +45,7 @@ async function hearOf(provider: StagedServer, { given, says, hears }: WrittenExc
       stream.say(message);
       await stream.hear();
     }
-    if (unread !== undefined) return [await wearOut(stream, unread, provider.url)];
+    if (unread !== undefined) return [await sendUntilClosed(stream, unread, provider.url)];
     if (sent !== undefined) stream.say(sent);
     if (says !== null) stream.say(says);
     if (isStopped) void provider.leave();

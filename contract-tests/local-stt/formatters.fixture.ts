@@ -8,7 +8,7 @@ const PROVIDER = join(import.meta.dirname, "../../tests/local-stt/chat-process.t
 const KEY = "sk-the-key-of-the-formatter-0123456789";
 
 /** A reserved port on which no server listens. */
-export const NOBODY = "http://127.0.0.1:9/v1";
+export const UNREACHABLE_URL = "http://127.0.0.1:9/v1";
 
 /** The settings of a server that uses the formatter at `baseUrl`. */
 export function formattingAt(baseUrl: string, changes: Readonly<Record<string, string>> = {}): Record<string, string> {

@@ -2,7 +2,7 @@ import { Verifier, type VerifierOptions } from "@pact-foundation/pact";
 import { afterAll, beforeAll, describe, test } from "vitest";
 import { verifies } from "../../tests/verifies.ts";
 import { pactFile, pickMessages, readPactMessages } from "../pact-files.fixture.ts";
-import { holdTo } from "../pact-outcome.fixture.ts";
+import { verifyPact } from "../pact-outcome.fixture.ts";
 import type { StagedServer } from "../staged-server.fixture.ts";
 import { LOCAL_STT } from "./parties.fixture.ts";
 import { STATES, settingOf } from "./provider-states.fixture.ts";
@@ -10,7 +10,7 @@ import { lacksEngine, openSpeechProvider } from "./speech-provider.fixture.ts";
 
 const FILE = pactFile(LOCAL_STT);
 /** Paths whose requests are made longer. The verifier also sends requests for states, to other paths. */
-const LENGTHENED = ["/transcribe", "/stt_and_format", "/format", "/demo/chat"];
+const LENGTHENED_PATHS = ["/transcribe", "/stt_and_format", "/format", "/demo/chat"];
 
 describe("at our server", () => {
   describe("the pact of speech-client", () => {
@@ -25,7 +25,7 @@ describe("at our server", () => {
       verifies("contract.parity.same-checks-both-providers");
       skip(lacksEngine(state), "this machine cannot build the speech engine");
       const asked = pickMessages(FILE, (one) => one.description === description);
-      await holdTo(asked, (file) => new Verifier(verification(provider, file, state)).verifyProvider());
+      await verifyPact(asked, (file) => new Verifier(verification(provider, file, state)).verifyProvider());
     });
   });
 });
@@ -37,15 +37,15 @@ function verification(provider: StagedServer, file: string, state: string): Veri
     providerBaseUrl: provider.url,
     pactUrls: [file],
     stateHandlers: Object.fromEntries(Object.keys(STATES).map((name) => [name, () => provider.enter(name)])),
-    ...(moreBytes === undefined ? {} : { requestFilter: lengthening(moreBytes) }),
+    ...(moreBytes === undefined ? {} : { requestFilter: lengthenRequest(moreBytes) }),
     logLevel: "error",
   };
 }
 
 /** Adds `bytes` to the file or text of a request, because a pact cannot hold a body that is too large. */
-function lengthening(bytes: number): NonNullable<VerifierOptions["requestFilter"]> {
+function lengthenRequest(bytes: number): NonNullable<VerifierOptions["requestFilter"]> {
   return (request, _response, next) => {
-    if (LENGTHENED.includes(request.path)) {
+    if (LENGTHENED_PATHS.includes(request.path)) {
       const body = Buffer.isBuffer(request.body) ? request.body : Buffer.from(JSON.stringify(request.body));
       const place = body.indexOf("\r\n\r\n") + 4;
       request.body = Buffer.concat([body.subarray(0, place), Buffer.alloc(bytes, " "), body.subarray(place)]);

@@ -1,5 +1,5 @@
 import type { EngineName } from "../../tests/speech/staged-engines.ts";
-import { formattingAt, NOBODY } from "./formatters.fixture.ts";
+import { formattingAt, UNREACHABLE_URL } from "./formatters.fixture.ts";
 
 /** How a state differs from a server without engine and formatter. */
 export interface Setting {
@@ -21,7 +21,7 @@ export const STATES = {
   "a speech server": {},
   "a model that hears tones": { engine: "tones" },
   "a model that hears tones, and a formatter": { engine: "tones", formatter: "writing" },
-  "a model that hears tones, and a formatter that is down": { engine: "tones", env: formattingAt(NOBODY) },
+  "a model that hears tones, and a formatter that is down": { engine: "tones", env: formattingAt(UNREACHABLE_URL) },
   "a model that hears tones, and recordings of at most a second": { engine: "tones", env: { STT_RECORDING_MAX: "1s" } },
   "a model that hears tones, and an upload of more than may be uploaded": {
     engine: "tones",
@@ -31,7 +31,7 @@ export const STATES = {
   "a body of more than any text": { moreBytes: 4 * MEBIBYTE },
   "a connection that stalls": { engine: "failing", env: { STT_UPLOAD_TIMEOUT_MS: "200" }, bytesCarried: 2000 },
   "a formatter": { formatter: "writing" },
-  "a formatter that is down": { env: formattingAt(NOBODY) },
+  "a formatter that is down": { env: formattingAt(UNREACHABLE_URL) },
   "a formatter that refuses its key": { formatter: "writing", env: { FORMATTER_API_KEY: "sk-wrong" } },
   "a formatter that fails": { formatter: "writing", env: { FORMATTER_MODEL: "no-such-model" } },
   "a formatter that breaks off": { formatter: "breaking_off" },
@@ -53,6 +53,6 @@ export type State = keyof typeof STATES;
 
 export function settingOf(state: string): Setting {
   const setting = Object.entries(STATES).find(([name]) => name === state)?.[1];
-  if (setting === undefined) throw new Error(`nothing brings about the state '${state}'`);
+  if (setting === undefined) throw new Error(`no setup exists for the state '${state}'`);
   return setting;
 }

@@ -52,6 +52,6 @@ export type StreamState = keyof typeof STREAM_STATES;
 
 export function streamSettingOf(state: string): StreamSetting {
   const setting = Object.entries(STREAM_STATES).find(([name]) => name === state)?.[1];
-  if (setting === undefined) throw new Error(`nothing brings about the state '${state}'`);
+  if (setting === undefined) throw new Error(`no setup exists for the state '${state}'`);
   return setting;
 }

@@ -22,14 +22,14 @@ const EVENTS = ["stream-events.provider"];
 const SOCKETS = ["socket-messages.provider"];
 const RENDERER = ["renderer.provider"];
 /** Suites to run, by the path of the mutated file. The next group runs only if the one before did not notice. */
-const ASKED: readonly (readonly [RegExp, readonly (readonly string[])[]])[] = [
+const SUITES_BY_PATH: readonly (readonly [RegExp, readonly (readonly string[])[]])[] = [
   [/^src\/(local-stt|cloud-stt)\//, [["local-stt", "cloud-stt"]]],
   [/^src\/runs\/|(sse|show-events)\.ts$/, [EVENTS, HTTP, SOCKETS, RENDERER]],
   [/\/websocket\//, [SOCKETS]],
   [/^src\//, [HTTP, EVENTS, SOCKETS, RENDERER]],
 ];
 
-interface Caught {
+interface Outcome {
   readonly mutation: Mutation;
   /** Failed checks. Empty if no suite noticed. */
   readonly failed: readonly Check[];
@@ -41,14 +41,14 @@ const mutations = readMutations().filter(
 mkdirSync(PACTS_DIR, { recursive: true });
 const copies = Array.from({ length: Number(values.jobs) }, copyRepository);
 try {
-  await checkUnbroken(copies[0]);
-  const results = await breakAll(mutations);
+  await checkWithoutMutation(copies[0]);
+  const results = await tryAll(mutations);
   const table = tableOf(results);
   writeFileSync(join(import.meta.dirname, "../../build/mutations.md"), table);
   const unnoticed = results.filter(({ failed }) => failed.length === 0);
   for (const { mutation } of unnoticed) console.log(`NOT NOTICED: ${mutation.says} (${mutation.file})`);
   console.log(
-    `${results.length - unnoticed.length} of ${results.length} breakages were noticed; build/mutations.md says by whom`,
+    `${results.length - unnoticed.length} of ${results.length} mutations were noticed; see build/mutations.md`,
   );
   if (unnoticed.length > 0) process.exitCode = 1;
 } finally {
@@ -56,17 +56,17 @@ try {
 }
 
 /** A suite that fails without a mutation would seem to notice every one. */
-async function checkUnbroken(copy: WorkingCopy | undefined): Promise<void> {
+async function checkWithoutMutation(copy: WorkingCopy | undefined): Promise<void> {
   const report = await copy?.run(null, ["local-stt", "cloud-stt", ...HTTP, ...EVENTS, ...SOCKETS, ...RENDERER]);
   const failed = report?.checks.filter(({ result }) => result === "failed") ?? [];
   if (failed.length > 0)
-    throw new Error(`The suites fail without a breakage: ${failed.map(({ name }) => name).join("; ")}`);
+    throw new Error(`The suites fail without a mutation: ${failed.map(({ name }) => name).join("; ")}`);
 }
 
 /** Each working copy takes the next mutation when it is free. */
-async function breakAll(all: readonly Mutation[]): Promise<Caught[]> {
+async function tryAll(all: readonly Mutation[]): Promise<Outcome[]> {
   const waiting = [...all.entries()];
-  const results: Caught[] = [];
+  const results: Outcome[] = [];
   await Promise.all(
     copies.map(async (copy) => {
       for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
@@ -81,7 +81,7 @@ async function breakAll(all: readonly Mutation[]): Promise<Caught[]> {
 }
 
 async function failedChecks(copy: WorkingCopy, mutation: Mutation): Promise<Check[]> {
-  const [, stages = []] = ASKED.find(([place]) => place.test(mutation.file)) ?? [];
+  const [, stages = []] = SUITES_BY_PATH.find(([place]) => place.test(mutation.file)) ?? [];
   for (const suites of stages) {
     const { checks } = await copy.run(mutation, suites);
     const failed = checks.filter(({ result }) => result === "failed");
@@ -96,7 +96,7 @@ function suitesOf(failed: readonly Check[]): string {
     .join(", ");
 }
 
-function tableOf(results: readonly Caught[]): string {
+function tableOf(results: readonly Outcome[]): string {
   const rows = results.map(({ mutation, failed }) => {
     const first = failed[0];
     const example = first === undefined ? "nobody" : [first.group, first.name].filter((part) => part !== "").join(": ");

@@ -20,7 +20,7 @@ export function readMutations(): Mutation[] {
   if (!Array.isArray(entries)) throw new Error("mutations.yaml is not a list.");
   const mutations = entries.map(mutationOf);
   const twice = mutations.find(({ says }, index) => mutations.findIndex((other) => other.says === says) < index);
-  if (twice !== undefined) throw new Error(`"${twice.says}" stands twice in mutations.yaml.`);
+  if (twice !== undefined) throw new Error(`"${twice.says}" occurs twice in mutations.yaml.`);
   return mutations;
 }
 
@@ -28,14 +28,14 @@ function mutationOf(entry: unknown): Mutation {
   if (!isRecord(entry)) throw new Error("An entry of mutations.yaml is not an object.");
   const { says, file, from, to } = entry;
   if (typeof says !== "string" || typeof file !== "string" || typeof from !== "string" || typeof to !== "string")
-    throw new Error(`This entry of mutations.yaml is not whole: ${JSON.stringify(entry)}`);
+    throw new Error(`This entry of mutations.yaml is incomplete: ${JSON.stringify(entry)}`);
   return { says, file, from, to };
 }
 
 /** Returns the file's text with the mutation. Throws unless `from` occurs exactly once. */
-export function broken(text: string, { says, file, from, to }: Mutation): string {
+export function withMutation(text: string, { says, file, from, to }: Mutation): string {
   const places = text.split(from).length - 1;
   if (from === "" || places !== 1)
-    throw new Error(`"${says}": ${file} has ${places} places that read ${JSON.stringify(from)}.`);
+    throw new Error(`"${says}": ${file} contains ${JSON.stringify(from)} ${places} times, expected once.`);
   return text.replace(from, () => to);
 }

@@ -4,7 +4,7 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writ
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { Report } from "../report/checks.ts";
-import { broken, type Mutation } from "./read-mutations.ts";
+import { type Mutation, withMutation } from "./read-mutations.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 /** Uncommitted files that the tests need. They are linked because they are large. */
@@ -44,13 +44,13 @@ export function copyRepository(): WorkingCopy {
   mkdirSync(join(folder, "build"), { recursive: true });
   for (const name of LINKED) symlinkSync(join(ROOT, name), join(folder, name));
   const settings = join(folder, UNCHECKED.file);
-  writeFileSync(settings, broken(readFileSync(settings, "utf8"), UNCHECKED));
+  writeFileSync(settings, withMutation(readFileSync(settings, "utf8"), UNCHECKED));
   return {
     async run(mutation, suites) {
       if (mutation === null) return runSuites(folder, suites);
       const path = join(folder, mutation.file);
       const whole = readFileSync(path, "utf8");
-      writeFileSync(path, broken(whole, mutation));
+      writeFileSync(path, withMutation(whole, mutation));
       try {
         return await runSuites(folder, suites);
       } finally {

@@ -22,7 +22,7 @@ const waiting = all.filter((play) => !isComparable(play));
 
 /** For the same model output, our server must send the same stream and the same body as the reference. */
 describe.skipIf(RECORDINGS === undefined)(
-  "what the reference made of the same model output (REFERENCE_RECORDINGS)",
+  "our replies and the reference's to the same model output (REFERENCE_RECORDINGS)",
   () => {
     let server: TestServer;
     beforeAll(async () => {
@@ -33,13 +33,13 @@ describe.skipIf(RECORDINGS === undefined)(
       console.log(reportOf(comparable, waiting));
     });
 
-    test.each(comparable)("$name: ours has the same events, members and values", async (play) => {
+    test.each(comparable)("$name: the events, members and values are the same", async (play) => {
       verifies("contract.parity.recorded-output-same-reply");
       const unexcused = (await compare(server, play)).filter((difference) => !exceptionFor(play.name, difference));
       expect(unexcused).toEqual([]);
     });
 
-    test("streams of text, reasoning, calls and errors are among them, and bodies", () => {
+    test("enough recordings are compared", () => {
       expect(comparable.length).toBeGreaterThanOrEqual(9);
     });
 
@@ -50,9 +50,9 @@ describe.skipIf(RECORDINGS === undefined)(
       expect(EXCEPTIONS.filter((exception) => !used.has(exception))).toEqual([]);
     });
 
-    test.each(waiting)("$name: not compared, since its tools are still refused", async ({ request }) => {
+    test.each(waiting)("$name: not compared, because the server still refuses its tools", async ({ request }) => {
       const refused = await server.post("/v1/responses", { ...request, model: "antiphon-built-in" });
-      expect(refused.status, "this server takes its tools by now: let the scenario play them").toBe(400);
+      expect(refused.status, "this server accepts its tools now: play them in the scenario").toBe(400);
       expect(await refused.json()).toMatchObject({ error: { param: expect.stringMatching(/^tools/) } });
     });
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { modelOf, type RendererCase } from "./cases.fixture.ts";
 import { Masking } from "./masks.fixture.ts";
 import type { Proxy } from "./proxy.fixture.ts";
-import { type Seat, type Source, type Step, show } from "./show.fixture.ts";
+import { type PageWithSource, type Source, type Step, show } from "./show.fixture.ts";
 import { differenceOfTexts, differencesOfSnapshots } from "./snapshot-differences.fixture.ts";
 import type { Viewer } from "./viewer.fixture.ts";
 
@@ -26,16 +26,20 @@ export interface Comparison {
 const SCREENSHOTS = join(import.meta.dirname, "../../build/renderer");
 
 /** The proxy and the two browser windows. */
-export interface Theatre {
+export interface BrowserPair {
   readonly proxy: Proxy;
   readonly viewers: readonly [reference: Viewer, ours: Viewer];
 }
 
 /** Shows a page from each source and compares them after each event, until they differ. */
-export async function compare({ proxy, viewers }: Theatre, shown: RendererCase, sources: Sources): Promise<Comparison> {
+export async function compare(
+  { proxy, viewers }: BrowserPair,
+  shown: RendererCase,
+  sources: Sources,
+): Promise<Comparison> {
   const [reference, ours] = await Promise.all([
-    seat(viewers[0], proxy, shown, sources.reference),
-    seat(viewers[1], proxy, shown, sources.ours),
+    openPage(viewers[0], proxy, shown, sources.reference),
+    openPage(viewers[1], proxy, shown, sources.ours),
   ]);
   const compared = await compareSteps(shown, show(reference, shown), show(ours, shown));
   if (compared.differences.length > 0) return compared;
@@ -78,8 +82,8 @@ async function compareSteps(
 
 /** Returns the differences of two steps. A step is null if its stream has ended. */
 export function differencesOfSteps(reference: Step | null, ours: Step | null): string[] {
-  if (reference === null) return ["Our stream goes on after the end of the reference's."];
-  if (ours === null) return ["Our stream is at its end."];
+  if (reference === null) return ["Our stream continues after the end of the reference's."];
+  if (ours === null) return ["Our stream ended before the reference's."];
   return [
     ...differenceOfTexts("event", reference.name, ours.name),
     ...differenceOfTexts("request", JSON.stringify(reference.request, null, 1), JSON.stringify(ours.request, null, 1)),
@@ -87,15 +91,15 @@ export function differencesOfSteps(reference: Step | null, ours: Step | null): s
   ];
 }
 
-async function seat(viewer: Viewer, proxy: Proxy, shown: RendererCase, source: Source): Promise<Seat> {
-  const stage = proxy.openStage();
+async function openPage(viewer: Viewer, proxy: Proxy, shown: RendererCase, source: Source): Promise<PageWithSource> {
+  const connection = proxy.connectPage();
   const query = new URLSearchParams({
     model: modelOf(shown),
     ...(shown.hasTool ? { tool: "" } : {}),
     ...(shown.isStateless ? { stateless: "" } : {}),
   });
-  await viewer.visit(stage, query.toString());
-  return { viewer, stage, source, masking: new Masking(shown.left) };
+  await viewer.visit(connection, query.toString());
+  return { viewer, connection, source, masking: new Masking(shown.left) };
 }
 
 function screenshotsOf(reference: Step | null, ours: Step | null): Record<string, Buffer> {

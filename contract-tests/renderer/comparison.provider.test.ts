@@ -9,16 +9,13 @@ import type { Step } from "./show.fixture.ts";
 import { differenceOfTexts } from "./snapshot-differences.fixture.ts";
 import type { Snapshot } from "./viewer.fixture.ts";
 
-test.each(WRITTEN_CASES)(
-  "the reference's $name, as it is written here, follows the grammar of its streams",
-  ({ streams }) => {
-    verifies("contract.parity.stream-grammar");
-    for (const { events } of streams) {
-      const text = events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join("");
-      expect(lintText(text)).toMatchObject([{ events: events.length, faults: [] }]);
-    }
-  },
-);
+test.each(WRITTEN_CASES)("the hand-written stream of $name follows the stream grammar", ({ streams }) => {
+  verifies("contract.parity.stream-grammar");
+  for (const { events } of streams) {
+    const text = events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join("");
+    expect(lintText(text)).toMatchObject([{ events: events.length, faults: [] }]);
+  }
+});
 
 describe("two steps", () => {
   const snapshot: Snapshot = {
@@ -32,7 +29,7 @@ describe("two steps", () => {
 
   test.each<[string, Step | null, string[]]>([
     ["that are the same", seen({ screenshot: Buffer.from("pixels") }), []],
-    ["of which ours is missing", null, ["Our stream is at its end."]],
+    ["of which ours is missing", null, ["Our stream ended before the reference's."]],
     [
       "of another event",
       { ...step, name: "error" },
@@ -57,19 +54,19 @@ describe("two steps", () => {
     ["of which ours goes on", seen({ isSettled: false }), ["The page of our stream did not come to rest."]],
   ])("%s", (_, ours, expected) => expect(differencesOfSteps(step, ours)).toEqual(expected));
 
-  test("of which the reference's is missing", () => {
-    expect(differencesOfSteps(null, step)).toEqual(["Our stream goes on after the end of the reference's."]);
+  test("differ if the reference's is missing", () => {
+    expect(differencesOfSteps(null, step)).toEqual(["Our stream continues after the end of the reference's."]);
   });
 });
 
 describe("a difference", () => {
-  test("of long lines is shown where they part", () => {
+  test("of long lines is shown around the first difference", () => {
     const [, left, right] = differenceOfTexts("DOM", `${"a".repeat(500)}b${"c".repeat(500)}`, "a".repeat(600));
     expect(left).toBe(`- …${"a".repeat(60)}b${"c".repeat(99)}…`);
     expect(right).toBe(`+ …${"a".repeat(160)}`);
   });
 
-  test("of many lines is shown in part, and counted", () => {
+  test("of many lines is shown in part, with the number of lines", () => {
     const shown = differenceOfTexts("DOM", "same\nsame", `same\n${"other\n".repeat(40)}same`);
     expect(shown).toHaveLength(1 + 12 + 1);
     expect(shown.at(-1)).toBe("+ … 40 lines");
@@ -125,7 +122,7 @@ describe("masks", () => {
     ],
   ])("%s", (_, events, expected) => expect(masked(...events)).toEqual(expected));
 
-  test("are taken off what the page sends back", () => {
+  test("are removed from the page's requests", () => {
     const masking = new Masking([]);
     masking.mask({ item: { id: "rs_9f", encrypted_content: "secret" } });
     const sent = { input: [{ type: "reasoning", id: "rs_1", encrypted_content: "sealed_1" }, "say rs_1"] };
@@ -135,7 +132,7 @@ describe("masks", () => {
   });
 });
 
-test("an accessibility tree leaves out what is not told, and keeps what stands below it", () => {
+test("an accessibility tree omits ignored nodes and keeps their children", () => {
   const node = (nodeId: string, role: string, name: string, more: object) => ({
     nodeId,
     ignored: false,

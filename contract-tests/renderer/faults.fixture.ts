@@ -15,7 +15,7 @@ export const FAULTS: readonly Fault[] = [
     title: "a delta is doubled",
     of: "text",
     seed: (frames) =>
-      frames.flatMap((frame) => (isThe("response.output_text.delta", frames, frame) ? [frame, frame] : [frame])),
+      frames.flatMap((frame) => (isFirst("response.output_text.delta", frames, frame) ? [frame, frame] : [frame])),
   },
   {
     title: "a letter of a delta is another",
@@ -78,7 +78,7 @@ export const FAULTS: readonly Fault[] = [
 ];
 
 function drop(name: string): Fault["seed"] {
-  return (frames) => frames.filter((frame) => !isThe(name, frames, frame));
+  return (frames) => frames.filter((frame) => !isFirst(name, frames, frame));
 }
 
 function alter(
@@ -87,7 +87,7 @@ function alter(
 ): Fault["seed"] {
   return (frames) =>
     frames.map((frame) =>
-      isThe(name, frames, frame) && isRecord(frame.data) ? { name, data: change(frame.data) } : frame,
+      isFirst(name, frames, frame) && isRecord(frame.data) ? { name, data: change(frame.data) } : frame,
     );
 }
 
@@ -96,6 +96,6 @@ function without(event: Readonly<Record<string, unknown>>, member: string): Read
 }
 
 /** True if `frame` is the first frame with this name. */
-function isThe(name: string, frames: readonly Frame[], frame: Frame): boolean {
+function isFirst(name: string, frames: readonly Frame[], frame: Frame): boolean {
   return frame === frames.find((candidate) => candidate.name === name);
 }

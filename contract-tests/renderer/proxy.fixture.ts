@@ -4,12 +4,12 @@ import { text as readText } from "node:stream/consumers";
 
 /** Serves the page to each browser window, and holds the replies to its requests. */
 export interface Proxy {
-  openStage(): Stage;
+  connectPage(): PageConnection;
   close(): void;
 }
 
 /** The connection of one page. All pages have the same URL, so the URL makes no visible difference. */
-export interface Stage {
+export interface PageConnection {
   /** The page's URL. The page sends its requests to `v1/responses` relative to it. */
   readonly url: string;
   /** Headers that the browser must send with every request. */
@@ -26,25 +26,25 @@ export interface HeldReply {
   end(): void;
 }
 
-const STAGE_HEADER = "x-stage";
+const PAGE_HEADER = "x-page";
 const REQUEST_WAIT_MS = 10_000;
 const TYPES: Readonly<Record<string, string>> = { html: "text/html", js: "text/javascript", css: "text/css" };
 
 export async function startProxy(page: ReadonlyMap<string, string>): Promise<Proxy> {
-  const stages: Queue[] = [];
+  const connections: Queue[] = [];
   const server = createServer((request, response) => {
     const path = (request.url ?? "").replace(/^[/]|[?].*/g, "");
-    const stage = stages[Number(request.headers[STAGE_HEADER])];
-    if (path === "v1/responses") void hold(request, response).then((reply) => stage?.add(reply));
+    const connection = connections[Number(request.headers[PAGE_HEADER])];
+    if (path === "v1/responses") void hold(request, response).then((reply) => connection?.add(reply));
     else sendFile(response, path === "" ? "index.html" : path, page);
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   return {
-    openStage: () => {
+    connectPage: () => {
       const queue = new Queue();
-      stages.push(queue);
-      const headers = { [STAGE_HEADER]: String(stages.length - 1) };
+      connections.push(queue);
+      const headers = { [PAGE_HEADER]: String(connections.length - 1) };
       return { url: addressOf(server), headers, nextRequest: () => queue.next() };
     },
     close: () => {

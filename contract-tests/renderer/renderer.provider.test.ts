@@ -12,7 +12,7 @@ import {
   scenarioOfCases,
   WRITTEN_CASES,
 } from "./cases.fixture.ts";
-import { compare, keepScreenshots, type Theatre } from "./compare.fixture.ts";
+import { type BrowserPair, compare, keepScreenshots } from "./compare.fixture.ts";
 import { FAULTS } from "./faults.fixture.ts";
 import { buildPage } from "./page-files.fixture.ts";
 import { startProxy } from "./proxy.fixture.ts";
@@ -27,7 +27,7 @@ const recorded = folder === undefined ? [] : RECORDED_CASES.map((one) => readRec
 
 let browser: Browser;
 let server: TestServer;
-let theatre: Theatre;
+let browsers: BrowserPair;
 
 describe.skipIf(CHROMIUM === null)("a chat page and a list of events (CHROMIUM_PATH)", () => {
   beforeAll(async () => {
@@ -38,34 +38,31 @@ describe.skipIf(CHROMIUM === null)("a chat page and a list of events (CHROMIUM_P
     ]);
     [browser, server] = started;
     const [proxy, reference, ours] = await Promise.all([startProxy(page), openViewer(browser), openViewer(browser)]);
-    theatre = { proxy, viewers: [reference, ours] };
+    browsers = { proxy, viewers: [reference, ours] };
   });
   afterAll(async () => {
-    theatre?.proxy.close();
+    browsers?.proxy.close();
     await Promise.all([browser?.close(), server?.close()]);
   });
 
-  test.each(WRITTEN_CASES)("$name: nobody can tell our stream from the reference's, at any step", async (shown) => {
+  test.each(WRITTEN_CASES)("$name: both pages are equal at every step", async (shown) => {
     verifies("contract.parity.same-in-a-chat-page");
     await checkSame(shown);
   });
 
-  test.for(RECORDED_CASES)(
-    "$name: nobody can tell our stream from the reference's, at any step",
-    async ({ name }, { skip }) => {
-      skip(folder === undefined, "recorded streams in a chat page (REFERENCE_RECORDINGS)");
-      verifies("contract.parity.same-in-a-chat-page");
-      await checkSame(caseOf(name));
-    },
-  );
+  test.for(RECORDED_CASES)("$name: both pages are equal at every step", async ({ name }, { skip }) => {
+    skip(folder === undefined, "recorded streams in a chat page (REFERENCE_RECORDINGS)");
+    verifies("contract.parity.same-in-a-chat-page");
+    await checkSame(caseOf(name));
+  });
 
-  test.each(FAULTS)("$of: is told from the reference where $title", async ({ title, of, seed }) => {
+  test.each(FAULTS)("$of: a difference is found if $title", async ({ title, of, seed }) => {
     const shown = caseOf(of);
     const ours: Source = async (request) => {
       const stream = await askServer(request);
       return { ...stream, frames: seed(stream.frames) };
     };
-    const { differences } = await compare(theatre, shown, { reference: referenceOf(shown), ours });
+    const { differences } = await compare(browsers, shown, { reference: referenceOf(shown), ours });
     const found = differences.join("\n");
     expect(found, title).toMatch(/^DOM, from line/m);
     expect(found, title).toMatch(/^accessibility tree, from line/m);
@@ -74,7 +71,7 @@ describe.skipIf(CHROMIUM === null)("a chat page and a list of events (CHROMIUM_P
 });
 
 async function checkSame(shown: RendererCase): Promise<void> {
-  const compared = await compare(theatre, shown, { reference: referenceOf(shown), ours: askServer });
+  const compared = await compare(browsers, shown, { reference: referenceOf(shown), ours: askServer });
   const { steps, differences } = compared;
   if (differences.length > 0) expect.fail([...differences, ...(await keepScreenshots(shown, compared))].join("\n"));
   const events = shown.streams.reduce((sum, stream) => sum + stream.events.length, 0);
@@ -83,7 +80,7 @@ async function checkSame(shown: RendererCase): Promise<void> {
 
 function caseOf(name: string): RendererCase {
   const found = [...WRITTEN_CASES, ...recorded].find((one) => one.name === name);
-  if (found === undefined) throw new Error(`there is no case ${name}`);
+  if (found === undefined) throw new Error(`there is no case named ${name}`);
   return found;
 }
 

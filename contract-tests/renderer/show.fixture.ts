@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { promptOf, type RendererCase } from "./cases.fixture.ts";
 import type { Masking } from "./masks.fixture.ts";
-import type { Stage } from "./proxy.fixture.ts";
+import type { PageConnection } from "./proxy.fixture.ts";
 import type { Snapshot, Viewer } from "./viewer.fixture.ts";
 
 /** An event sent to a page. */
@@ -19,9 +19,9 @@ export interface Stream {
 export type Source = (request: unknown, turn: number) => Promise<Stream>;
 
 /** A page and the source of its streams. */
-export interface Seat {
+export interface PageWithSource {
   readonly viewer: Viewer;
-  readonly stage: Stage;
+  readonly connection: PageConnection;
   readonly masking: Masking;
   readonly source: Source;
 }
@@ -45,11 +45,14 @@ const REFUSAL_MS = 100;
  * Types the case's question into the page and sends the replies event by event. Each step waits until the caller takes
  * the one before.
  */
-export async function* show({ viewer, stage, masking, source }: Seat, shown: RendererCase): AsyncGenerator<Step> {
+export async function* show(
+  { viewer, connection, masking, source }: PageWithSource,
+  shown: RendererCase,
+): AsyncGenerator<Step> {
   let lines = 0;
   await viewer.say(promptOf(shown));
   for (const turn of shown.streams.keys()) {
-    const reply = await stage.nextRequest();
+    const reply = await connection.nextRequest();
     lines += 1;
     const asked = await viewer.snapshot({ lines, isOver: false });
     yield { name: `request ${turn + 1}`, request: reply.request, snapshot: asked };

@@ -1,6 +1,6 @@
 import type { Browser, CDPSession, Page } from "playwright-core";
 import { describeTree } from "./accessibility-tree.fixture.ts";
-import type { Stage } from "./proxy.fixture.ts";
+import type { PageConnection } from "./proxy.fixture.ts";
 
 /** The document, accessibility tree and pixels of a page at one moment. */
 export interface Snapshot {
@@ -22,7 +22,7 @@ export interface Awaited {
 
 /** A browser window that shows one page after another. */
 export interface Viewer {
-  visit(stage: Stage, query: string): Promise<void>;
+  visit(connection: PageConnection, query: string): Promise<void>;
   say(text: string): Promise<void>;
   snapshot(awaited: Awaited): Promise<Snapshot>;
   /** Uncaught errors of the current page. */
@@ -45,9 +45,9 @@ export async function openViewer(browser: Browser): Promise<Viewer> {
   });
   const devtools = await context.newCDPSession(page);
   return {
-    visit: async (stage, query) => {
-      await page.setExtraHTTPHeaders({ ...stage.headers });
-      await page.goto(`${stage.url}/?${query}`);
+    visit: async (connection, query) => {
+      await page.setExtraHTTPHeaders({ ...connection.headers });
+      await page.goto(`${connection.url}/?${query}`);
       uncaught = [];
       told = [];
     },

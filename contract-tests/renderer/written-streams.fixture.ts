@@ -177,5 +177,5 @@ function padded(delta: string): object {
 
 function readEvent(event: unknown): ResponseStreamEvent {
   if (readResponseStreamEvent(event)) return event;
-  throw new Error(`${JSON.stringify(event)} is no event: ${JSON.stringify(readResponseStreamEvent.errors)}`);
+  throw new Error(`${JSON.stringify(event)} is not an event: ${JSON.stringify(readResponseStreamEvent.errors)}`);
 }

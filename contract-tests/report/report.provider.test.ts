@@ -23,7 +23,7 @@ test("checks are counted by their results", () => {
   expect(countsOf([held, held, failed, skipped])).toEqual({ held: 2, failed: 1, skipped: 1 });
 });
 
-test("the page has a row for each check and a column for each provider, and says why", () => {
+test("the page has a row for each check, a column for each provider, and the reasons", () => {
   const page = renderReport({
     startedAt: "2026-01-02T03:04:05.000Z",
     durationMs: 12_345,
@@ -40,7 +40,7 @@ test("the page has a row for each check and a column for each provider, and says
   expect(page).toContain("1: the reference needs a key");
 });
 
-test("what replies say is text on the page", () => {
+test("texts from replies are escaped on the page", () => {
   const page = renderReport({ startedAt: "", durationMs: 0, checks: [failed] });
   expect(page).not.toContain("<b>");
   expect(page).toContain("<details open>");

@@ -52,7 +52,7 @@ describe.each([
     expect(operations.length).toBeGreaterThan(0);
   });
 
-  test("has one for every error that can be brought about", () => {
+  test("has an interaction for every error that can be caused", () => {
     const expected = [...operations.flatMap(({ errors }) => errors), ...BEYOND_THE_DOCUMENT];
     expect(missingOf(expected, interactions)).toEqual([...Object.keys(IN_NO_PACT), ...unsayable].toSorted());
   });

@@ -176,7 +176,7 @@ describe("a client that creates responses", () => {
     );
   });
 
-  test("gets what fitted when its limit cut the answer", async () => {
+  test("gets the text up to its token limit", async () => {
     verifies("create.limits.max-output-tokens-cuts", "response.body.completed-at-only-when-completed");
     const asked = { input: "Write 200 words about the sea.", max_output_tokens: 16 };
     const cut = {

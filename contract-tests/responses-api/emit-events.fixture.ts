@@ -75,7 +75,7 @@ const RECIPES: Record<StreamState, Recipe> = {
 };
 
 export function recipeFor(state: string): Recipe {
-  if (!isStreamState(state)) throw new Error(`No request brings about "${state}".`);
+  if (!isStreamState(state)) throw new Error(`No request exists for the state "${state}".`);
   return RECIPES[state];
 }
 
@@ -101,7 +101,7 @@ export async function emitEvents(service: Service, state: string): Promise<reado
   });
   expectLegal(state, told.text, usesExtension(recipe) ? "extension" : "reference");
   if (recipe.request["background"] === true && told.text.includes('"obfuscation"'))
-    throw new Error(`"${state}": its stream is padded, and it runs in the background.`);
+    throw new Error(`"${state}": the stream of a background response has padding.`);
   const again = READ_AGAIN[read];
   if (again === undefined) return told.events;
   const once = await readStream(await send(service, "GET", `/${told.responseId}${again}`));

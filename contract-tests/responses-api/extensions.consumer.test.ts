@@ -40,7 +40,7 @@ describe("a client that asks for more than the reference gives", () => {
     );
   });
 
-  test("has the model tell its thoughts", async () => {
+  test("gets the model's raw reasoning", async () => {
     const asked = { input: "Say hello", reasoning: { enable_chain_of_thought: true } };
     const id = "rs_0123456789abcdef00670000000123456789abcdef01234567";
     const message = messageSaying("hello");
@@ -66,7 +66,7 @@ describe("a client that asks for more than the reference gives", () => {
     );
   });
 
-  test("leaves out the deltas that it does not read", async () => {
+  test("turns off the deltas that it does not read", async () => {
     const asked = { input: "Say hello", stream: true as const, stream_options: { channels: ["tool_call" as const] } };
     const all = [...PREFIX, ...TEXT_BLOCK, COMPLETED].map((event, sequence_number) => ({ ...event, sequence_number }));
     const events = all.filter(({ type }) => !type.startsWith("response.output_text."));

@@ -15,8 +15,8 @@ function fetchOf(client: OpenAI, path: string) {
   return client.get(new URL(path, client.baseURL).href);
 }
 
-describe("whoever runs the server", () => {
-  test("sees that it lives, without a key", async () => {
+describe("an operator", () => {
+  test("sees that the server is alive, without a key", async () => {
     const health = { status: "ok", checks: {} };
     await checkAnswer(
       {
@@ -32,7 +32,7 @@ describe("whoever runs the server", () => {
     );
   });
 
-  test("sees whether it is ready, without a key", async () => {
+  test("sees whether the server is ready, without a key", async () => {
     const readiness = { status: "ok", checks: { store: "ok", server: "ok", model: "unknown" } };
     const checks = { ...readiness.checks, model: regex("^(ok|unknown)$", "unknown") };
     await checkAnswer(
@@ -72,7 +72,7 @@ describe("whoever runs the server", () => {
     );
   });
 
-  test("is refused them through a proxy", async () => {
+  test("cannot read the metrics through a proxy", async () => {
     verifies("contract.parity.same-checks-both-providers");
     const headers = { "x-forwarded-for": "203.0.113.7" };
     await checkRefusal(

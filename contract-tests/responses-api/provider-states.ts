@@ -213,7 +213,7 @@ async function waitForEnd(client: OpenAI, id: string): Promise<void> {
     if (isOver(await client.responses.retrieve(id))) return;
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
-  throw new Error(`The response ${id} does not end.`);
+  throw new Error(`The response ${id} did not end in time.`);
 }
 
 /** Ignores a rate limit error, because the limit is already used up then. */
@@ -236,5 +236,5 @@ async function untilRefused(begin: () => Promise<void>): Promise<void> {
       throw error;
     }
   }
-  throw new Error(`${QUEUE_MAX} background responses are not refused.`);
+  throw new Error(`${QUEUE_MAX} background responses were accepted without a refusal.`);
 }

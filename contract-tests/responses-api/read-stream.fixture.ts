@@ -39,5 +39,5 @@ export function firstFrames(text: string, count: number): string {
 /** Throws if order, numbers, ids or texts break the grammar. */
 export function expectLegal(what: string, text: string, dialect: Dialect): void {
   const faults = lintText(text, dialect).flatMap((report) => report.faults);
-  if (faults.length > 0) throw new Error(`"${what}": its stream breaks rules: ${JSON.stringify(faults)}`);
+  if (faults.length > 0) throw new Error(`"${what}": the stream breaks the grammar: ${JSON.stringify(faults)}`);
 }

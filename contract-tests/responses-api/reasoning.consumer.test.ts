@@ -50,7 +50,7 @@ describe("a client that lets the model reason", () => {
     );
   });
 
-  test("takes it with it, sealed", async () => {
+  test("gets it encrypted, to send it back", async () => {
     const asked = {
       input,
       store: false,

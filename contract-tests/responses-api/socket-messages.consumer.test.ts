@@ -31,7 +31,7 @@ describe.each(SOCKET_TALKERS)("$consumer on a socket", (parties) => {
     });
   });
 
-  test("hears that its time is over", async () => {
+  test("learns that its time is over", async () => {
     verifies("websocket.responses.lifetime");
     const { state, error, message } = TIME_OVER;
     const shape = shapeOfReply(error, message);

@@ -4,15 +4,15 @@ import { describeProviders, VERIFICATION_TIMEOUT_MS } from "../providers.fixture
 import { SOCKET_TALKERS } from "./message-pacts.fixture.ts";
 import { startMessageServer } from "./message-server.fixture.ts";
 import { FRAMES } from "./socket-frames.fixture.ts";
+import { SocketReplies } from "./socket-replies.fixture.ts";
 import { PENDING_SOCKET_SITUATIONS, SOCKET_SITUATIONS, STAGED_SOCKET_SITUATIONS } from "./socket-situations.fixture.ts";
-import { SocketTeller } from "./socket-teller.fixture.ts";
 import { nameOfEvent } from "./stream-situations.fixture.ts";
 import { casesOf, ONLY_STAGED, verifyMessage } from "./verify-message.fixture.ts";
 
 describeProviders(startMessageServer, ({ isStaged, service }) => {
-  let teller: SocketTeller;
+  let replies: SocketReplies;
   beforeAll(() => {
-    teller = new SocketTeller(service());
+    replies = new SocketReplies(service());
   });
 
   describe.each(SOCKET_TALKERS)("the pact of $consumer about sockets", (parties) => {
@@ -20,15 +20,15 @@ describeProviders(startMessageServer, ({ isStaged, service }) => {
       verifies("contract.parity.same-checks-both-providers", "websocket.responses.error-shape");
       const reason = whySkipped(message.state, isStaged);
       skip(reason !== undefined, reason);
-      await verifyMessage(parties, message, (sent) => teller.tell(message, sent));
+      await verifyMessage(parties, message, (sent) => replies.find(message, sent));
     });
   });
 
   test.for(Object.entries(PENDING_SOCKET_SITUATIONS))(
-    "has never told over a socket of %s",
+    "does not send %s over a socket",
     async ([_state, { events }], { skip }) => {
       skip(!isStaged, ONLY_STAGED);
-      const told = await teller.emitter.names(Object.keys({ ...SOCKET_SITUATIONS, ...STAGED_SOCKET_SITUATIONS }));
+      const told = await replies.emitter.names(Object.keys({ ...SOCKET_SITUATIONS, ...STAGED_SOCKET_SITUATIONS }));
       expect(events.map(nameOfEvent).filter((name) => told.has(name))).toEqual([]);
     },
   );

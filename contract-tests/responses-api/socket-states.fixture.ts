@@ -89,7 +89,7 @@ const STAGED_STATES: Readonly<Record<string, Prepare>> = {
 /** Sends a frame of the pact in its state, and returns the last frame of the turn. */
 export async function answerFrame(service: Service, state: string, frame: unknown): Promise<unknown> {
   const prepare = STATES[state] ?? STAGED_STATES[state];
-  if (prepare === undefined) throw new Error(`Nothing brings about "${state}".`);
+  if (prepare === undefined) throw new Error(`No setup exists for the state "${state}".`);
   const { talk, values = {}, answer = async () => (await talk.turn()).at(-1), close } = await prepare(service);
   try {
     talk.send(filled(frame, { [EXAMPLE_MODEL]: service.model, ...values }));

@@ -97,7 +97,7 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
  * Our server does not implement these operations yet and answers with an error that clients recognise. The reference
  * implements them, so these tests do not run there.
  */
-describe("a client of vector stores is told that they are not there yet by", () => {
+describe("a client of vector stores learns that they are not implemented, from", () => {
   test.each(Object.entries(OPERATIONS))("%s", async (operationId, { method, path, body, official, own }) => {
     verifies("contract.parity.same-checks-both-providers");
     const message = MatchersV3.regex(

@@ -2,9 +2,9 @@ import { MessageProviderPact } from "@pact-foundation/pact";
 import { type PactMessage, type Parties, pactFile, pickMessages, readPactMessages } from "../pact-files.fixture.ts";
 
 /** Why a remote provider is skipped. */
-export const ONLY_STAGED = "only a server of these tests can be put into its state";
+export const ONLY_STAGED = "its state needs a server of these tests";
 
-import { holdTo } from "../pact-outcome.fixture.ts";
+import { verifyPact } from "../pact-outcome.fixture.ts";
 
 export interface MessageCase {
   /** The same for each provider. */
@@ -39,7 +39,7 @@ export async function verifyMessage(
       throw error;
     }
   };
-  await holdTo(pickMessages(pactFile(parties), isMeant), (file) =>
+  await verifyPact(pickMessages(pactFile(parties), isMeant), (file) =>
     new MessageProviderPact({
       provider: parties.provider,
       pactUrls: [file],

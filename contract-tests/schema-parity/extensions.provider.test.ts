@@ -17,7 +17,7 @@ describe.skipIf(referenceFile === undefined)("extensions (REFERENCE_OPENAPI)", (
   const reference = referenceFile === undefined ? {} : readDocument(referenceFile);
   const ours = readDocument(new URL("../../generated/responses-api/openapi.json", import.meta.url));
 
-  test("are marked: what else a request may have is the reference's", () => {
+  test("are marked: everything unmarked in a request exists at the reference", () => {
     verifies("extensions.contract.all-marked");
     const places = refusedByReference(ours, reference).flatMap((finding) => MISSING.exec(finding)?.[1] ?? []);
     const listed = UNPUBLISHED.flatMap((group) => group.places);
@@ -33,7 +33,7 @@ describe.skipIf(referenceFile === undefined)("extensions (REFERENCE_OPENAPI)", (
     expect(marked.map(({ name }) => name)).toEqual(unknown.map(({ name }) => name));
   });
 
-  test("are refused by the reference, each of them", () => {
+  test("are all refused by the reference", () => {
     verifies("extensions.contract.all-marked");
     const unmarkedOnes = new Set(refusedByReference(ours, reference));
     const marked = refusedByReference(withoutMarks(ours), reference).filter((finding) => !unmarkedOnes.has(finding));

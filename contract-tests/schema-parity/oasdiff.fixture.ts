@@ -43,9 +43,9 @@ export function findBreakingChanges(
     ["breaking", "--prefix-base", prefix, "--format", "json", reference, ours],
     { encoding: "utf8", maxBuffer: 64 * 1024 * 1024, timeout: 60_000 },
   );
-  if (status !== 0) throw new Error(`${program} ended with ${status}: ${stderr}`);
+  if (status !== 0) throw new Error(`${program} exited with ${status}: ${stderr}`);
   const changes: unknown = JSON.parse(stdout);
-  if (!Array.isArray(changes)) throw new Error(`${program} gave no list`);
+  if (!Array.isArray(changes)) throw new Error(`${program} did not print a list`);
   const found = changes.filter(isRecord).flatMap(({ id, text, operation, path }) => {
     const place = `${operation} ${String(path).slice(prefix.length)}`;
     const isNoFault = ABOUT_WRITING.test(String(id)) || id === NOT_ALWAYS_SENT;

@@ -20,10 +20,10 @@ const scores = referenceFile === undefined ? [] : compareOperations(readDocument
 const served = scores.filter(({ service }) => service === "served");
 
 /** Our server must accept every request that the reference accepts, and send only what the reference declares. */
-describe.skipIf(referenceFile === undefined)("our contract beside the reference's (REFERENCE_OPENAPI)", () => {
+describe.skipIf(referenceFile === undefined)("our contract compared with the reference's (REFERENCE_OPENAPI)", () => {
   afterAll(() => console.log(reportOf(scores)));
 
-  test.each(served)("$operation: accepts all of it and sends nothing else", (score) => {
+  test.each(served)("$operation: accepts what the reference accepts and sends nothing else", (score) => {
     verifies("contract.parity.superset-of-reference");
     expect(unexcused(score)).toEqual([]);
   });
@@ -32,7 +32,7 @@ describe.skipIf(referenceFile === undefined)("our contract beside the reference'
     expect(served.length).toBeGreaterThanOrEqual(22);
   });
 
-  test("no member of a create call can go, nor one of its reply, without being missed", () => {
+  test("the comparison notices every removed member of a create request or its reply", () => {
     const reference = readDocument(referenceFile ?? "");
     const create = { ...reference, paths: { "/responses": { post: operationAt(reference, "/responses", "post") } } };
     const [asked, answered] = ["CreateResponse", "Response"].map((name) => membersOf(reference, name));
@@ -71,7 +71,7 @@ describe.skipIf(oasdiff === undefined)("our contract as oasdiff sees it (OASDIFF
   });
 });
 
-describe("a schema that is held to another", () => {
+describe("a schema compared with another", () => {
   const named = { Cat: object({ type: { const: "cat" }, lives: { type: "integer" } }, ["type"]) };
   const dog = object({ type: { const: "dog" }, name: { type: "string" } }, ["type", "name"]);
   const cat = { $ref: "#/components/schemas/Cat" };
@@ -122,7 +122,7 @@ describe("a schema that is held to another", () => {
     expect(findings.map(({ path, fault }) => `${path}: ${fault}`)).toEqual(expected);
   });
 
-  test("an operation shows what it refuses, sends and asks for", () => {
+  test("an operation reports what it refuses, sends and requires", () => {
     const theirs = apiOf({ kind: { enum: ["a", "b"] } }, { id: { type: "string" } }, []);
     const own = apiOf({ kind: { enum: ["a"] } }, { id: { type: ["string", "null"] }, extra: {} }, [
       { name: "page", in: "query", required: true, schema: {} },
@@ -185,7 +185,7 @@ function withoutMember(document: Json, name: string, member: string): Json {
   const copy = structuredClone(document);
   const { json } = resolve(copy, `#/components/schemas/${name}`);
   const { properties, required } = json;
-  if (!isRecord(properties) || !Array.isArray(required ?? [])) throw new Error(`${name} is no object`);
+  if (!isRecord(properties) || !Array.isArray(required ?? [])) throw new Error(`${name} is not an object schema`);
   Reflect.deleteProperty(properties, member);
   if (Array.isArray(required)) required.splice(0, Infinity, ...required.filter((other) => other !== member));
   return copy;

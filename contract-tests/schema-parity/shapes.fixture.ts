@@ -180,6 +180,6 @@ function findRecursive(document: Json): Json {
   const { components } = document;
   const schemas = isRecord(components) && isRecord(components["schemas"]) ? Object.values(components["schemas"]) : [];
   const found = schemas.filter(isRecord).find((schema) => schema["$recursiveAnchor"] === true);
-  if (found === undefined) throw new Error("nothing has $recursiveAnchor");
+  if (found === undefined) throw new Error("no schema has $recursiveAnchor");
   return found;
 }

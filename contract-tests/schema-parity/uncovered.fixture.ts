@@ -103,7 +103,7 @@ class Comparison {
   }
 
   #compareObject(inner: ObjectShape, outer: readonly Shape[]): readonly Finding[] {
-    const alike = outer.filter((shape) => shape.kind === "object").filter((shape) => mayMeet(inner, shape));
+    const alike = outer.filter((shape) => shape.kind === "object").filter((shape) => canOverlap(inner, shape));
     if (alike.length === 0)
       return [{ path: "", fault: "no such object", isNewType: outer.some((shape) => differInType(inner, shape)) }];
     return fewest(
@@ -195,7 +195,7 @@ function splitByTag(shape: ObjectShape, tag: string): ObjectShape[] {
 }
 
 /** True if one value can match both. It cannot if a required member has listed values and none in common. */
-function mayMeet(one: ObjectShape, other: ObjectShape): boolean {
+function canOverlap(one: ObjectShape, other: ObjectShape): boolean {
   return [...one.members].every(([name, member]) => {
     const twin = other.members.get(name);
     if (twin === undefined || !(member.required || twin.required || TAGS.includes(name))) return true;

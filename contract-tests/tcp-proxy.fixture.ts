@@ -1,13 +1,13 @@
 import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
 
-export interface FrontDoor {
+export interface TcpProxy {
   /** Does not change when the target does. */
   readonly url: string;
   /**
    * Sends new connections to `target` and passes on at most `bytesMax` bytes from each caller. Closes open connections.
    */
-  leadTo(target: Target, bytesMax?: number): void;
+  setTarget(target: Target, bytesMax?: number): void;
   close(): Promise<void>;
 }
 
@@ -15,7 +15,7 @@ export interface FrontDoor {
 export type Target = () => Socket;
 
 /** Opens a TCP proxy with a fixed address for servers that are replaced during the tests. It does not inspect bytes. */
-export async function openFrontDoor(): Promise<FrontDoor> {
+export async function openTcpProxy(): Promise<TcpProxy> {
   const open = new Set<Socket>();
   let target: Target | null = null;
   let bytesMax = Number.POSITIVE_INFINITY;
@@ -34,7 +34,7 @@ export async function openFrontDoor(): Promise<FrontDoor> {
       });
     }
     behind.pipe(caller);
-    carry(caller, behind, bytesMax);
+    forward(caller, behind, bytesMax);
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -45,7 +45,7 @@ export async function openFrontDoor(): Promise<FrontDoor> {
   const port = typeof address === "object" && address !== null ? address.port : 0;
   return {
     url: `http://127.0.0.1:${port}`,
-    leadTo: (next, carried = Number.POSITIVE_INFINITY) => {
+    setTarget: (next, carried = Number.POSITIVE_INFINITY) => {
       hangUp();
       target = next;
       bytesMax = carried;
@@ -59,7 +59,7 @@ export async function openFrontDoor(): Promise<FrontDoor> {
 }
 
 /** Passes on the first `bytesMax` bytes and drops the rest. */
-function carry(from: Socket, to: Socket, bytesMax: number): void {
+function forward(from: Socket, to: Socket, bytesMax: number): void {
   let carried = 0;
   from.on("data", (bytes) => {
     const rest = bytes.subarray(0, Math.max(0, bytesMax - carried));

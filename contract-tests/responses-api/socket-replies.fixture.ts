@@ -6,7 +6,7 @@ import { TIME_OVER } from "./socket-situations.fixture.ts";
 import { answerFrame, outliveSocket } from "./socket-states.fixture.ts";
 
 /** Sends frames to a service and returns its replies. A frame that several consumers share is sent once. */
-export class SocketTeller {
+export class SocketReplies {
   readonly emitter: Emitter;
   readonly #service: Service;
   readonly #answers = new Map<string, Promise<unknown>>();
@@ -17,7 +17,7 @@ export class SocketTeller {
   }
 
   /** Returns the service's frame for a message. `sent` is the frame that it answers, if any. */
-  async tell(message: PactMessage, sent: unknown): Promise<unknown> {
+  async find(message: PactMessage, sent: unknown): Promise<unknown> {
     const { state } = message;
     if (state === TIME_OVER.state) return this.#once(state, outliveSocket);
     if (sent === undefined) return this.emitter.find(message);
