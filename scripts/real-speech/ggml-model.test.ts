@@ -138,11 +138,11 @@ test("stacked matrices become queries, keys and values, and keys have no bias", 
 test("a file that is not a Whisper model or is cut off is refused", () => {
   expect(() => readCTranslate2(tinyModel("TransformerSpec"))).toThrow("The model is a TransformerSpec");
   expect(() => readCTranslate2(tinyModel().subarray(0, 1000))).toThrow("The model file is cut off");
-  expect(() => readCTranslate2(Buffer.from(uint32(99)))).toThrow("The model has the binary version 99");
+  expect(() => readCTranslate2(Buffer.from(uint32(99)))).toThrow("The model has binary version 99");
   expect(() => ggmlModel(new Map(), [])).toThrow("The model lacks decoder/embeddings/weight");
 });
 
 test("tokens are spelled with one character for each byte", () => {
   expect([...tokenBytes("Ġé")]).toEqual([0x20, 0xe9]);
-  expect(() => tokenBytes("→")).toThrow("The vocabulary spells a token with →");
+  expect(() => tokenBytes("→")).toThrow("A token of the vocabulary contains →");
 });
