@@ -22,22 +22,12 @@ const BOUNDARIES: readonly { readonly files: RegExp; readonly reason: string }[]
   { files: /\/(ports|index)[.]ts$/, reason: "ports and faces of folders" },
   { files: /\/(operations|migrations)\//, reason: "one operation or migration a file" },
   { files: /\/errors\//, reason: "catalogues of errors" },
-  { files: /\/abbreviations[.]ts$/, reason: "a list of words" },
-];
-
-/** Files that are still to be merged; an entry goes with its file. */
-const STILL_SMALL: readonly string[] = [
-  "src/audio-formats/flac/decode-flac.ts",
-  "src/client/speech/pcm-messages.ts",
-  "src/responses-api/websocket/cancel-response.ts",
-  "src/responses-api/websocket/lane-events.ts",
-  "src/runs/blocks/sound.ts",
-  "src/servers/handlers/body-checks.ts",
-  "src/servers/listen-on-loopback.ts",
-  "src/servers/pages/web-pages.ts",
-  "src/store/upkeep/storage-quota.ts",
-  "src/transport/websocket/bounded-websocket.ts",
-  "src/voices/espeak/reference-voices.ts",
+  { files: /\/(abbreviations|reference-voices)[.]ts$/, reason: "tables of data" },
+  { files: /\/decode-flac[.]ts$/, reason: "decoders, one for each format" },
+  { files: /\/pcm-messages[.]ts$/, reason: "what the client's package exports" },
+  { files: /\/runs\/blocks\//, reason: "blocks of a run, one a file" },
+  { files: /\/handlers\/body-checks[.]ts$/, reason: "the table of an interface's body checks" },
+  { files: /\/storage-quota[.]ts$/, reason: "implementations of ports" },
 ];
 
 /** Names that two exports may have for a reason. */
@@ -104,7 +94,6 @@ export function smallFileFaults(files: readonly TextFile[]): string[] {
   return sources
     .filter(({ path, text }) => linesOf(text) <= SMALL_FILE_LINES_MAX && importers.get(path)?.size === 1)
     .filter(({ path }) => [...(importers.get(path) ?? [])].every((importer) => partOf(importer) === partOf(path)))
-    .filter(({ path }) => !STILL_SMALL.includes(path))
     .filter(({ path }) => !BOUNDARIES.some((boundary) => boundary.files.test(path)))
     .map(({ path, text }) => `${path} has ${linesOf(text)} lines: see ${[...(importers.get(path) ?? [])].join()}`);
 }

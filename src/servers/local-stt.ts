@@ -1,5 +1,6 @@
 import { localSttRoutes, type OperationId } from "../../generated/local-stt/operations.ts";
 import * as validators from "../../generated/local-stt/validators.js";
+import { isRecord } from "../base/json/records.ts";
 import type { Logger } from "../base/logger.ts";
 import { originsAmong } from "../base/web-origins.ts";
 import type { Config } from "../config/load-config.ts";
@@ -9,12 +10,11 @@ import { localSttFaults } from "../local-stt/faults.ts";
 import { createOriginGuard } from "../local-stt/origin-guard.ts";
 import { runSession } from "../local-stt/run-session.ts";
 import { type Application, createApplication } from "../transport/http/application.ts";
-import type { RunningServer } from "../transport/http/server.ts";
+import { type ListenOptions, listen, type RunningServer } from "../transport/http/server.ts";
 import type { Upgrade } from "../transport/websocket/websocket.ts";
 import { byteBudgetsOf } from "./byte-budgets.ts";
 import { contractOf, refusals } from "./contract.ts";
 import { type Hearing, type LocalSttParts, localSttHandlers, localSttParts } from "./handlers/local-stt-handlers.ts";
-import { listenOnLoopback } from "./listen-on-loopback.ts";
 import { demoPage } from "./pages/demo-page.ts";
 import { docsAssets } from "./pages/docs-assets.ts";
 
@@ -82,4 +82,28 @@ function speechOverWebSocket({ sessions }: LocalSttParts): Upgrade<null> {
       return runSession(sessions, messages, { transport: "websocket", interim, requestId, log, signal });
     },
   };
+}
+
+/** Listens on 127.0.0.1, and on the same port of ::1 if this machine has IPv6 and the port is free. */
+async function listenOnLoopback(served: Application, options: Omit<ListenOptions, "host">): Promise<RunningServer> {
+  const server = await listen(served, { ...options, host: "127.0.0.1" });
+  const other = await listen(served, { ...options, host: "::1", port: server.address.port }).catch(
+    async (error: unknown) => {
+      if (isUnavailable(error)) return null;
+      await server.close();
+      throw error;
+    },
+  );
+  return {
+    ...server,
+    close: async () => {
+      await Promise.all([server.close(), other?.close()]);
+    },
+  };
+}
+
+const UNAVAILABLE: ReadonlySet<unknown> = new Set(["EADDRNOTAVAIL", "EAFNOSUPPORT", "EADDRINUSE", "EINVAL"]);
+
+function isUnavailable(error: unknown): boolean {
+  return isRecord(error) && UNAVAILABLE.has(error["code"]);
 }

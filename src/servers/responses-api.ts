@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { responsesApiRoutes } from "../../generated/responses-api/operations.ts";
 import * as validators from "../../generated/responses-api/validators.js";
 import type { Logger } from "../base/logger.ts";
+import { isLoopbackOrigin, originsAmong } from "../base/web-origins.ts";
 import type { Config } from "../config/load-config.ts";
 import {
   callerFields,
@@ -25,7 +26,6 @@ import { responsesApiBodyChecks } from "./handlers/body-checks.ts";
 import { NOT_YET, responsesApiHandlers } from "./handlers/responses-api-handlers.ts";
 import { filesFolder, openConfiguredStore } from "./open-configured-store.ts";
 import { docsAssets } from "./pages/docs-assets.ts";
-import { webPages } from "./pages/web-pages.ts";
 import { buildResponseServices } from "./response-services.ts";
 import { sweepExpired } from "./sweeping.ts";
 import { websocketMode } from "./websocket-mode.ts";
@@ -135,3 +135,11 @@ const ANYONE: Principal = {
   owner: { organization: "", project: "" },
   limits: { requests: null, tokens: null },
 };
+
+/** Whether the page of an origin may call, by CORS_ORIGINS: origins, and the words `loopback`, `*` and `none`. */
+function webPages(listed: readonly string[]): (origin: string) => boolean {
+  const isListed = originsAmong(listed);
+  const everyone = listed.includes("*");
+  const neighbours = listed.includes("loopback");
+  return (origin) => everyone || (neighbours && isLoopbackOrigin(origin)) || isListed(origin);
+}

@@ -5,15 +5,19 @@ import type { Principal } from "../access/authenticate.ts";
 import type { Caller } from "../access/caller.ts";
 import { internalError, noRoomForBody, shuttingDown } from "../errors/server-errors.ts";
 import { storeError } from "../errors/store-errors.ts";
-import { connectionLimitReached, streamLimitReached } from "../errors/websocket-errors.ts";
+import {
+  connectionLimitReached,
+  responseCancelled,
+  responseNotMadeHere,
+  streamLimitReached,
+} from "../errors/websocket-errors.ts";
 import type { ResponseServices } from "../services.ts";
 import { BoundedMessageQueue } from "./bounded-message-queue.ts";
-import { cancelRun } from "./cancel-response.ts";
 import { type CharacterBudget, ConnectionMemory } from "./connection-memory.ts";
 import { errorFrame } from "./error-frame.ts";
 import { LANES_MAX, type Lane, Lanes } from "./lanes.ts";
 import { type Frame, faultFrame, readFrame } from "./read-frame.ts";
-import { type CreateRequestFrame, serveFrame, type WebSocketConnection } from "./serve-frame.ts";
+import { type CreateRequestFrame, type ServedFrame, serveFrame, type WebSocketConnection } from "./serve-frame.ts";
 
 /** The limits of time and memory of connections. */
 export interface ConnectionLimits {
@@ -241,4 +245,25 @@ class ConnectionServer {
     if (!signal.aborted) log.error({ err: error, requestId, lane }, "a WebSocket turn had an internal fault");
     return internalError(requestId);
   }
+}
+
+/**
+ * Cancels a response of this connection. Its last event is the reply. Returns an error if there is no such response.
+ */
+function cancelRun(serving: ReadonlyMap<Lane, ServedFrame>, lane: Lane, responseId: string | null): ApiError | null {
+  const served = responseId === null ? servedIn(serving, lane) : servedAs(serving, responseId);
+  if (served === null) return responseNotMadeHere(responseId);
+  served.cancel.abort(responseCancelled());
+  return null;
+}
+
+function servedAs(serving: ReadonlyMap<Lane, ServedFrame>, responseId: string): ServedFrame | null {
+  for (const served of serving.values()) if (served.responseId === responseId) return served;
+  return null;
+}
+
+/** The frame being served in `lane`. Without a lane it may also be the only frame being served. */
+function servedIn(serving: ReadonlyMap<Lane, ServedFrame>, lane: Lane): ServedFrame | null {
+  const [only] = serving.size === 1 && lane === null ? serving.values() : [];
+  return serving.get(lane) ?? only ?? null;
 }

@@ -1,4 +1,5 @@
-import type { Response } from "../../../generated/responses-api/types.ts";
+import type { DialectStreamEvent, Response, ResponseStreamEvent } from "../../../generated/responses-api/types.ts";
+import { jsonOf, rememberJson } from "../../base/json/json-text.ts";
 import type { RecordedEvent } from "../../runs/ports.ts";
 import type { Principal } from "../access/authenticate.ts";
 import type { Caller } from "../access/caller.ts";
@@ -8,7 +9,6 @@ import type { ResponseServices } from "../services.ts";
 import { showEvents } from "../show/show-events.ts";
 import type { BoundedMessageQueue } from "./bounded-message-queue.ts";
 import { type ConnectionMemory, type SizedTurn, turnAfter } from "./connection-memory.ts";
-import { inLane } from "./lane-events.ts";
 import type { Lane } from "./lanes.ts";
 import type { CreateFrame, Frame } from "./read-frame.ts";
 
@@ -127,4 +127,12 @@ function remember(
 /** Whether the response ended in a way that cannot be continued. */
 function isFailure({ status }: Response): boolean {
   return status === "failed" || status === "cancelled";
+}
+
+type Shown = ResponseStreamEvent | DialectStreamEvent;
+
+/** The event with the name of its lane. Lane names need no escapes in JSON. */
+function inLane(event: Shown, lane: string | null): object {
+  if (lane === null) return event;
+  return rememberJson({ ...event, stream_id: lane }, `${jsonOf(event).slice(0, -1)},"stream_id":"${lane}"}`);
 }

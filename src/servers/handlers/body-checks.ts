@@ -12,10 +12,10 @@ import type { BodyCheck } from "../../transport/contract.ts";
 export const responsesApiBodyChecks: Readonly<Record<string, BodyCheck>> = {
   createResponse: checkCreateBody,
   createFile: checkFileUpload,
-  // Both bodies are parts of a create call's, and are read as it is.
+  // Both bodies are parts of a create call's body and are checked in the same way.
   countInputTokens: (body) => (body === undefined ? undefined : checkContextBody(body, validateInputTokensRequest)),
   compactResponse: (body) => checkContextBody(body, validateCompactRequest),
-  // Lists of items hold references without a type, which the schema alone does not tell.
+  // Lists of items may hold references without a type, which the schema alone cannot check.
   createConversation: (body) =>
     body === undefined ? undefined : checkItemsBody(body, validateCreateConversationRequest),
   createConversationItems: (body) => checkItemsBody(body, validateCreateConversationItemsRequest),

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
-import { WebSocketServer } from "ws";
+import { WebSocket, WebSocketServer } from "ws";
 import type { ApiError } from "../../base/api-error.ts";
 import { newRequestId } from "../../base/ids.ts";
 import { readTraceContext } from "../../base/trace-context.ts";
@@ -11,7 +11,6 @@ import { admitCaller, callerOf, singleHeader, splitUrl } from "../http/exchange.
 import { rawReply } from "../http/raw-reply.ts";
 import { readQuery } from "../http/read-query.ts";
 import type { ServedInterface } from "../options.ts";
-import { BoundedWebSocket } from "./bounded-websocket.ts";
 import type { IncomingSocket } from "./websocket-inbox.ts";
 import { runWebSocketSession } from "./websocket-session.ts";
 
@@ -218,4 +217,21 @@ function refuse<P>(
   socket.once("finish", () => socket.destroy()); // The client might never close its half of the connection.
   socket.end(rawReply(fault.status, headers, faults.renderError(fault)));
   log.info({ path: splitUrl(request.url ?? "/")[0], status: fault.status, requestId }, "an upgrade was refused");
+}
+
+const MESSAGE_TOO_LARGE = 1009;
+
+/**
+ * A WebSocket that emits `oversized` when a message is too large and stays open for writing, so that an error can be
+ * sent. `ws` would close it with the code alone. Nothing more can be read from it.
+ */
+class BoundedWebSocket extends WebSocket {
+  #isOversized = false;
+
+  override close(code?: number, reason?: string | Buffer): void {
+    const isFirst = code === MESSAGE_TOO_LARGE && reason === undefined && !this.#isOversized;
+    if (!isFirst || this.listenerCount("oversized") === 0) return super.close(code, reason);
+    this.#isOversized = true;
+    this.emit("oversized");
+  }
 }
