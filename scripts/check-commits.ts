@@ -7,7 +7,7 @@ import { execFileSync } from "node:child_process";
 import { subjectFaults } from "./commit-subjects.ts";
 
 /** Older subjects are not checked. */
-const START = "6855a26af53e3be8c1e4152e724a752777c0d36b";
+const START = "0341c21c59dcd34110cdc2b427553828a9b1cfdc";
 const LOG_BYTES_MAX = 64 * 1024 * 1024;
 
 if (git(["rev-parse", "--is-inside-work-tree"]) === null) {
