@@ -10,8 +10,6 @@ export interface TreeRule {
 }
 
 const FOLDER_FILES_MAX = 22;
-/** Folders that are still too large; an entry goes when its folder is small enough. */
-const STILL_TOO_LARGE: readonly string[] = ["src/stream-grammar"];
 
 const SMALL_FILE_LINES_MAX = 30;
 /** Small files that stand alone for a reason. */
@@ -42,11 +40,7 @@ export const TREE_RULES: readonly TreeRule[] = [
   {
     name: "folders-are-small",
     sentence: `A folder of src/ holds at most ${FOLDER_FILES_MAX} files, tests and fixtures among them; operations/ may hold more.`,
-    find: (files) =>
-      folderFaults(
-        files.map(({ path }) => path),
-        STILL_TOO_LARGE,
-      ),
+    find: (files) => folderFaults(files.map(({ path }) => path)),
   },
   {
     name: "small-files-are-boundaries",
@@ -60,21 +54,15 @@ export const TREE_RULES: readonly TreeRule[] = [
   },
 ];
 
-/** Finds folders with too many files at one level, and entries of `excused` that are no longer needed. */
-export function folderFaults(paths: readonly string[], excused: readonly string[]): string[] {
+/** Finds folders with too many files at one level. */
+export function folderFaults(paths: readonly string[]): string[] {
   const folders = Map.groupBy(
     paths.filter((path) => path.startsWith("src/")),
     (path) => dirname(path),
   );
-  const large = new Map([...folders].filter(([folder, { length }]) => isTooLarge(folder, length)));
-  return [
-    ...[...large]
-      .filter(([folder]) => !excused.includes(folder))
-      .map(([folder, { length }]) => `${folder} holds ${length} files`),
-    ...excused
-      .filter((folder) => !large.has(folder))
-      .map((folder) => `${folder} is small enough: take it off the list`),
-  ];
+  return [...folders]
+    .filter(([folder, { length }]) => isTooLarge(folder, length))
+    .map(([folder, { length }]) => `${folder} holds ${length} files`);
 }
 
 function isTooLarge(folder: string, files: number): boolean {

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { EVENT_TYPES } from "./event-members.ts";
+import { lintText } from "./framing/lint-text.ts";
 import { ITEM_GRAMMAR } from "./grammar.ts";
-import { lintText } from "./lint-text.ts";
 import { SAMPLE_STREAMS } from "./sample-streams.fixture.ts";
 import { lintEvents } from "./stream-linter.ts";
 

@@ -2,11 +2,11 @@ import { isRecord } from "../base/json/records.ts";
 import { type Dialect, toReferenceEvent } from "./dialect.ts";
 import { findMemberFaults, isAboutItem, nameOfType } from "./event-members.ts";
 import { SOUND_GRAMMAR, STREAM_GRAMMAR } from "./grammar.ts";
-import { Items } from "./items.ts";
+import { Items } from "./items/items.ts";
+import { quoted } from "./items/texts.ts";
+import { textOf } from "./items/values.ts";
 import { OrderChecker } from "./order-checker.ts";
 import type { Note, NoteName, Report, RuleName } from "./rules.ts";
-import { quoted } from "./texts.ts";
-import { textOf } from "./values.ts";
 
 /** A broken rule and its event. */
 export interface StreamFault {

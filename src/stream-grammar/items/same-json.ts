@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { isRecord } from "../base/json/records.ts";
+import { isRecord } from "../../base/json/records.ts";
 
 /**
  * Whether two JSON values are equal, ignoring members that the reference makes anew each time: encrypted contents and

@@ -1,5 +1,5 @@
-import { isRecord } from "../base/json/records.ts";
-import type { Report, RuleName } from "./rules.ts";
+import { isRecord } from "../../base/json/records.ts";
+import type { Report, RuleName } from "../rules.ts";
 import { isSameJson } from "./same-json.ts";
 import { familyOf, quoted, type TextFamily, valueAt } from "./texts.ts";
 import { indexOf, textOf } from "./values.ts";

@@ -1,9 +1,9 @@
-import { jsonOrText } from "../base/json/read-json.ts";
-import { isRecord } from "../base/json/records.ts";
-import type { Dialect } from "./dialect.ts";
+import { jsonOrText } from "../../base/json/read-json.ts";
+import { isRecord } from "../../base/json/records.ts";
+import type { Dialect } from "../dialect.ts";
+import { StreamLinter, type StreamReport } from "../stream-linter.ts";
 import { LineCutter } from "./line-cutter.ts";
 import { type SseFrame, SseFrames } from "./sse-frames.ts";
-import { StreamLinter, type StreamReport } from "./stream-linter.ts";
 
 /** Server-sent event frames, or recorded lines of one JSON object each. */
 type TextForm = "frames" | "lines";

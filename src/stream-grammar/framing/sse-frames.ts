@@ -1,5 +1,5 @@
+import type { RuleName } from "../rules.ts";
 import { LineCutter } from "./line-cutter.ts";
-import type { RuleName } from "./rules.ts";
 
 /** The lines between two blank lines. */
 export interface SseFrame {

@@ -1,8 +1,8 @@
-import { isRecord } from "../base/json/records.ts";
-import { CONCURRENT_ITEMS, ITEM_GRAMMAR } from "./grammar.ts";
+import { isRecord } from "../../base/json/records.ts";
+import { CONCURRENT_ITEMS, ITEM_GRAMMAR } from "../grammar.ts";
+import { OrderChecker } from "../order-checker.ts";
+import type { Note, Report } from "../rules.ts";
 import { ItemContents } from "./item-contents.ts";
-import { OrderChecker } from "./order-checker.ts";
-import type { Note, Report } from "./rules.ts";
 import { isSameJson } from "./same-json.ts";
 import { filledPaths, quoted } from "./texts.ts";
 import { indexOf, textOf } from "./values.ts";

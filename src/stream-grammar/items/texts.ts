@@ -1,4 +1,4 @@
-import { isRecord } from "../base/json/records.ts";
+import { isRecord } from "../../base/json/records.ts";
 
 /** A text that is sent in deltas and then as a whole. */
 export interface TextFamily {

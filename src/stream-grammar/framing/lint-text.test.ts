@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
+import type { RuleName } from "../rules.ts";
+import { SAMPLE_STREAMS, type SampleEvent } from "../sample-streams.fixture.ts";
 import { lintText, TextLinter } from "./lint-text.ts";
-import type { RuleName } from "./rules.ts";
-import { SAMPLE_STREAMS, type SampleEvent } from "./sample-streams.fixture.ts";
 
 const EVENTS = SAMPLE_STREAMS["a text"] ?? [];
 const frame = (event: SampleEvent): string => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
