@@ -54,6 +54,8 @@ test("queued messages count too", async () => {
   waiting.ask({ input: "for ever" });
   await waiting.until("response.output_text.delta");
   for (let frame = 0; frame < 2; frame += 1) waiting.ask({ input: LARGE });
+  waiting.send("not JSON");
+  expect(await waiting.until("error")).toMatchObject({ status: 400 }); // Both frames have been read and are queued.
   const create = async (): Promise<number> =>
     (await server.post("/v1/responses", { model: "antiphon-built-in", input: LARGE })).status;
   await expect.poll(create, { timeout: 5_000 }).toBe(503);
