@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { Slices } from "../base/limits/slices.ts";
 import { type Encoding, readVocabulary } from "./vocabulary.ts";
 
@@ -65,8 +66,10 @@ function counterFor(encoding: Encoding): Promise<CountPiece> {
 async function makeCounter(encoding: Encoding): Promise<CountPiece> {
   const tokens = await readVocabulary(encoding);
   const { GptEncoding } = await import("gpt-tokenizer/GptEncoding");
+  await nextTurn(); // The constructor takes a slice of its own.
   const library = GptEncoding.getEncodingApi(encoding, () => tokens);
   library.setMergeCacheSize(WORDS_CACHED_MAX);
+  await nextTurn();
   return (text) => library.countTokens(text, AS_TEXT);
 }
 
