@@ -9,26 +9,26 @@ import { isRecord } from "../src/base/json/records.ts";
 const ROOT = join(import.meta.dirname, "..");
 const ROOT_URL = `${pathToFileURL(ROOT).href}/`;
 
-/** The server in a process of its own, whose calls of functions V8 counts. */
+/** A server in its own process. V8 counts its function calls. */
 export interface CoveredServer {
-  /** Of the speech-to-text server, without a slash at its end. */
+  /** URL of the speech-to-text server, without a trailing slash. */
   readonly speechUrl: string;
-  /** Sets the counts back to nothing. */
+  /** Resets the counts. */
   forget(): Promise<void>;
-  /** Files of which a function was called since the counts were last taken, from the repository's root. */
+  /** Paths of the files with a function that was called since the last reset. */
   filesCalled(): Promise<readonly string[]>;
-  /** Asks the Responses API; throws for anything but a success. */
+  /** Calls the Responses API. Throws if the status is not a success. */
   fetch(path: string, body?: object): Promise<Response>;
   stop(): Promise<void>;
 }
 
 export interface CoveredServerOptions {
   readonly env?: Readonly<Record<string, string>>;
-  /** The text of a scenario file of the built-in engine. */
+  /** Text of a scenario file for the built-in engine. */
   readonly scenario?: string;
 }
 
-/** Starts it on a temporary data folder. It waits for the counting to begin before it reads its first module. */
+/** Starts the server with a temporary data folder. It loads no module before counting has started. */
 export async function startCoveredServer({ env = {}, scenario }: CoveredServerOptions): Promise<CoveredServer> {
   const folder = await mkdtemp(join(tmpdir(), "antiphon-covered-"));
   const scenarioFile = join(folder, "scenario.yaml");
@@ -77,7 +77,7 @@ function callsOf(url: string, key: string): CoveredServer["fetch"] {
   };
 }
 
-/** Waits for a line that a pattern fits, and gives what it captures. */
+/** Waits for a line that matches a pattern, and returns the captured text. */
 function linesOf(child: ChildProcessWithoutNullStreams): (pattern: RegExp) => Promise<string> {
   let said = "";
   let wake = (): void => {};
@@ -99,7 +99,7 @@ function linesOf(child: ChildProcessWithoutNullStreams): (pattern: RegExp) => Pr
   };
 }
 
-/** Begins to count through the inspector at this address, and lets the program run. */
+/** Starts counting through the inspector at this address, then lets the program run. */
 async function countCalls(address: string): Promise<Pick<CoveredServer, "forget" | "filesCalled">> {
   const ask = await openInspector(address);
   await ask("Profiler.enable");
@@ -133,7 +133,9 @@ async function openInspector(address: string): Promise<Ask> {
   };
 }
 
-/** Files with a function that was called; a module's own code, which V8 counts as its first function, is none. */
+/**
+ * The files with a called function. The top level of a module, which V8 reports as its first function, does not count.
+ */
 function calledFiles(coverage: unknown): string[] {
   return listOf(coverage, "result")
     .filter((script) => listOf(script, "functions").some((found) => !isModule(found) && callsOfFunction(found) > 0))

@@ -1,6 +1,6 @@
 /**
- * Counts the files that a request goes through: those with at least one function that is called while a request that
- * is not the first of its kind is served. Counts are V8's own. `--list` names the files.
+ * Counts the files that take part in a request: those with a function that is called in every counted request. A first
+ * request warms the server up. V8 does the counting. `--list` prints the files.
  */
 
 import { once } from "node:events";
@@ -12,7 +12,7 @@ import { tones } from "../tests/speech/tones.ts";
 import { toneModelFile, whisperForTests } from "../tests/speech/whisper-for-tests.ts";
 import { type CoveredServer, type CoveredServerOptions, startCoveredServer } from "./covered-server.ts";
 
-/** What a request leaves to be done after its reply, such as a line of the log, is over by then. */
+/** Time for work after the reply, such as a log line. */
 const SETTLE_MS = 100;
 const COUNTED_REQUESTS = 8;
 const READY_MS_MAX = 60_000;
@@ -24,7 +24,7 @@ const ENDLESS = `scenarios: [{ when: { input_contains: endless }, events: [{ tex
 interface Kind {
   readonly name: string;
   readonly options: () => Promise<CoveredServerOptions | null>;
-  /** Makes ready, and gives what one request does. */
+  /** Prepares the server and returns a function that does one request. */
   readonly prepare: (server: CoveredServer) => Promise<() => Promise<void>>;
 }
 
@@ -82,7 +82,7 @@ async function show({ name, options, prepare }: Kind): Promise<void> {
   }
 }
 
-/** Those of every counted request: what a timer of the server calls meanwhile is called in some of them only. */
+/** The files of every counted request. This leaves out files that only a timer of the server runs by chance. */
 async function filesOf(request: () => Promise<void>, server: CoveredServer): Promise<readonly string[]> {
   const rounds: ReadonlySet<string>[] = [];
   for (let round = 0; round <= COUNTED_REQUESTS; round += 1) {
@@ -91,7 +91,7 @@ async function filesOf(request: () => Promise<void>, server: CoveredServer): Pro
     await sleep(SETTLE_MS);
     rounds.push(new Set(await server.filesCalled()));
   }
-  const [, second = new Set<string>(), ...others] = rounds; // The first does what is done once.
+  const [, second = new Set<string>(), ...others] = rounds; // The first request also does work that happens only once.
   return [...second].filter((path) => others.every((files) => files.has(path)));
 }
 
@@ -102,7 +102,7 @@ async function create(server: CoveredServer, members: object): Promise<string> {
 
 async function createEndless(server: CoveredServer): Promise<string> {
   const id = await create(server, { input: "endless", background: true });
-  await sleep(SETTLE_MS); // Its answer has begun.
+  await sleep(SETTLE_MS); // Until the answer has started.
   return id;
 }
 
@@ -120,7 +120,7 @@ async function speechOptions(): Promise<CoveredServerOptions | null> {
   };
 }
 
-/** Opens a stream; each request is one chunk of it, until its words are there. */
+/** Opens a stream. Each request sends one chunk and waits for its transcript. */
 async function prepareSpeech({ speechUrl }: CoveredServer): Promise<() => Promise<void>> {
   const startedAt = performance.now();
   while (!(await (await fetch(`${speechUrl}/healthz`)).text()).includes('"ok":true')) {
@@ -128,7 +128,7 @@ async function prepareSpeech({ speechUrl }: CoveredServer): Promise<() => Promis
     await sleep(100);
   }
   const socket = new WebSocket(`${speechUrl.replace("http", "ws")}/ws/transcribe`);
-  await once(socket, "message", { signal: AbortSignal.timeout(ANSWER_MS_MAX) }); // Its hello.
+  await once(socket, "message", { signal: AbortSignal.timeout(ANSWER_MS_MAX) }); // The server's greeting.
   const chunk = JSON.stringify({
     type: "chunk",
     audio_base64: Buffer.from(pcmBytes(tones("three"))).toString("base64"),

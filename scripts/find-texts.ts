@@ -3,7 +3,7 @@ import type { TextFile } from "./text-file.ts";
 
 export const TEXT_KINDS = ["comment", "error", "log"] as const;
 
-/** A text that people read. */
+/** A text for people. */
 export interface FoundText {
   readonly kind: (typeof TEXT_KINDS)[number];
   readonly path: string;
@@ -18,8 +18,8 @@ const LEVEL = /^(trace|debug|info|warn|error|fatal)$/;
 const CATALOGUE = /errors?[.]ts$|\/errors\//;
 
 /**
- * Comments, texts of errors (what is given to an error, and every sentence of a file that lists errors), and lines of
- * the log. Lines of `//` that follow each other are one comment.
+ * Finds comments, error texts and log lines. Error texts are the arguments of errors and all sentences in error
+ * catalogues. Consecutive `//` lines are one comment.
  */
 export function findTexts({ path, text: code }: TextFile): FoundText[] {
   const { program, comments } = parseSync(path, code);
@@ -55,7 +55,7 @@ export function findTexts({ path, text: code }: TextFile): FoundText[] {
   return found;
 }
 
-/** Comments of whole lines that follow each other, put together. */
+/** Joins comments on consecutive whole lines. */
 function joined(comments: readonly (Span & { readonly type: string })[], code: string): Span[] {
   const spans: Span[] = [];
   for (const { type, start, end } of comments) {

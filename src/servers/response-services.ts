@@ -13,18 +13,18 @@ import type { ChosenModel } from "./choices/choose-model.ts";
 import type { Telemetry } from "./choices/choose-telemetry.ts";
 import { chooseVoice } from "./choices/choose-voice.ts";
 
-/** What is there before the services, and closed after them. */
+/** Parts that exist before the services and are closed after them. */
 export interface ServiceFoundations {
   readonly store: Store;
   readonly model: ChosenModel;
   readonly telemetry: Telemetry;
-  /** Who transcribes recordings where no transcription server is configured; null: nobody. */
+  /** Transcribes recordings if no transcription server is configured; null if nothing can. */
   readonly speech: FileTranscriber | null;
-  /** Whether the server was told to stop. */
+  /** Whether the server is stopping. */
   readonly isLeaving: () => boolean;
 }
 
-/** Everything that the operations of Interface A work with, as it is configured. */
+/** Builds the services of Interface A from the configuration. */
 export function buildResponseServices(
   config: Config,
   { store, model, telemetry, speech, isLeaving }: ServiceFoundations,
@@ -63,7 +63,7 @@ export function buildResponseServices(
   };
 }
 
-/** Metrics that are shown to whom the configuration says. */
+/** The metrics, and who may read them by the configuration. */
 export function shownMetrics({ metrics, metricsKey }: Config, text: ShownMetrics["text"]): ShownMetrics {
   return { text, shownTo: metrics, key: metricsKey?.reveal() ?? null };
 }

@@ -29,7 +29,7 @@ export function rememberJson<T extends object>(value: T, text: string): T {
   return value;
 }
 
-/** The JSON that is remembered of a value; null: none. */
+/** The cached JSON of an object, or null. */
 export function rememberedJson(value: object): string | null {
   return JsonText.of(value);
 }

@@ -1,14 +1,14 @@
 import { Slices } from "../limits/slices.ts";
 import { rememberedJson } from "./json-text.ts";
 
-/** What is turned into JSON in one go, in characters, and the parts in which more is. */
+/** Size in characters of a value that is written at once, and of the parts of larger values. */
 const PART_CHARACTERS = 256 * 1024;
-/** What a member takes beside its text. */
+/** Assumed characters of a member without its text. */
 const MEMBER_CHARACTERS = 4;
 
 /**
- * The compact JSON of a JSON value, as `JSON.stringify` makes it, unless it is remembered. Large values take several
- * turns of the loop.
+ * Writes compact JSON as `JSON.stringify` does, or returns the cached text. Large values take several turns of the
+ * event loop.
  */
 export async function writeJson(value: object): Promise<string> {
   const remembered = rememberedJson(value);
@@ -17,7 +17,7 @@ export async function writeJson(value: object): Promise<string> {
   return (await collected(value, (part) => part)).join("");
 }
 
-/** The same in UTF-8, in parts whose bytes follow each other. */
+/** The same in UTF-8, as consecutive parts. */
 export async function writeJsonBytes(value: object): Promise<readonly Buffer[]> {
   if (isSmall(value)) return [Buffer.from(JSON.stringify(value))];
   return await collected(value, (part) => Buffer.from(part));
@@ -33,12 +33,12 @@ async function collected<Part>(value: object, make: (part: string) => Part): Pro
   return made;
 }
 
-/** Whether a value is turned into JSON in one go. */
+/** Whether a value is small enough to be written at once. */
 export function isSmall(value: unknown): boolean {
   return weightOf(value, PART_CHARACTERS) <= PART_CHARACTERS;
 }
 
-/** About how much JSON a value is; of what weighs more than `most`, not all is looked at. */
+/** Estimates the length of a value's JSON. Stops early once the estimate exceeds `most`. */
 function weightOf(value: unknown, most: number): number {
   if (typeof value === "string") return value.length;
   if (typeof value !== "object" || value === null) return MEMBER_CHARACTERS;
@@ -57,7 +57,7 @@ function* parts(value: unknown): Generator<string> {
   else yield* partsOfObject(Object.entries(value ?? {}));
 }
 
-/** No part ends within a character: its halves would be written as escapes. */
+/** Never cuts a surrogate pair, because its halves would be written as escapes. */
 function* partsOfText(text: string): Generator<string> {
   yield '"';
   for (let start = 0; start < text.length; ) {
@@ -69,7 +69,7 @@ function* partsOfText(text: string): Generator<string> {
   yield '"';
 }
 
-/** Small elements that follow each other are written together. */
+/** Writes consecutive small elements together. */
 function* partsOfList(list: readonly unknown[]): Generator<string> {
   yield "[";
   for (let start = 0; start < list.length; ) {
@@ -82,7 +82,7 @@ function* partsOfList(list: readonly unknown[]): Generator<string> {
   yield "]";
 }
 
-/** Behind at least one element, and as many more as are small together. */
+/** The end of a run of elements that together are small. The run has at least one element. */
 function endOfRun(list: readonly unknown[], start: number): number {
   let weight = 0;
   let end = start;

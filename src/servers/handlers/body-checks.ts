@@ -8,7 +8,10 @@ import { checkContextBody, checkCreateBody, checkItemsBody } from "../../respons
 import { checkFileUpload } from "../../responses-api/checks/check-file-upload.ts";
 import type { BodyCheck } from "../../transport/contract.ts";
 
-/** By operation: the bodies of Interface A that are checked in an order of its own, or hold what no schema tells. */
+/**
+ * The checks of request bodies by operation, where the schema alone is not enough or the reference checks in another
+ * order.
+ */
 export const responsesApiBodyChecks: Readonly<Record<string, BodyCheck>> = {
   createResponse: checkCreateBody,
   createFile: checkFileUpload,
