@@ -49,6 +49,9 @@ interface HostedRun {
   readonly end: () => void;
 }
 
+/** Made once, because an error costs more than all else at the end of a run. */
+const RUN_OVER = new Error("the run is over");
+
 interface WaitingRun {
   readonly run: QueuedRun;
   readonly hosted: HostedRun;
@@ -222,7 +225,7 @@ export class RunHost {
     const { promise, resolve } = Promise.withResolvers<void>();
     const end = (): void => {
       this.#hosted.delete(responseId);
-      controller.abort(); // Stops everything that still works for the run.
+      controller.abort(RUN_OVER); // Stops everything that still works for the run.
       resolve();
     };
     const hosted: HostedRun = { responseId, controller, subscribe: null, isStored: false, ended: promise, end };
