@@ -8,10 +8,14 @@ import { readStreamErrorStatus } from "../errors/stream-error-status.ts";
 import { type ErrorContext, explainRefusal } from "../errors/upstream-error.ts";
 import { type JsonObject } from "../json-values.ts";
 import type { ChunkReader } from "./chunk-reader.ts";
+import { RepeatedEvent } from "./repeated-event.ts";
 
 /** Maximum size of one SSE event. A whole image or long arguments may come as one event. */
 const SSE_EVENT_CHARS_MAX = 16 * 1024 * 1024;
 const LAST_DATA = "[DONE]";
+const EVENT_END = "\n\n";
+/** How many examples in a row may prove useless before no more are taken. */
+const USELESS_EXAMPLES_MAX = 8;
 
 /**
  * Turns the bytes of an SSE reply into model events. Throws `ModelError` on an error in the stream; earlier events can
@@ -23,6 +27,10 @@ export class ChunkStream {
   readonly #decoder = new StringDecoder("utf8");
   readonly #parser: EventSourceParser;
   #isDone = false;
+  /** Whether the parser has been given whole events only. */
+  #isBetweenEvents = true;
+  #example: RepeatedEvent | null = null;
+  #uselessExamples = 0;
 
   constructor(reader: ChunkReader, context: ErrorContext) {
     this.#reader = reader;
@@ -42,7 +50,11 @@ export class ChunkStream {
   }
 
   feed(bytes: Buffer): void {
-    this.#parser.feed(this.#decoder.write(bytes));
+    const text = this.#decoder.write(bytes);
+    for (let at = 0; at < text.length; ) {
+      const end = this.#readRepeated(text, at);
+      at = end === -1 ? this.#parse(text, at) : end;
+    }
   }
 
   /**
@@ -68,6 +80,35 @@ export class ChunkStream {
 
   take(): ModelEvent[] {
     return this.#reader.take();
+  }
+
+  /** Reads an event that is like the example, and returns where it ends; −1 if there is none at `at`. */
+  #readRepeated(text: string, at: number): number {
+    if (this.#example === null || !this.#isBetweenEvents || this.#isDone) return -1;
+    const end = this.#example.read(text, at);
+    if (end === -1) return -1;
+    this.#uselessExamples = 0;
+    this.#reader.read(this.#example.chunk);
+    return end;
+  }
+
+  /** Gives the parser one event, or the part of it that is there, and returns where that ends. */
+  #parse(text: string, at: number): number {
+    const last = text.indexOf(EVENT_END, at);
+    const end = last === -1 ? text.length : last + EVENT_END.length;
+    const event = text.slice(at, end);
+    this.#parser.feed(event);
+    if (this.#isBetweenEvents && last !== -1) this.#takeExample(event);
+    this.#isBetweenEvents = last !== -1;
+    return end;
+  }
+
+  #takeExample(event: string): void {
+    if (this.#isDone || this.#uselessExamples === USELESS_EXAMPLES_MAX) return;
+    const example = RepeatedEvent.like(event);
+    if (example === null) return;
+    this.#uselessExamples += 1;
+    this.#example = example;
   }
 
   #readData(text: string, eventName: string | undefined): void {
