@@ -1,30 +1,40 @@
-import { measureMemory } from "./memory.ts";
-import { measurePacedStreams } from "./paced.ts";
+import { measureEndurance } from "./endure.ts";
+import { measureFlatness } from "./flat.ts";
+import { measureLoopDelay } from "./loop-delay.ts";
+import { measureOverload } from "./overload.ts";
 import { measureResponsiveness } from "./responsiveness.ts";
+import { ROWS } from "./rows.ts";
 import { measureState } from "./state.ts";
 import { measureSpeech } from "./stt/speech.ts";
-import { measureFirstEvent, measureThroughput } from "./throughput.ts";
+import { measureTable } from "./table.ts";
 
 /**
- * Compares the server with direct calls of the same upstream, in one run. Prints ratios and medians; nothing here is a
- * test.
+ * Measures the server beside an earlier commit and beside direct calls of the same upstream, in one run. Nothing here
+ * is a test.
  */
 const BENCHES: Readonly<Record<string, () => Promise<void>>> = {
-  throughput: measureThroughput,
-  "first-event": measureFirstEvent,
-  paced: measurePacedStreams,
-  memory: measureMemory,
+  table: () => measureTable(Object.values(ROWS)),
+  loop: measureLoopDelay,
+  overload: measureOverload,
+  endure: measureEndurance,
+  flat: measureFlatness,
   responsiveness: measureResponsiveness,
   state: measureState,
   stt: measureSpeech,
 };
 
-const asked = process.argv.slice(2);
-const unknown = asked.filter((name) => !Object.hasOwn(BENCHES, name));
+/** What runs unless benches are named. */
+const USUAL = ["table", "loop"];
+
+const given = process.argv.slice(2);
+const asked = given.length === 0 ? USUAL : given;
+const known = [...Object.keys(BENCHES), ...Object.keys(ROWS)];
+const unknown = asked.filter((name) => !known.includes(name));
 if (unknown.length > 0) {
-  console.error(`There is no bench called ${unknown.join(", ")}. There are: ${Object.keys(BENCHES).join(", ")}.`);
+  console.error(`There is no bench called ${unknown.join(", ")}. There are: ${known.join(", ")}.`);
   process.exitCode = 2;
 } else {
-  for (const [name, measure] of Object.entries(BENCHES))
-    if (asked.length === 0 || asked.includes(name)) await measure();
+  const rows = Object.entries(ROWS).filter(([name]) => asked.includes(name));
+  if (rows.length > 0) await measureTable(rows.map(([, row]) => row));
+  for (const [name, measure] of Object.entries(BENCHES)) if (asked.includes(name)) await measure();
 }

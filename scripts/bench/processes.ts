@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 
-/** Scheduler ticks a second, as Linux reports processor time. */
-const TICKS_PER_SECOND = 100;
+/** Scheduler ticks of Linux are reported as hundredths of a second. */
+const MS_PER_TICK = 10;
 const START_MS_MAX = 30_000;
 
 export interface Started {
@@ -12,8 +12,13 @@ export interface Started {
 }
 
 /** Starts a program and waits for a line of its output that matches `ready`. */
-export function startProgram(script: string, env: Record<string, string>, ready: RegExp): Promise<Started> {
-  const child = spawn(process.execPath, [script], {
+export function startProgram(
+  script: string,
+  env: Readonly<Record<string, string>>,
+  ready: RegExp,
+  nodeFlags: readonly string[] = [],
+): Promise<Started> {
+  const child = spawn(process.execPath, [...nodeFlags, script], {
     env: { ...process.env, ...env },
     stdio: ["ignore", "pipe", "inherit"],
   });
@@ -31,15 +36,56 @@ export function startProgram(script: string, env: Record<string, string>, ready:
   });
 }
 
-/** The CPU time of a process so far in milliseconds, user and system. Linux only. */
-export function cpuMs(child: ChildProcess): number {
-  const stat = readFileSync(`/proc/${child.pid}/stat`, "utf8");
-  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  return ((Number(fields[11]) + Number(fields[12])) * 1000) / TICKS_PER_SECOND;
+/**
+ * The CPU time of a process and its running descendants so far in milliseconds: user and system, all threads. Linux
+ * only.
+ */
+export function cpuOfTree(root: number): number {
+  return sumOverTree(root, ({ ticks }) => ticks) * MS_PER_TICK;
 }
 
-/** The resident memory of a process in bytes. Linux only. */
-export function residentBytes(child: ChildProcess): number {
-  const status = readFileSync(`/proc/${child.pid}/status`, "utf8");
-  return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1] ?? Number.NaN) * 1024;
+/** The resident memory of a process and its descendants in bytes. Linux only. */
+export function residentBytes(root: number): number {
+  return sumOverTree(root, ({ pid }) => memoryOf(pid, "VmRSS"));
+}
+
+/** The most resident memory so far, summed over a process and its descendants, in bytes. Linux only. */
+export function peakBytes(root: number): number {
+  return sumOverTree(root, ({ pid }) => memoryOf(pid, "VmHWM"));
+}
+
+interface ProcessFigures {
+  readonly pid: number;
+  readonly parent: number;
+  readonly ticks: number;
+}
+
+function sumOverTree(root: number, figure: (one: ProcessFigures) => number): number {
+  const processes = readdirSync("/proc").flatMap((name) => (/^\d+$/.test(name) ? figuresOf(Number(name)) : []));
+  const tree = new Set([root]);
+  for (let before = 0; before < tree.size; ) {
+    before = tree.size;
+    for (const { pid, parent } of processes) if (tree.has(parent)) tree.add(pid);
+  }
+  return processes.filter(({ pid }) => tree.has(pid)).reduce((sum, one) => sum + figure(one), 0);
+}
+
+function figuresOf(pid: number): ProcessFigures[] {
+  const stat = readOrEmpty(`/proc/${pid}/stat`);
+  if (stat === "") return [];
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  return [{ pid, parent: Number(fields[1]), ticks: Number(fields[11]) + Number(fields[12]) }];
+}
+
+function memoryOf(pid: number, field: string): number {
+  const line = new RegExp(`^${field}:\\s+(\\d+) kB`, "m").exec(readOrEmpty(`/proc/${pid}/status`));
+  return Number(line?.[1] ?? 0) * 1024;
+}
+
+function readOrEmpty(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch {
+    return ""; // The process has ended.
+  }
 }

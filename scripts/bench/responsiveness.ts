@@ -113,7 +113,7 @@ export async function measureResponsiveness(): Promise<void> {
     const model = await startModel(burden);
     await withServer(
       { tokens: 1 },
-      async ({ serverUrl, headers }) => {
+      async ({ serverUrl, server: { headers } }) => {
         const healthUrl = new URL("/healthz", serverUrl).href;
         await call(`${serverUrl}/responses`, headers, {});
         const idle = await waitsDuring(healthUrl, () => new Promise((resolve) => setTimeout(resolve, QUIET_MS)));

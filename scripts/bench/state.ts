@@ -1,5 +1,5 @@
-import { median } from "./stream-client.ts";
-import { type Bench, textOf, withServer } from "./with-server.ts";
+import { median } from "./statistics.ts";
+import { type Bench, withServer } from "./with-server.ts";
 
 const ROUNDS = 60;
 const CHAIN_DEPTHS = [1, 2, 10, 50, 100, 200];
@@ -114,9 +114,8 @@ async function measureReplay(bench: Bench): Promise<void> {
 }
 
 /** Streams a background response: its events are never padded, so they can be compared. */
-async function streamInBackground({ serverUrl, headers }: Bench): Promise<string> {
-  const body = JSON.stringify({ model: "bench", input: "Hi", background: true, stream: true });
-  const said = await textOf(await fetch(`${serverUrl}/responses`, { method: "POST", headers, body }));
+async function streamInBackground(bench: Bench): Promise<string> {
+  const said = await bench.stream({ background: true });
   if (!said.includes("event: response.completed\n")) throw new Error("a response was not completed");
   return said;
 }
