@@ -1,11 +1,11 @@
-import type { Response, ResponseStreamEvent } from "../../generated/responses-api/types.ts";
-import { rememberJson } from "../base/json/json-text.ts";
+import type { Response } from "../../generated/responses-api/types.ts";
+import { Numbering } from "./numbering.ts";
 import type { ClosedRun, EventLog, OpenedRun, RecordedEvent } from "./ports.ts";
 import type { LiveFeed } from "./reading/live-feed.ts";
 import type { UnnumberedEvent } from "./wire-event.ts";
 
-/** How many characters of event JSON may wait for a commit before `record` waits. */
-export const UNSTORED_CHARACTERS_MAX = 1024 * 1024;
+/** How many characters of events may wait for a commit before `record` waits. */
+const UNSTORED_CHARACTERS_MAX = 256 * 1024;
 
 /** Numbers the events of one run, stores them, then shows them. No other code makes a `sequence_number`. */
 export interface EventRecorder {
@@ -36,32 +36,6 @@ export interface RecorderParts {
 
 export function createRecorder({ responseId, log, feed, nextNumber }: RecorderParts): EventRecorder {
   return log === null ? new UnstoredRecorder(feed) : new StoredRecorder(responseId, log, feed, nextNumber);
-}
-
-class Numbering {
-  #next: number;
-
-  constructor(next: number) {
-    this.#next = next;
-  }
-
-  /** Takes back numbers that nobody has seen, so that the numbers shown have no gaps. */
-  rewind(to: number): void {
-    this.#next = Math.min(this.#next, to);
-  }
-
-  number(events: readonly UnnumberedEvent[]): readonly RecordedEvent[] {
-    return events.map((unnumbered) => {
-      const event = numberEvent(unnumbered, this.#next++);
-      const json = JSON.stringify(event);
-      return { number: event.sequence_number, event: rememberJson(event, json), json };
-    });
-  }
-}
-
-/** Adds the number to the event object itself; its maker no longer uses it. */
-export function numberEvent(event: UnnumberedEvent, number: number): ResponseStreamEvent {
-  return Object.assign(event, { sequence_number: number });
 }
 
 /** For runs that are not stored. The run waits for slow readers, because they cannot catch up from a log. */
@@ -129,7 +103,7 @@ class StoredRecorder implements EventRecorder {
     if (this.#failure !== null) throw this.#failure;
     for (const event of this.#numbering.number(events)) {
       this.#waiting.push(event);
-      this.#waitingCharacters += event.json.length;
+      this.#waitingCharacters += event.size;
     }
     if (!this.#busy) this.#flushing = this.#flush();
     if (this.#waitingCharacters > UNSTORED_CHARACTERS_MAX) await this.#flushing;

@@ -4,13 +4,15 @@ import type {
   LogProb,
   OutputItem,
   Response,
-  ResponseStreamEvent,
   StoredItem,
   TextConfig,
   Tool,
   ToolChoice,
 } from "../../generated/responses-api/types.ts";
 import type { TraceContext } from "../base/trace-context.ts";
+import type { RecordedEvent } from "./recorded-event.ts";
+
+export { DeltaTemplate, RecordedDelta, type RecordedEvent, RecordedWhole } from "./recorded-event.ts";
 
 /**
  * The organization and project that stored data belongs to. Every query names it; another owner's id counts as unknown.
@@ -198,14 +200,6 @@ export interface ModelEngine {
    * result is cached. Never rejects.
    */
   contextWindow(model: string, signal: AbortSignal): Promise<number | null>;
-}
-
-/** A numbered wire event and its JSON, which is made once for storage and for all readers. */
-export interface RecordedEvent {
-  readonly number: number;
-  readonly event: ResponseStreamEvent;
-  /** Compact JSON of `event`, with `sequence_number` and without `obfuscation`. */
-  readonly json: string;
 }
 
 /** The data stored when a run begins. */

@@ -2,9 +2,9 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { ResponseStreamEvent } from "../../generated/responses-api/types.ts";
 import { validateResponseStreamEvent } from "../../generated/responses-api/validators.js";
-import { numberEvent } from "./event-recorder.ts";
 import { foldEvents } from "./fold/fold-events.ts";
-import type { RecordedEvent } from "./ports.ts";
+import { numberEvent } from "./numbering.ts";
+import { type RecordedEvent, RecordedWhole } from "./ports.ts";
 import { restoreRun } from "./restore-run.ts";
 import { aPlan } from "./run.fixture.ts";
 import { INTERRUPTED_FAILURE } from "./run-failures.ts";
@@ -24,7 +24,7 @@ function play(signals: readonly RunSignal[], plan: RunPlan): readonly (readonly 
     return next.events.map((unnumbered) => {
       const event: ResponseStreamEvent = structuredClone(numberEvent(unnumbered, number));
       number += 1;
-      return { number: event.sequence_number, event, json: JSON.stringify(event) };
+      return RecordedWhole.of(event);
     });
   });
 }

@@ -27,12 +27,10 @@ export function restoreRun(plan: RunPlan, logged: readonly RecordedEvent[]): Res
     }
   }
   const restored = state;
-  const matchesLog = replayed.every(
-    (event, index) => index >= logged.length || event.type === logged[index]?.event.type,
-  );
+  const matchesLog = replayed.every((event, index) => index >= logged.length || event.type === logged[index]?.type);
   return {
     state: restored,
-    hasAnswer: logged.some(({ event }) => !isBeginning(event)),
+    hasAnswer: logged.some((event) => !isBeginning(event)),
     end: (last) => {
       const next = transition(asAccepted(restored), last);
       const all = [...replayed, ...next.events];
@@ -54,7 +52,7 @@ function endEventCount(last: RunSignal): number {
   return last.type === "model_failed" ? 2 : 1;
 }
 
-function isBeginning({ type }: ResponseStreamEvent): boolean {
+function isBeginning({ type }: RecordedEvent): boolean {
   return type === "response.created" || type === "response.queued" || type === "response.in_progress";
 }
 

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { verifies } from "../../tests/verifies.ts";
 import { openStore, type Store } from "../store/open-store.ts";
 import { type EventLog, ModelError, type ModelEvent, type Owner, type RecordedEvent } from "./ports.ts";
-import { READER_LAG_EVENTS_MAX } from "./reading/live-feed.ts";
+import { READER_LAG_CHARACTERS_MAX } from "./reading/live-feed.ts";
 import { readEvents } from "./reading/read-events.ts";
 import { aPlan, aResponse } from "./run.fixture.ts";
 import { type LiveRun, type RunStart, startRun } from "./run-driver.ts";
@@ -87,7 +87,7 @@ describe("a stored run", () => {
   });
 
   test("does not wait for a slow reader, who still sees every event once", async () => {
-    const count = READER_LAG_EVENTS_MAX * 3;
+    const count = READER_LAG_CHARACTERS_MAX / 64;
     const batches = Array.from({ length: count / 64 }, () => Array.from({ length: 64 }, () => says("x")));
     const run = await begin({ ask: async () => turn(...batches, [stops]) });
     const first: IteratorResult<readonly RecordedEvent[], unknown> = await run.events.next();
@@ -207,7 +207,7 @@ describe("a run that is not stored", () => {
     const run = await begin({ log: null, ask: async () => fast() });
     await run.events.next();
     await new Promise((resolve) => setTimeout(resolve, 50));
-    expect(taken).toBeLessThan(READER_LAG_EVENTS_MAX * 3);
+    expect(taken).toBeLessThan(3 * 1024);
     expect((await typesOf(run.events)).length).toBeGreaterThan(200 * 64);
   });
 });

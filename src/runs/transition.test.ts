@@ -7,8 +7,8 @@ import {
   validateResponseStreamEvent,
 } from "../../generated/responses-api/validators.js";
 import { verifies } from "../../tests/verifies.ts";
-import { numberEvent } from "./event-recorder.ts";
 import { foldEvents } from "./fold/fold-events.ts";
+import { numberEvent } from "./numbering.ts";
 import type { ModelEvent } from "./ports.ts";
 import { aPlan } from "./run.fixture.ts";
 import type { RunPlan, RunSignal, RunState } from "./run-state.ts";

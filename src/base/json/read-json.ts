@@ -17,3 +17,10 @@ export function jsonOrText(text: string): unknown {
   const value = jsonOrUndefined(text);
   return value === undefined ? text : value;
 }
+
+/** Parses JSON that this server wrote from a value of this type. The type is not checked. */
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- The caller names the type of what it wrote.
+export function readOwnJson<Written>(text: string): Written {
+  const value: Written = JSON.parse(text);
+  return value;
+}

@@ -42,7 +42,8 @@ export async function* shownEvents(
   { padded, channels, dialect }: ShowOptions,
 ): AsyncGenerator<Shown> {
   for await (const batch of batches) {
-    for (const { event } of batch) {
+    for (const recorded of batch) {
+      const event = rememberJson(recorded.event, recorded.json);
       if (channels !== null && !isCarried(event, channels)) continue;
       const shown = padded ? obfuscate(event) : event;
       yield dialect ? inDialect(shown) : shown;
@@ -55,7 +56,7 @@ export async function* storedEvents(
   batches: AsyncIterable<readonly RecordedEvent[]>,
 ): AsyncGenerator<ResponseStreamEvent> {
   for await (const batch of batches) {
-    for (const { event } of batch) yield event;
+    for (const { event, json } of batch) yield rememberJson(event, json);
   }
 }
 

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { RunHost } from "../../runs/index.ts";
 import type { RecordedEvent } from "../../runs/ports.ts";
-import { LiveFeed, READER_LAG_EVENTS_MAX } from "../../runs/reading/live-feed.ts";
+import { LiveFeed, READER_LAG_CHARACTERS_MAX } from "../../runs/reading/live-feed.ts";
 import { textEvents } from "../../store/runs/text-events.fixture.ts";
 import { openTestStore } from "../../store/store.fixture.ts";
 import { aResponse, OURS } from "../../store/stored-shapes.fixture.ts";
@@ -102,7 +102,7 @@ test("when the server shuts down, watching ends without a final event", async ()
 test("a stopped run does not wait for a reader that does not read", async () => {
   const feed = new LiveFeed(false);
   feed.subscribe();
-  feed.publish(textEvents(0, READER_LAG_EVENTS_MAX));
+  feed.publish(textEvents(0, 1, "x".repeat(READER_LAG_CHARACTERS_MAX)));
   const room = feed.waitForRoom();
   feed.stopWaiting();
   await room;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { numberEvent } from "../event-recorder.ts";
 import { ResponseFold } from "../fold/fold-events.ts";
+import { numberEvent } from "../numbering.ts";
 import type { ModelEvent } from "../ports.ts";
 import { aPlan } from "../run.fixture.ts";
 import type { RunSignal } from "../run-state.ts";

@@ -1,8 +1,9 @@
 import type { RecordedEvent } from "../ports.ts";
 
-/** How many unread events are kept for a reader. Beyond it the reader must read the log, or the run waits for it. */
-export const READER_LAG_EVENTS_MAX = 1024;
-/** How many characters of unread event JSON are kept for a reader; the latest events may exceed it. */
+/**
+ * How many characters of unread events are kept for a reader; the latest events may exceed it. Beyond it the reader
+ * must read the log, or the run waits for it.
+ */
 export const READER_LAG_CHARACTERS_MAX = 256 * 1024;
 
 /** One reader's stream of the events of a running response. */
@@ -73,10 +74,7 @@ class FeedReader implements Subscription {
   }
 
   push(events: readonly RecordedEvent[]): void {
-    const isBehind =
-      this.#pending.length + events.length > READER_LAG_EVENTS_MAX ||
-      this.#pendingCharacters > READER_LAG_CHARACTERS_MAX;
-    if (this.#mayLag && isBehind) {
+    if (this.#mayLag && !this.#hasRoom()) {
       this.#take();
       this.#lagged = true;
     } else {
@@ -137,11 +135,11 @@ class FeedReader implements Subscription {
 
   #add(event: RecordedEvent): void {
     this.#pending.push(event);
-    this.#pendingCharacters += event.json.length;
+    this.#pendingCharacters += event.size;
   }
 
   #hasRoom(): boolean {
-    return this.#pending.length < READER_LAG_EVENTS_MAX && this.#pendingCharacters <= READER_LAG_CHARACTERS_MAX;
+    return this.#pendingCharacters <= READER_LAG_CHARACTERS_MAX;
   }
 
   #wake(): void {

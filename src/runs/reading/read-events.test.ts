@@ -2,9 +2,9 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { verifies } from "../../../tests/verifies.ts";
 import { openStore } from "../../store/open-store.ts";
-import type { RecordedEvent } from "../ports.ts";
+import { type RecordedEvent, RecordedWhole } from "../ports.ts";
 import { aResponse } from "../run.fixture.ts";
-import { LiveFeed, READER_LAG_EVENTS_MAX } from "./live-feed.ts";
+import { LiveFeed, READER_LAG_CHARACTERS_MAX } from "./live-feed.ts";
 import { readEvents } from "./read-events.ts";
 
 const owner = { organization: "org", project: "proj" };
@@ -12,8 +12,7 @@ const owner = { organization: "org", project: "proj" };
 /** Events numbered from `first`. */
 function events(first: number, count: number): RecordedEvent[] {
   return Array.from({ length: count }, (_, index) => {
-    const event = { type: "keepalive" as const, sequence_number: first + index };
-    return { number: event.sequence_number, event, json: JSON.stringify(event) };
+    return RecordedWhole.of({ type: "keepalive", sequence_number: first + index });
   });
 }
 
@@ -58,8 +57,6 @@ test("a reader that joins at any moment and starts after any number sees every l
 });
 
 test("a reader that lags behind catches up from the log and misses nothing", async () => {
-  const batches = [10, READER_LAG_EVENTS_MAX + 1, 50];
-  expect(await play(batches, 0, -1)).toEqual(
-    events(0, 10 + READER_LAG_EVENTS_MAX + 1 + 50).map(({ number }) => number),
-  );
+  const tooMany = READER_LAG_CHARACTERS_MAX / 64;
+  expect(await play([10, tooMany, 50], 0, -1)).toEqual(events(0, 10 + tooMany + 50).map(({ number }) => number));
 });

@@ -1,6 +1,6 @@
 import type { Insertable } from "kysely";
 import { assertNever } from "../../base/assert.ts";
-import type { Owner, RecordedEvent } from "../../runs/ports.ts";
+import type { Owner } from "../../runs/ports.ts";
 import {
   type ConversationChange,
   type ConversationEnd,
@@ -9,6 +9,7 @@ import {
   type PlannedChange,
 } from "../conversations/conversation-changes.ts";
 import type { EventChunksTable, ItemDirection, ItemsTable, ResponsesTable } from "../database/schema.ts";
+import type { EventBlock } from "../event-blocks/event-block.ts";
 import type { ItemText } from "../responses/item-text.ts";
 import type { JournalEntry } from "./journal.ts";
 import { emptyTail, extendTail, type RunTail } from "./run-tail.ts";
@@ -25,21 +26,21 @@ export type WriteJob =
       /** The conversation that the response is made in and holds. */
       readonly conversationId: string | null;
       readonly items: readonly ItemText[];
-      readonly events: readonly RecordedEvent[];
+      readonly events: readonly EventBlock[];
     }
-  | { readonly type: "append"; readonly responseId: string; readonly events: readonly RecordedEvent[] }
+  | { readonly type: "append"; readonly responseId: string; readonly events: readonly EventBlock[] }
   | {
       readonly type: "advance";
       readonly responseId: string;
       readonly snapshot: Snapshot;
-      readonly events: readonly RecordedEvent[];
+      readonly events: readonly EventBlock[];
     }
   | {
       readonly type: "close";
       readonly responseId: string;
       readonly snapshot: Snapshot;
       readonly items: readonly ItemText[];
-      readonly events: readonly RecordedEvent[];
+      readonly events: readonly EventBlock[];
       /** Null if the response was not made in a conversation. */
       readonly conversation: ConversationEnd | null;
     }
@@ -115,7 +116,7 @@ interface RunDraft {
    * as the tail.
    */
   readonly isNew: boolean;
-  readonly events: RecordedEvent[];
+  readonly events: EventBlock[];
   nextNumber: number;
   /** Nothing is written for a deleted run. A released run belongs to any worker that claims it. */
   state: "live" | "ended" | "deleted" | "released";
@@ -265,12 +266,15 @@ class CommitDraft {
 }
 
 /** Adds all of these events or none. */
-function addEvents(run: RunDraft | null, events: readonly RecordedEvent[]): WriteOutcome {
+function addEvents(run: RunDraft | null, events: readonly EventBlock[]): WriteOutcome {
   if (run === null || run.state !== "live") return "unchanged";
-  const { nextNumber } = run;
-  if (events.some((event, index) => event.number !== nextNumber + index)) return "out_of_order";
-  for (const event of events) run.events.push(event);
-  run.nextNumber += events.length;
+  let { nextNumber } = run;
+  for (const { firstNumber, lastNumber } of events) {
+    if (firstNumber !== nextNumber) return "out_of_order";
+    nextNumber = lastNumber + 1;
+  }
+  run.events.push(...events);
+  run.nextNumber = nextNumber;
   return "written";
 }
 

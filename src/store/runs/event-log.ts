@@ -6,13 +6,14 @@ import { isSmall } from "../../base/json/write-json.ts";
 import { type ClosedRun, type EventLog, type OpenedRun, type RecordedEvent, RunLost } from "../../runs/ports.ts";
 import { type ConversationEnd, sizeOfStep } from "../conversations/conversation-changes.ts";
 import type { Database } from "../database/schema.ts";
+import { lengthOfBlocks, packEvents } from "../event-blocks/event-block.ts";
 import { itemTextOf, itemTextsOf, lengthOfItems } from "../responses/item-text.ts";
 import type { Snapshot, WriteJob, WriteOutcome } from "./commit-plan.ts";
 import type { CommitQueue } from "./commit-queue.ts";
 import { readJournal } from "./journal.ts";
 import { readStoredEvents } from "./read-stored-events.ts";
 import { findNextNumber, LIVE_STATUSES } from "./run-rows.ts";
-import type { RunTail } from "./run-tail.ts";
+import { type Chunk, chunkOfTail } from "./run-tail.ts";
 import type { RunWriter } from "./run-writer.ts";
 
 /**
@@ -42,17 +43,18 @@ export class StoredEventLog implements EventLog {
       conversationId: response.conversation?.id ?? null,
       // Small inputs are serialized without waiting for a turn.
       items: isSmall(inputItems) ? inputItems.map(itemTextOf) : await itemTextsOf(inputItems),
-      events,
+      events: packEvents(events),
     };
     requireWritten(await this.#queue.add(job, "urgent"));
   }
 
   async append(responseId: string, events: readonly RecordedEvent[]): Promise<void> {
-    requireWritten(await this.#queue.add({ type: "append", responseId, events }, "shared"));
+    const job: WriteJob = { type: "append", responseId, events: packEvents(events) };
+    requireWritten(await this.#queue.add(job, "shared"));
   }
 
   async advance(responseId: string, events: readonly RecordedEvent[], response: Response): Promise<void> {
-    const job: WriteJob = { type: "advance", responseId, snapshot: snapshotOf(response), events };
+    const job: WriteJob = { type: "advance", responseId, snapshot: snapshotOf(response), events: packEvents(events) };
     requireWritten(await this.#queue.add(job, "urgent"));
   }
 
@@ -62,7 +64,7 @@ export class StoredEventLog implements EventLog {
       responseId,
       snapshot: snapshotOf(end.response),
       items: end.outputItems.map(itemTextOf),
-      events,
+      events: packEvents(events),
       conversation: endInConversation(end.response),
     };
     requireWritten(await this.#queue.add(job, "urgent"));
@@ -70,7 +72,8 @@ export class StoredEventLog implements EventLog {
 
   async *read(responseId: string, after: number): AsyncGenerator<readonly RecordedEvent[], void> {
     await this.#writer.recover();
-    const tail = this.#writer.findTail(responseId) ?? (await findForeignTail(this.#db, responseId));
+    const own = this.#writer.findTail(responseId);
+    const tail = own === null ? await findForeignTail(this.#db, responseId) : chunkOfTail(own);
     yield* readStoredEvents(this.#db, responseId, after, tail);
   }
 }
@@ -102,11 +105,11 @@ export function sizeOfJob(job: WriteJob): number {
   switch (job.type) {
     case "open":
     case "close":
-      return lengthOf(job.events) + lengthOfItems(job.items) + job.snapshot.body.length;
+      return lengthOfBlocks(job.events) + lengthOfItems(job.items) + job.snapshot.body.length;
     case "append":
-      return lengthOf(job.events);
+      return lengthOfBlocks(job.events);
     case "advance":
-      return lengthOf(job.events) + job.snapshot.body.length;
+      return lengthOfBlocks(job.events) + job.snapshot.body.length;
     case "release":
     case "delete":
       return 0;
@@ -117,12 +120,8 @@ export function sizeOfJob(job: WriteJob): number {
   }
 }
 
-function lengthOf(events: readonly RecordedEvent[]): number {
-  return events.reduce((length, event) => length + event.json.length, 0);
-}
-
 /** The newest events of a run that another worker makes, from that worker's journal. */
-async function findForeignTail(db: Kysely<Database>, responseId: string): Promise<RunTail | null> {
+async function findForeignTail(db: Kysely<Database>, responseId: string): Promise<Chunk | null> {
   const rows = await db
     .selectFrom("event_journal")
     .innerJoin("responses", "responses.worker", "event_journal.worker")
@@ -138,5 +137,5 @@ async function findForeignTail(db: Kysely<Database>, responseId: string): Promis
   const [first, last] = [missing[0], missing.at(-1)];
   if (first === undefined || last === undefined) return null;
   const body = missing.map((entry) => entry.body).join("\n");
-  return { firstNumber: first.firstNumber, nextNumber: last.lastNumber + 1, body };
+  return { firstNumber: first.firstNumber, lastNumber: last.lastNumber, body };
 }

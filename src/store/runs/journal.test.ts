@@ -24,6 +24,14 @@ test("entries read back from the journal as they were written", () => {
   );
 });
 
+test("journals of earlier releases, without counts of lines, can be read", () => {
+  const row = 'resp_1 3 4\n{"a":1}\n{"a":2}\nresp_2 0 0\n{"a":3}';
+  expect(readJournal(row)).toEqual([
+    { responseId: "resp_1", firstNumber: 3, lastNumber: 4, body: '{"a":1}\n{"a":2}' },
+    { responseId: "resp_2", firstNumber: 0, lastNumber: 0, body: '{"a":3}' },
+  ]);
+});
+
 test("the journal is needed from where its oldest tail begins", () => {
   const span = new JournalSpan();
   expect([span.findStart(NONE), span.end]).toEqual([0, 0]);

@@ -6,10 +6,16 @@ export interface JournalEntry extends Chunk {
   readonly responseId: string;
 }
 
-/** Writes one row of the journal: for each entry a header line, then its events as JSON, one per line. */
+/**
+ * Writes one row of the journal: for each entry a header line, then the lines of its events. The header is the
+ * response, the first number, the last number and how many lines follow.
+ */
 export function writeJournal(entries: readonly JournalEntry[]): string {
   return entries
-    .map((entry) => `${entry.responseId} ${entry.firstNumber} ${entry.lastNumber}\n${entry.body}`)
+    .map(({ responseId, firstNumber, lastNumber, body }) => {
+      const lines = body.split("\n").length;
+      return `${responseId} ${firstNumber} ${lastNumber} ${lines}\n${body}`;
+    })
     .join("\n");
 }
 
@@ -17,10 +23,11 @@ export function readJournal(body: string): readonly JournalEntry[] {
   const entries: JournalEntry[] = [];
   const lines = body.split("\n");
   for (let line = 0; line < lines.length; ) {
-    const [responseId, first, last] = lines[line]?.split(" ") ?? [];
+    const [responseId, first, last, count] = lines[line]?.split(" ") ?? [];
     assert(responseId !== undefined && first !== undefined && last !== undefined, "the journal is as it was written");
     const [firstNumber, lastNumber] = [Number(first), Number(last)];
-    const end = line + 2 + lastNumber - firstNumber;
+    // Journals of earlier releases have no count: each of their lines is one event.
+    const end = line + 1 + (count === undefined ? lastNumber + 1 - firstNumber : Number(count));
     entries.push({ responseId, firstNumber, lastNumber, body: lines.slice(line + 1, end).join("\n") });
     line = end;
   }

@@ -1,10 +1,8 @@
 import type { Kysely } from "kysely";
-import type { ResponseStreamEvent } from "../../../generated/responses-api/types.ts";
-import { rememberJson } from "../../base/json/json-text.ts";
 import type { RecordedEvent } from "../../runs/ports.ts";
 import type { Database } from "../database/schema.ts";
-import { storedJson } from "../stored-json.ts";
-import type { RunTail } from "./run-tail.ts";
+import { readEventLines } from "../event-blocks/event-block.ts";
+import type { Chunk } from "./run-tail.ts";
 
 /** How many chunks one query reads and a reader holds in memory. */
 const PAGE_CHUNKS = 16;
@@ -18,7 +16,7 @@ export async function* readStoredEvents(
   db: Kysely<Database>,
   responseId: string,
   after: number,
-  tail: RunTail | null,
+  tail: Chunk | null,
 ): AsyncGenerator<readonly RecordedEvent[], void> {
   let cursor = after;
   let mayHaveMore = true;
@@ -32,24 +30,10 @@ export async function* readStoredEvents(
       .limit(PAGE_CHUNKS)
       .execute();
     for (const chunk of chunks) {
-      yield eventsOf(chunk.body, chunk.first_number, cursor);
+      yield readEventLines(chunk.body, chunk.first_number, cursor);
       cursor = chunk.last_number;
     }
     mayHaveMore = chunks.length === PAGE_CHUNKS;
   }
-  if (tail !== null && tail.nextNumber > Math.max(cursor + 1, tail.firstNumber))
-    yield eventsOf(tail.body, tail.firstNumber, cursor);
-}
-
-function eventsOf(body: string, firstNumber: number, after: number): readonly RecordedEvent[] {
-  const skipped = Math.max(0, after + 1 - firstNumber);
-  return body
-    .split("\n")
-    .slice(skipped)
-    .map((json, index) => recordedEvent(firstNumber + skipped + index, json));
-}
-
-function recordedEvent(number: number, json: string): RecordedEvent {
-  const event = storedJson<ResponseStreamEvent>(json);
-  return { number, event: rememberJson(event, json), json };
+  if (tail !== null && tail.lastNumber > cursor) yield readEventLines(tail.body, tail.firstNumber, cursor);
 }

@@ -1,10 +1,12 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { packEvents, readEventLines } from "../event-blocks/event-block.ts";
 import {
   BURST_CHARACTERS,
   CHUNK_CHARACTERS,
   CHUNK_EVENTS,
   type Chunk,
+  chunkOfTail,
   emptyTail,
   extendTail,
   type TailStep,
@@ -29,19 +31,19 @@ function stepsOf(sizes: readonly Append[], finish: boolean): readonly TailStep[]
   const steps: TailStep[] = [];
   for (const [index, { count, text }] of sizes.entries()) {
     const tail = steps.at(-1)?.tail ?? emptyTail(0);
-    steps.push(extendTail(tail, textEvents(tail.nextNumber, count, text), finish && index === sizes.length - 1));
+    steps.push(
+      extendTail(tail, packEvents(textEvents(tail.nextNumber, count, text)), finish && index === sizes.length - 1),
+    );
   }
   return steps;
 }
 
-function numbersOf(chunk: Chunk): readonly unknown[] {
-  const numbers = chunk.body === "" ? [] : chunk.body.split("\n").map((json) => JSON.parse(json).sequence_number);
-  expect(numbers).toHaveLength(chunk.lastNumber - chunk.firstNumber + 1);
-  return numbers;
-}
-
-function asChunk(tail: TailStep["tail"]): Chunk {
-  return { firstNumber: tail.firstNumber, lastNumber: tail.nextNumber - 1, body: tail.body };
+function numbersOf(chunk: Chunk | null): readonly number[] {
+  if (chunk === null) return [];
+  const events = readEventLines(chunk.body, chunk.firstNumber, -1);
+  expect(events).toHaveLength(chunk.lastNumber - chunk.firstNumber + 1);
+  for (const { number, event } of events) expect(event.sequence_number).toBe(number);
+  return events.map(({ number }) => number);
 }
 
 function upTo(end: number): readonly number[] {
@@ -54,7 +56,7 @@ test("after each step the chunks and the tail hold every event once and in order
       const chunks: Chunk[] = [];
       for (const step of stepsOf(sizes, finish)) {
         chunks.push(...step.chunks);
-        expect([...chunks, asChunk(step.tail)].flatMap(numbersOf)).toEqual(upTo(step.tail.nextNumber));
+        expect([...chunks, chunkOfTail(step.tail)].flatMap(numbersOf)).toEqual(upTo(step.tail.nextNumber));
       }
     }),
     { numRuns: 50 },
@@ -66,7 +68,8 @@ test("what is in no chunk is in the journal", () => {
     fc.property(appends, fc.boolean(), (sizes, finish) => {
       const steps = stepsOf(sizes, finish);
       const journaled = steps.flatMap((step) => (step.journaled === null ? [] : numbersOf(step.journaled)));
-      for (const number of numbersOf(asChunk(steps.at(-1)?.tail ?? emptyTail(0)))) expect(journaled).toContain(number);
+      for (const number of numbersOf(chunkOfTail(steps.at(-1)?.tail ?? emptyTail(0))))
+        expect(journaled).toContain(number);
       expect(new Set(journaled).size).toBe(journaled.length);
     }),
     { numRuns: 50 },
@@ -78,7 +81,7 @@ test("a finished run has no tail, and its chunks are full but for bursts and the
     fc.property(appends, (sizes) => {
       const steps = stepsOf(sizes, true);
       const tail = steps.at(-1)?.tail ?? emptyTail(0);
-      expect(tail.body).toBe("");
+      expect(tail.blocks).toEqual([]);
       const chunks = steps.flatMap((step) => step.chunks);
       for (const chunk of chunks.slice(0, -1))
         expect(chunk.lastNumber - chunk.firstNumber + 1 >= CHUNK_EVENTS || chunk.body.length >= BURST_CHARACTERS).toBe(
@@ -91,7 +94,7 @@ test("a finished run has no tail, and its chunks are full but for bursts and the
 
 test.each([
   { title: "small appends make no chunk", appended: [3, 4], text: "a", chunks: [] },
-  { title: "a chunk is full at its number of events", appended: [10, 20, CHUNK_EVENTS], text: "a", chunks: [[0, 255]] },
+  { title: "a chunk is full at its number of events", appended: [10, 20, CHUNK_EVENTS], text: "a", chunks: [[0, 285]] },
   {
     title: "a chunk is full at its number of characters",
     appended: [1],

@@ -1,8 +1,8 @@
-import type { RecordedEvent } from "../../runs/ports.ts";
+import { type EventBlock, joinBlock, lengthOfBlocks, linesOf } from "../event-blocks/event-block.ts";
 
 /** A chunk is full once it has this many events, */
 export const CHUNK_EVENTS = 256;
-/** or this many characters. The event that reaches the limit still goes in, whatever its size. */
+/** or this many characters. The block that reaches the limit still goes in. */
 export const CHUNK_CHARACTERS = 64 * 1024;
 /**
  * If one commit brings a run at least this many characters, they become a chunk at once: writing them twice would cost
@@ -15,15 +15,14 @@ export interface RunTail {
   readonly firstNumber: number;
   /** The number that the next event must have. */
   readonly nextNumber: number;
-  /** The tail's events as JSON, one per line. */
-  readonly body: string;
+  readonly blocks: readonly EventBlock[];
 }
 
 /** Consecutive events of one run. */
 export interface Chunk {
   readonly firstNumber: number;
   readonly lastNumber: number;
-  /** The events as JSON, one per line. */
+  /** The lines of the events. */
   readonly body: string;
 }
 
@@ -36,48 +35,40 @@ export interface TailStep {
 }
 
 export function emptyTail(nextNumber: number): RunTail {
-  return { firstNumber: nextNumber, nextNumber, body: "" };
+  return { firstNumber: nextNumber, nextNumber, blocks: [] };
+}
+
+/** The events of a tail; null if it has none. */
+export function chunkOfTail({ blocks, firstNumber, nextNumber }: RunTail): Chunk | null {
+  return blocks.length === 0 ? null : chunkOf(blocks, firstNumber, nextNumber);
 }
 
 /** Decides where the events that follow a tail are stored. `finish` leaves no tail. Pure function. */
-export function extendTail(before: RunTail, events: readonly RecordedEvent[], finish: boolean): TailStep {
+export function extendTail(before: RunTail, added: readonly EventBlock[], finish: boolean): TailStep {
   const chunks: Chunk[] = [];
-  let open: RunTail = before; // The part of the current chunk that is already in the journal,
-  let taken = 0; // and the index of the first event after it.
-  let length = open.body.length;
-
-  const finishChunk = (end: number): void => {
-    const body = joinLines(open.body, textOf(events, taken, end));
-    const nextNumber = open.nextNumber + end - taken;
-    if (body !== "") chunks.push({ firstNumber: open.firstNumber, lastNumber: nextNumber - 1, body });
-    open = emptyTail(nextNumber);
-    taken = end;
-    length = 0;
+  let tail = before;
+  let fresh: EventBlock[] = []; // The blocks of the tail that are not in the journal yet.
+  const endTail = (): void => {
+    const chunk = chunkOfTail(tail);
+    if (chunk !== null) chunks.push(chunk);
+    tail = emptyTail(tail.nextNumber);
+    fresh = [];
   };
-  for (const [index, event] of events.entries()) {
-    length += event.json.length;
-    if (event.number + 1 - open.firstNumber >= CHUNK_EVENTS || length >= CHUNK_CHARACTERS) finishChunk(index + 1);
+  for (const block of added) {
+    tail = { ...tail, nextNumber: block.lastNumber + 1, blocks: joinBlock(tail.blocks, block) };
+    fresh.push(block);
+    if (isFull(tail)) endTail();
   }
-  if (finish || length - open.body.length >= BURST_CHARACTERS) finishChunk(events.length);
-
-  const fresh = textOf(events, taken, events.length);
-  if (fresh === "") return { tail: open, chunks, journaled: null };
-  const nextNumber = open.nextNumber + events.length - taken;
-  return {
-    tail: { firstNumber: open.firstNumber, nextNumber, body: joinLines(open.body, fresh) },
-    chunks,
-    journaled: { firstNumber: open.nextNumber, lastNumber: nextNumber - 1, body: fresh },
-  };
+  if (finish || lengthOfBlocks(fresh) >= BURST_CHARACTERS) endTail();
+  const first = fresh[0];
+  const journaled = first === undefined ? null : chunkOf(fresh, first.firstNumber, tail.nextNumber);
+  return { tail, chunks, journaled };
 }
 
-function textOf(events: readonly RecordedEvent[], start: number, end: number): string {
-  return events
-    .slice(start, end)
-    .map((event) => event.json)
-    .join("\n");
+function isFull({ firstNumber, nextNumber, blocks }: RunTail): boolean {
+  return nextNumber - firstNumber >= CHUNK_EVENTS || lengthOfBlocks(blocks) >= CHUNK_CHARACTERS;
 }
 
-/** JSON text has no line breaks, so they can separate events. */
-function joinLines(above: string, below: string): string {
-  return above === "" || below === "" ? above + below : `${above}\n${below}`;
+function chunkOf(blocks: readonly EventBlock[], firstNumber: number, nextNumber: number): Chunk {
+  return { firstNumber, lastNumber: nextNumber - 1, body: linesOf(blocks) };
 }

@@ -167,7 +167,7 @@ export class RunWriter {
 
   #remember(responseId: string, run: UnfinishedRun): void {
     this.#runs.set(responseId, run);
-    if (run.tail.body !== "") this.#journal.beginTail(responseId);
+    if (run.tail.blocks.length > 0) this.#journal.beginTail(responseId);
   }
 
   #forget(responseId: string): void {

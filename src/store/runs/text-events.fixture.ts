@@ -1,7 +1,6 @@
-import type { ResponseStreamEvent } from "../../../generated/responses-api/types.ts";
-import type { RecordedEvent } from "../../runs/ports.ts";
+import { DeltaTemplate, RecordedDelta, type RecordedEvent, RecordedWhole } from "../../runs/ports.ts";
 
-/** Text delta events, for tests and benches. */
+/** Text delta events as earlier releases stored them, each with JSON of its own. */
 export function textEvents(first: number, count: number, text = " word"): readonly RecordedEvent[] {
   return Array.from({ length: count }, (_, index) => textEvent(first + index, text));
 }
@@ -16,6 +15,19 @@ function textEvent(number: number, text: string): RecordedEvent {
     delta: text,
     logprobs: [],
   });
-  const event: ResponseStreamEvent = JSON.parse(json);
-  return { number, event, json };
+  return RecordedWhole.fromJson(number, json);
 }
+
+/** Text delta events as a run makes them, which share a template. */
+export function deltaEvents(first: number, texts: readonly string[]): readonly RecordedEvent[] {
+  return texts.map((text, index) => new RecordedDelta(first + index, TEMPLATE, text));
+}
+
+const TEMPLATE = DeltaTemplate.of({
+  type: "response.output_text.delta",
+  content_index: 0,
+  delta: "",
+  item_id: "msg_0123456789abcdef0068f0a0000123456789abcdef00000001",
+  logprobs: [],
+  output_index: 0,
+});

@@ -1,0 +1,154 @@
+import type { ResponseStreamEvent } from "../../generated/responses-api/types.ts";
+import { rememberJson } from "../base/json/json-text.ts";
+import { readOwnJson } from "../base/json/read-json.ts";
+import type { UnnumberedEvent } from "./wire-event.ts";
+
+/**
+ * A numbered event of a run. Storage and readers take its JSON; its object is made only where somebody asks for it.
+ * `template` tells whether only a text and the number distinguish the event from its neighbours.
+ */
+export type RecordedEvent = RecordedWhole | RecordedDelta;
+
+/** What an event takes in memory besides its text, in characters. */
+const EVENT_OVERHEAD = 96;
+
+/** An event that is stored and sent as JSON of its own. */
+export class RecordedWhole {
+  readonly number: number;
+  readonly template = null;
+  #event: ResponseStreamEvent | null;
+  #json: string | null;
+
+  private constructor(number: number, event: ResponseStreamEvent | null, json: string | null) {
+    this.number = number;
+    this.#event = event;
+    this.#json = json;
+  }
+
+  /** The event must not change afterwards. */
+  static of(event: ResponseStreamEvent): RecordedWhole {
+    return new RecordedWhole(event.sequence_number, event, null);
+  }
+
+  static fromJson(number: number, json: string): RecordedWhole {
+    return new RecordedWhole(number, null, json);
+  }
+
+  get type(): string {
+    return this.#event?.type ?? typeIn(this.json) ?? this.event.type;
+  }
+
+  /** Compact JSON with `sequence_number` and without `obfuscation`. */
+  get json(): string {
+    this.#json ??= JSON.stringify(this.#event);
+    return this.#json;
+  }
+
+  get event(): ResponseStreamEvent {
+    this.#event ??= rememberJson(readOwnJson<ResponseStreamEvent>(this.json), this.json);
+    return this.#event;
+  }
+
+  /** About how many characters it keeps in memory. */
+  get size(): number {
+    return this.json.length + EVENT_OVERHEAD;
+  }
+}
+
+/** The next piece of one part of an item. */
+export class RecordedDelta {
+  readonly number: number;
+  readonly template: DeltaTemplate;
+  readonly text: string;
+  #textJson: string | null = null;
+
+  constructor(number: number, template: DeltaTemplate, text: string) {
+    this.number = number;
+    this.template = template;
+    this.text = text;
+  }
+
+  get type(): string {
+    return this.template.type;
+  }
+
+  /** The text as JSON, with its quotes. */
+  get textJson(): string {
+    this.#textJson ??= JSON.stringify(this.text);
+    return this.#textJson;
+  }
+
+  /** Compact JSON with `sequence_number` and without `obfuscation`. */
+  get json(): string {
+    return `${this.template.before}${this.textJson}${this.template.after}${this.number}}`;
+  }
+
+  get event(): ResponseStreamEvent {
+    return this.template.eventOf(this.text, this.number);
+  }
+
+  /** About how many characters it keeps in memory. The template is shared. */
+  get size(): number {
+    return this.text.length + EVENT_OVERHEAD;
+  }
+}
+
+/** An event that adds a text. */
+type TextDelta<Event> = Extract<Event, { readonly delta: string }>;
+
+/**
+ * What the deltas of one part of an item have in common. The JSON of such an event is `before`, its text as JSON,
+ * `after`, its number and `}`.
+ */
+export class DeltaTemplate {
+  readonly before: string;
+  readonly after: string;
+  /** `before` and `after` as two elements of a JSON list. */
+  readonly asElements: string;
+  #sample: TextDelta<ResponseStreamEvent> | null = null;
+  #type: string | null = null;
+
+  constructor(before: string, after: string) {
+    this.before = before;
+    this.after = after;
+    this.asElements = `${JSON.stringify(before)},${JSON.stringify(after)}`;
+  }
+
+  /** The template of a delta and of all that differ from it by their text only. */
+  static of(event: TextDelta<UnnumberedEvent>): DeltaTemplate {
+    const json = JSON.stringify({ ...event, delta: "", sequence_number: 0 });
+    const at = json.indexOf(EMPTY_DELTA); // Within a text its quotes would be escaped.
+    return new DeltaTemplate(
+      json.slice(0, at + EMPTY_DELTA.length - EMPTY_TEXT.length),
+      json.slice(at + EMPTY_DELTA.length, -NUMBER_AND_END.length),
+    );
+  }
+
+  get type(): string {
+    this.#type ??= typeIn(this.before) ?? this.#made.type;
+    return this.#type;
+  }
+
+  eventOf(delta: string, number: number): ResponseStreamEvent {
+    return { ...this.#made, delta, sequence_number: number };
+  }
+
+  get #made(): TextDelta<ResponseStreamEvent> {
+    this.#sample ??= readOwnJson<TextDelta<ResponseStreamEvent>>(
+      `${this.before}${EMPTY_TEXT}${this.after}${NUMBER_AND_END}`,
+    );
+    return this.#sample;
+  }
+}
+
+const EMPTY_TEXT = '""';
+const EMPTY_DELTA = `"delta":${EMPTY_TEXT}`;
+const NUMBER_AND_END = "0}";
+
+const TYPE_FIRST = '{"type":"';
+
+/** The type of an event whose JSON begins with it, as that of all events does that this server makes. */
+function typeIn(json: string): string | null {
+  if (!json.startsWith(TYPE_FIRST)) return null;
+  return json.slice(TYPE_FIRST.length, json.indexOf('"', TYPE_FIRST.length));
+}

@@ -1,0 +1,105 @@
+import { DeltaTemplate, RecordedDelta, type RecordedEvent, RecordedWhole } from "../../runs/ports.ts";
+import { storedJson } from "../stored-json.ts";
+
+/** A block is full once it has this many events, */
+const BLOCK_EVENTS = 256;
+/** or this many characters. The event that reaches the limit still goes in, whatever its size. */
+const BLOCK_CHARACTERS = 64 * 1024;
+
+/**
+ * Consecutive events of one run, as plain data that a thread can be sent. They are stored as lines: an event as its
+ * JSON, deltas with one template together as `["~", number of the first, before, after, text, text, …]`.
+ */
+export interface EventBlock {
+  readonly firstNumber: number;
+  readonly lastNumber: number;
+  /** For deltas: `before` and `after` of their template, as elements of a JSON list. Null for lines. */
+  readonly template: string | null;
+  /** The lines, or the texts of the deltas as elements of a JSON list. */
+  readonly text: string;
+}
+
+/** A line with the JSON of one event begins with `{`. */
+const PACKED = '["~",';
+
+type PackedLine = readonly [mark: string, firstNumber: number, before: string, after: string, ...texts: string[]];
+
+/** Packs events that follow each other. Pure function. */
+export function packEvents(events: readonly RecordedEvent[]): readonly EventBlock[] {
+  const blocks: EventBlock[] = [];
+  for (let start = 0; start < events.length; ) {
+    const block = blockAt(events, start);
+    blocks.push(block);
+    start += countOf(block);
+  }
+  return blocks;
+}
+
+function blockAt(events: readonly RecordedEvent[], start: number): EventBlock {
+  const firstNumber = events[start]?.number ?? 0;
+  const template = events[start]?.template ?? null;
+  const separator = separatorIn(template);
+  let text = "";
+  let end = start;
+  for (; end < events.length && end - start < BLOCK_EVENTS && text.length < BLOCK_CHARACTERS; end++) {
+    const event = events[end];
+    if (event === undefined || event.template !== template || event.number !== firstNumber + end - start) break;
+    text += `${end === start ? "" : separator}${event.template === null ? event.json : event.textJson}`;
+  }
+  return { firstNumber, lastNumber: firstNumber + end - start - 1, template: template?.asElements ?? null, text };
+}
+
+export function countOf({ firstNumber, lastNumber }: EventBlock): number {
+  return lastNumber + 1 - firstNumber;
+}
+
+/** The characters of blocks, without those of their templates. */
+export function lengthOfBlocks(blocks: readonly EventBlock[]): number {
+  return blocks.reduce((length, { text }) => length + text.length, 0);
+}
+
+/** Adds a block to others that it follows. Neighbours with one template become one block. */
+export function joinBlock(blocks: readonly EventBlock[], next: EventBlock): readonly EventBlock[] {
+  const last = blocks.at(-1);
+  if (last === undefined || last.template !== next.template) return [...blocks, next];
+  const text = `${last.text}${separatorIn(last.template)}${next.text}`;
+  return [...blocks.slice(0, -1), { ...last, lastNumber: next.lastNumber, text }];
+}
+
+/** JSON has no line breaks outside its texts, so they can separate lines. */
+function separatorIn(template: unknown): string {
+  return template === null ? "\n" : ",";
+}
+
+/** The lines that are stored. */
+export function linesOf(blocks: readonly EventBlock[]): string {
+  return blocks
+    .map(({ firstNumber, template, text }) =>
+      template === null ? text : `${PACKED}${firstNumber},${template},${text}]`,
+    )
+    .join("\n");
+}
+
+/** The events of stored lines that have a number above `after`. `firstNumber` is that of the first line. */
+export function readEventLines(lines: string, firstNumber: number, after: number): readonly RecordedEvent[] {
+  const events: RecordedEvent[] = [];
+  let number = firstNumber;
+  for (const line of lines.split("\n")) {
+    if (line.startsWith(PACKED)) {
+      number = unpack(line, after, events);
+    } else {
+      if (number > after) events.push(RecordedWhole.fromJson(number, line));
+      number += 1;
+    }
+  }
+  return events;
+}
+
+/** Adds the events of a packed line. Returns the number that follows them. */
+function unpack(line: string, after: number, events: RecordedEvent[]): number {
+  const [, firstNumber, before, end, ...texts] = storedJson<PackedLine>(line);
+  const template = new DeltaTemplate(before, end);
+  for (let index = Math.max(0, after + 1 - firstNumber); index < texts.length; index++)
+    events.push(new RecordedDelta(firstNumber + index, template, texts[index] ?? ""));
+  return firstNumber + texts.length;
+}
