@@ -54,6 +54,18 @@ export async function* bodyChunks(
   }
 }
 
+/**
+ * The whole body, if it is small and came together with the head, as most do; null if it has to be waited for or
+ * decompressed.
+ */
+export function arrivedBody(request: IncomingMessage, bytesMax: number): Buffer | null {
+  const { complete, readableLength, headers } = request;
+  if (!complete || readableLength === 0 || readableLength > bytesMax) return null;
+  if (headers["content-encoding"] !== undefined) return null;
+  const body: unknown = request.read();
+  return Buffer.isBuffer(body) ? body : null;
+}
+
 function beforeDeadline<T>(work: Promise<T>, ms: number, timedOut: () => Error): Promise<T> {
   const { promise, resolve, reject } = Promise.withResolvers<T>();
   const timer = setTimeout(() => reject(timedOut()), ms);

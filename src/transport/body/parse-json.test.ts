@@ -13,7 +13,9 @@ async function check(text: string, value: unknown): Promise<void> {
 
 async function checkRefused(text: string): Promise<void> {
   for (const margin of MARGINS)
-    await expect(parseJsonChunks([Buffer.from(text + margin)], sampleFaults)).rejects.toThrow("invalid_json");
+    await expect(async () => parseJsonChunks([Buffer.from(text + margin)], sampleFaults)).rejects.toThrow(
+      "invalid_json",
+    );
 }
 
 test("JSON may be as deep as the limit and no deeper", async () => {

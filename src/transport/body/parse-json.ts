@@ -19,12 +19,15 @@ const utf8 = new TextDecoder("utf-8", { fatal: true });
 type JsonFaults = Pick<Faults, "invalidJson">;
 
 /**
- * Parses UTF-8 JSON of limited depth and size, given in chunks. Large texts take several turns of the event loop.
- * Throws `faults.invalidJson()`.
+ * Parses UTF-8 JSON of limited depth and size, given in chunks. Large texts take several turns of the event loop, and
+ * the result is then a promise. Throws `faults.invalidJson()`.
  */
-export async function parseJsonChunks(chunks: readonly Buffer[], faults: JsonFaults): Promise<unknown> {
+export function parseJsonChunks(chunks: readonly Buffer[], faults: JsonFaults): unknown {
   const bytes = chunks.reduce((sum, { length }) => sum + length, 0);
-  if (bytes <= AT_ONCE_BYTES_MAX) return parseJsonAtOnce(joined(chunks), faults);
+  return bytes <= AT_ONCE_BYTES_MAX ? parseJsonAtOnce(joined(chunks), faults) : parseInSlices(chunks, faults);
+}
+
+async function parseInSlices(chunks: readonly Buffer[], faults: JsonFaults): Promise<unknown> {
   const slices = new Slices();
   const assembler = new JsonAssembler();
   try {

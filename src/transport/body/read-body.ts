@@ -1,10 +1,12 @@
 import type { IncomingMessage } from "node:http";
+import { assert } from "../../base/assert.ts";
 import { isRecord } from "../../base/json/records.ts";
-import type { HeldBytes } from "../../base/limits/byte-budget.ts";
+import { type HeldBytes, SMALL_BYTES } from "../../base/limits/byte-budget.ts";
 import type { Contract, OperationRoute } from "../contract.ts";
 import type { Faults } from "../faults.ts";
 import type { TransportOptions } from "../options.ts";
 import {
+  arrivedBody,
   BODY_BYTES_PER_SECOND_MIN,
   type BodyFaults,
   type BodyLimits,
@@ -17,18 +19,29 @@ import { type IncomingForm, readForm } from "./read-form.ts";
 import { readLines } from "./read-lines.ts";
 
 const JSON_TYPE = "application/json";
+const FORM_TYPE = "multipart/form-data";
 
-/** Reads the body by its media type: a JSON value, lines, a form's parts, or bytes. Undefined if there is none. */
-export async function readBody(
+export function takesForms({ request }: OperationRoute): boolean {
+  return request.includes(FORM_TYPE);
+}
+
+/** A body that has not been read yet, and the spool for its files; null if the operation takes no forms. */
+export interface IncomingBody extends Pick<IncomingForm, "request"> {
+  readonly spool: IncomingForm["spool"] | null;
+}
+
+/**
+ * Reads the body by its media type: a JSON value, lines, a form's parts, or bytes. Undefined if there is none. Returns
+ * a promise unless a small body has already arrived.
+ */
+export function readBody(
   route: OperationRoute,
-  incoming: IncomingForm,
+  { request, spool }: IncomingBody,
   options: TransportOptions,
   faults: Faults,
-): Promise<unknown> {
-  const { request } = incoming;
+): unknown {
   if (route.request.length === 0) return undefined;
   if (!route.bodyRequired && !hasBody(request)) return undefined;
-  const timeouts = timeoutsOf(options);
   switch (acceptedType(route, request, faults)) {
     case JSON_TYPE:
       return readJson(route, request, options, faults);
@@ -39,8 +52,9 @@ export async function readBody(
         { lineBytesMax: options.messageBytesMax, idleTimeoutMs: options.linesIdleTimeoutMs },
         faults,
       );
-    case "multipart/form-data":
-      return readForm(incoming, { ...timeouts, fileBytesMax: options.fileBytesMax }, faults);
+    case FORM_TYPE:
+      assert(spool !== null, "an operation that takes forms has a spool");
+      return readForm({ request, spool }, { ...timeoutsOf(options), fileBytesMax: options.fileBytesMax }, faults);
     default:
       return readWhole(request, options, faults, (chunks) => Buffer.concat(chunks));
   }
@@ -63,6 +77,7 @@ function acceptedType(
   faults: Faults,
 ): string {
   const given = request.headers["content-type"] ?? "";
+  if (given === JSON_TYPE && accepted.includes(JSON_TYPE)) return JSON_TYPE;
   const [type = "", ...parameters] = given.split(";").map((part) => part.trim().toLowerCase());
   const named = type === "" && accepted.includes(JSON_TYPE) ? JSON_TYPE : type;
   const charset = parameters.find((parameter) => parameter.startsWith("charset="))?.replaceAll('"', "");
@@ -72,12 +87,7 @@ function acceptedType(
   return named;
 }
 
-async function readJson(
-  route: OperationRoute,
-  request: IncomingMessage,
-  options: TransportOptions,
-  faults: Faults,
-): Promise<unknown> {
+function readJson(route: OperationRoute, request: IncomingMessage, options: TransportOptions, faults: Faults): unknown {
   return readWhole(request, options, faults, (chunks) => {
     if (chunks.every(({ length }) => length === 0) && !route.bodyRequired) return undefined;
     return parseJsonChunks(chunks, faults);
@@ -131,8 +141,19 @@ type WholeBodyOptions = Pick<
   "bodyBytesMax" | "bodyIdleTimeoutMs" | "bodyTotalTimeoutMs" | "incoming"
 >;
 
+/** Passes the whole body to `read`, at once if it is small and has already arrived. */
+function readWhole<T>(
+  request: IncomingMessage,
+  options: WholeBodyOptions,
+  faults: Faults,
+  read: (chunks: readonly Buffer[]) => T | Promise<T>,
+): T | Promise<T> {
+  const arrived = arrivedBody(request, Math.min(SMALL_BYTES, options.bodyBytesMax));
+  return arrived === null ? awaitWhole(request, options, faults, read) : read([arrived]);
+}
+
 /** Passes the whole body to `read`. Its bytes count towards the budget `incoming` until `read` has finished. */
-async function readWhole<T>(
+async function awaitWhole<T>(
   request: IncomingMessage,
   { bodyBytesMax, bodyIdleTimeoutMs, bodyTotalTimeoutMs, incoming }: WholeBodyOptions,
   faults: Faults,

@@ -39,7 +39,7 @@ export function createApplication<P>({
   const served = { ...given, options: { ...TRANSPORT_DEFAULTS, ...options }, inFlight: new InFlight() };
   const { contract, faults, inFlight, log } = served;
   const serveAsset = assetServer(assets);
-  const router = mountOperations(served);
+  const { router, findFixed } = mountOperations(served);
   const fixed = fixedPaths({
     contract,
     assetPaths: Object.keys(assets),
@@ -51,6 +51,10 @@ export function createApplication<P>({
     ctx.respond = false; // Only the functions of transport/stream write replies.
     ctx.exchange = openExchange(ctx.req, ctx.res, served);
     return answerExchange(ctx.exchange, next, served);
+  });
+  koa.use(({ exchange }, next) => {
+    const mount = findFixed(exchange.caller.method, exchange.path);
+    return mount === null ? next() : mount(exchange, {});
   });
   koa.use(({ exchange }, next) => {
     const methods = fixed.get(exchange.path);

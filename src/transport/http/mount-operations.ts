@@ -4,7 +4,7 @@ import { assert } from "../../base/assert.ts";
 import { Slices } from "../../base/limits/slices.ts";
 import { readTraceContext } from "../../base/trace-context.ts";
 import { hasBody } from "../body/body-chunks.ts";
-import { checkBody, readBody, readBodyQuery } from "../body/read-body.ts";
+import { checkBody, readBody, readBodyQuery, takesForms } from "../body/read-body.ts";
 import { UploadSpool } from "../body/upload-spool.ts";
 import type { OperationRoute } from "../contract.ts";
 import type { Handler, OperationRequest, Reply, RequestContext } from "../handler.ts";
@@ -20,25 +20,35 @@ export interface ExchangeHolder {
 
 export type OperationRouter = Router<DefaultState, ExchangeHolder>;
 
-/**
- * A router with a handler for each operation of the contract. Throws an error that names operations without a handler.
- */
-export function mountOperations<P>(served: ServedInterface<P>): OperationRouter {
+/** Serves one operation. `params` holds the parameters of its path. */
+type Mount = (exchange: Exchange, params: Readonly<Record<string, string>>) => Promise<void>;
+
+export interface MountedOperations {
+  readonly router: OperationRouter;
+  /** Finds operations whose path has no parameters, which are the busiest, without a search; null if there is none. */
+  readonly findFixed: (method: string, path: string) => Mount | null;
+}
+
+/** Mounts a handler for each operation of the contract. Throws an error that names operations without a handler. */
+export function mountOperations<P>(served: ServedInterface<P>): MountedOperations {
   const { routes } = served.contract;
   const missing = routes.map(({ operationId }) => operationId).filter((id) => !Object.hasOwn(served.handlers, id));
   assert(missing.length === 0, `every operation has a handler; these have none: ${missing.join(", ")}`);
   const router: OperationRouter = new Router({ exclusive: "specificity", sensitive: true });
+  const fixed = new Map<string, Mount>();
   for (const route of routes) {
     const handler = served.handlers[route.operationId];
     assert(handler !== undefined, "an operation that is not missing has a handler");
     const operation = { route, handler };
-    router.register(route.path, [route.method], ({ exchange, params }) => {
+    const mount: Mount = (exchange, params) => {
       exchange.operationId = route.operationId;
       exchange.route = route.path;
       return serveOperation(operation, exchange, params, served);
-    });
+    };
+    router.register(route.path, [route.method], ({ exchange, params }) => mount(exchange, params));
+    if (!route.path.includes(":")) fixed.set(`${route.method.toUpperCase()} ${route.path}`, mount);
   }
-  return router;
+  return { router, findFixed: (method, path) => fixed.get(`${method} ${path}`) ?? null };
 }
 
 async function serveOperation<P>(
@@ -56,36 +66,40 @@ async function serveOperation<P>(
     exchange.callerFields = admission.logFieldsFor?.(principal) ?? {};
   }
   const query = readQuery(route.query, await searchOf(route, exchange, served), faults);
-  const spool = new UploadSpool(options.uploadFolder, options.incoming.open());
+  const spool = takesForms(route) ? new UploadSpool(options.uploadFolder, options.incoming.open()) : null;
   try {
     const answer = async (): Promise<Reply> => {
       const sent = await readBody(route, { request: exchange.request, spool }, options, faults);
       const slices = new Slices();
       const body = await checkBody(route, sent, contract, faults);
-      await slices.pause(); // A body that took long to check will also take long to handle.
+      if (slices.isOver) await slices.next(); // A body that took long to check will also take long to handle.
       const request: OperationRequest = { path: params, query, headers: namedHeaders(route, exchange), body };
       return handler(request, requestContext(route, exchange, principal));
     };
     // Writing may take long. Written this way, no frame holds the request's or the reply's body meanwhile.
     await answer().then((reply) => writeReply(exchange, reply, served));
   } finally {
-    await spool.release();
+    if (spool !== null) await spool.release();
   }
 }
 
 /** The query string, preceded by parameters from the body where the contract allows them. The last value counts. */
-async function searchOf<P>(
+function searchOf<P>(
   route: OperationRoute,
   { request, search }: Exchange,
   { options, faults }: ServedInterface<P>,
-): Promise<string> {
+): string | Promise<string> {
   if (route.queryInBody !== true || !hasBody(request)) return search;
-  return `${await readBodyQuery(request, options, faults)}&${search}`;
+  return readBodyQuery(request, options, faults).then((sent) => `${sent}&${search}`);
 }
 
 function namedHeaders(route: OperationRoute, { request }: Exchange): Record<string, string> {
-  const named = route.headers.map((name): [string, string | null] => [name, singleHeader(request.headers[name])]);
-  return Object.fromEntries(named.filter((entry): entry is [string, string] => entry[1] !== null));
+  const named: Record<string, string> = {};
+  for (const name of route.headers) {
+    const value = singleHeader(request.headers[name]);
+    if (value !== null) named[name] = value;
+  }
+  return named;
 }
 
 function requestContext<P>(route: OperationRoute, exchange: Exchange, principal: P): RequestContext<P> {

@@ -14,9 +14,11 @@ export function readQuery(
   search: string,
   faults: QueryFaults,
 ): Record<string, unknown> {
-  const given = new URLSearchParams(search);
   const query: Record<string, unknown> = {};
-  for (const [name, parameter] of Object.entries(table)) {
+  const parameters = Object.entries(table);
+  if (parameters.length === 0) return query;
+  const given = new URLSearchParams(search);
+  for (const [name, parameter] of parameters) {
     const values = [name, ...parameter.aliases].flatMap((alias) => given.getAll(alias));
     const value = readParameter(name, parameter, values, faults);
     if (value !== undefined) query[name] = value;
