@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { cleanUp } from "./clean-up.ts";
 import { THIS_TREE } from "./servers.ts";
 
 /** The commit before storage left the event loop. */
@@ -19,11 +20,12 @@ export function checkOutBase(): Checkout | null {
   const commit = process.env["BENCH_BASE"] ?? BASE_COMMIT;
   if (commit === "none") return null;
   const root = mkdtempSync(join(tmpdir(), "antiphon-base-"));
+  const remove = cleanUp(() => rmSync(root, { recursive: true, force: true }));
   const archive = git("archive", "--format=tar", commit);
   execFileSync("tar", ["-x", "-C", root], { input: archive });
   if (lockOf(root) === lockOf(THIS_TREE)) symlinkSync(join(THIS_TREE, "node_modules"), join(root, "node_modules"));
   else execFileSync("npm", ["ci", "--loglevel=error", "--no-progress"], { cwd: root, stdio: "inherit" });
-  return { root, name: commit, remove: () => rmSync(root, { recursive: true, force: true }) };
+  return { root, name: commit, remove };
 }
 
 /** The commit of this checkout, marked if files differ from it. */

@@ -2,18 +2,21 @@ import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
+import { cleanUp } from "./clean-up.ts";
 import type { Job, Outcome } from "./load-job.ts";
 
 /** The process that makes load. It does one job at a time. */
 export class LoadGenerator {
   readonly #child: ChildProcessByStdio<Writable, Readable, null>;
   readonly #lines: AsyncIterator<string>;
+  readonly stop: () => void;
 
   constructor() {
     this.#child = spawn(process.execPath, [join(import.meta.dirname, "load.ts")], {
       stdio: ["pipe", "pipe", "inherit"],
     });
     this.#lines = createInterface({ input: this.#child.stdout })[Symbol.asyncIterator]();
+    this.stop = cleanUp(() => this.#child.kill());
   }
 
   /** Resolves when all replies of the job came, whole or not. */
@@ -37,9 +40,5 @@ export class LoadGenerator {
   /** Closes the connections that a job held. */
   release(): void {
     this.#child.stdin.write("release\n");
-  }
-
-  stop(): void {
-    this.#child.kill();
   }
 }

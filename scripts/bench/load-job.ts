@@ -6,6 +6,8 @@ export interface Job {
   readonly body: string;
   readonly count: number;
   readonly atOnce: number;
+  /** After this time no further request is begun. */
+  readonly secondsMax: number;
   /** A reply in which this does not occur is not whole. */
   readonly endMark: string;
   /** Occurs in the first piece of a reply that contains text of the model. */

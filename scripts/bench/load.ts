@@ -133,17 +133,18 @@ async function perform(job: Job): Promise<Outcome> {
     delayMs: [],
   };
   const request = requestOf(job);
+  const startedAt = performance.now();
+  const mayBegin = (): boolean => begun < job.count && performance.now() - startedAt < job.secondsMax * 1000;
   let begun = 0;
   const worker = async (): Promise<void> => {
     let socket: Socket | null = null;
-    while (begun < job.count) {
+    while (mayBegin()) {
       begun += 1;
       socket ??= connect({ port: job.port, host: "127.0.0.1", noDelay: true });
       if (!(await ask(socket, request, job, tally))) socket = null;
     }
     socket?.destroy();
   };
-  const startedAt = performance.now();
   await Promise.all(Array.from({ length: job.atOnce }, worker));
   const quantiles = (values: readonly number[]) => ({ p50: quantile(values, 0.5), p99: quantile(values, 0.99) });
   return {

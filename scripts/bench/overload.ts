@@ -1,6 +1,7 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { availableParallelism } from "node:os";
 import { checkOutBase } from "./base-checkout.ts";
+import { cleanUp } from "./clean-up.ts";
 import { LoadGenerator } from "./load-generator.ts";
 import { startServer, startUpstream, THIS_TREE, type Upstream } from "./servers.ts";
 import { serverSide } from "./sides.ts";
@@ -21,14 +22,16 @@ export async function measureOverload(): Promise<void> {
     if (base !== null) await count(`base ${base.name}`, base.root, upstream);
     await count("this tree", THIS_TREE, upstream);
   } finally {
-    for (const other of others) other.kill("SIGKILL");
+    for (const stop of others) stop();
     upstream.stop();
     base?.remove();
   }
 }
 
-function startBusyLoop(): ChildProcess {
-  return spawn(process.execPath, ["-e", "for (;;) Math.random();"], { stdio: "ignore" });
+/** Returns a function that ends it. */
+function startBusyLoop(): () => void {
+  const child = spawn(process.execPath, ["-e", "for (;;) Math.random();"], { stdio: "ignore" });
+  return cleanUp(() => child.kill("SIGKILL"));
 }
 
 async function count(name: string, root: string, upstream: Upstream): Promise<void> {

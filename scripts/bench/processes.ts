@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 
 /** Scheduler ticks of Linux are reported as hundredths of a second. */
 const MS_PER_TICK = 10;
-const START_MS_MAX = 30_000;
+const START_MS_MAX = 60_000;
 
 export interface Started {
   readonly child: ChildProcess;

@@ -1,12 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { LoadGenerator } from "./load-generator.ts";
+import type { Outcome } from "./load-job.ts";
 import { cpuOfTree, peakBytes, residentBytes } from "./processes.ts";
 import type { Asked, Side } from "./sides.ts";
 
 /** One line of the table. */
 export interface Figure {
   readonly title: string;
-  readonly must: number;
+  readonly must: number | null;
   readonly aim: number | null;
   /** Digits after the point. */
   readonly digits: number;
@@ -30,8 +31,10 @@ const KILOBYTE = 1000;
 
 /** Several tokens a write, so that the upstream is not what limits the streams. */
 const TOKENS_PER_WRITE = Number(process.env["BENCH_TOKENS_PER_WRITE"] ?? 4);
+/** So that a slow machine measures less instead of longer. */
+const SAMPLE_SECONDS_MAX = 6;
 const JSON_TOKENS = 20;
-const PACED_TOKENS = 150;
+const PACED_TOKENS = 100;
 const PACE_MS = 20;
 
 const IDLE_STREAMS = 500;
@@ -47,14 +50,9 @@ export const ROWS = {
       { title: "  CPU ms a request", must: 0.4, aim: 0.28, digits: 3 },
     ],
     measure: async (side, load) => {
-      const asked = {
-        shape: { tokens: JSON_TOKENS, perWrite: JSON_TOKENS },
-        isStreamed: false,
-        count: 2400,
-        atOnce: 16,
-      };
-      const { seconds, cpu } = await timed(side, load, asked);
-      return [asked.count / seconds, cpu / asked.count];
+      const shape = { tokens: JSON_TOKENS, perWrite: JSON_TOKENS };
+      const { seconds, cpu, whole } = await timed(side, load, { shape, isStreamed: false, count: 2400, atOnce: 16 });
+      return [whole / seconds, cpu / whole];
     },
   },
   streams: {
@@ -66,7 +64,7 @@ export const ROWS = {
   },
   "long-streams": {
     figures: [
-      { title: "tokens/s, 64 streams of 2,000", must: 130_000, aim: 200_000, digits: 0, isRate: true },
+      { title: "tokens/s, 64 streams of 2,000", must: null, aim: null, digits: 0, isRate: true },
       { title: "  CPU ms per 1,000 token events", must: 4.6, aim: 4, digits: 2 },
     ],
     measure: (side, load) => burst(side, load, { tokens: 2000, streams: 64, atOnce: 64 }),
@@ -81,9 +79,14 @@ export const ROWS = {
   paced: {
     figures: [
       { title: "paced tokens, p99 over direct, 16 streams, ms", must: 3, aim: 1, digits: 1, isOverDirect: true },
-      { title: "  256 streams, ms", must: 30, aim: 5, digits: 1, isOverDirect: true },
     ],
-    measure: async (side, load) => [await pacedDelay(side, load, 16), await pacedDelay(side, load, 256)],
+    measure: async (side, load) => [await pacedDelay(side, load, 16)],
+  },
+  "paced-256": {
+    figures: [
+      { title: "paced tokens, p99 over direct, 256 streams, ms", must: 30, aim: 5, digits: 1, isOverDirect: true },
+    ],
+    measure: async (side, load) => [await pacedDelay(side, load, 256)],
   },
   "burst-memory": {
     figures: [{ title: "peak RSS, 256 streams of 2,000 at once, MB", must: 500, aim: 300, digits: 0 }],
@@ -101,10 +104,15 @@ export const ROWS = {
   },
 } as const satisfies Readonly<Record<string, Row>>;
 
-async function timed(side: Side, load: LoadGenerator, asked: Asked): Promise<{ seconds: number; cpu: number }> {
+interface Timed extends Outcome {
+  /** Milliseconds. */
+  readonly cpu: number;
+}
+
+async function timed(side: Side, load: LoadGenerator, asked: Asked): Promise<Timed> {
   const before = cpuOfTree(side.pid);
-  const { seconds } = await load.performWell(side.job(asked));
-  return { seconds, cpu: cpuOfTree(side.pid) - before };
+  const outcome = await load.performWell(side.job({ ...asked, secondsMax: SAMPLE_SECONDS_MAX }));
+  return { ...outcome, cpu: cpuOfTree(side.pid) - before };
 }
 
 interface Burst {
@@ -116,9 +124,9 @@ interface Burst {
 /** Tokens a second, and the CPU time of 1,000. */
 async function burst(side: Side, load: LoadGenerator, { tokens, streams, atOnce }: Burst): Promise<readonly number[]> {
   const shape = { tokens, perWrite: TOKENS_PER_WRITE };
-  const { seconds, cpu } = await timed(side, load, { shape, count: streams, atOnce });
-  const all = streams * tokens;
-  return [all / seconds, (cpu * 1000) / all];
+  const { seconds, cpu, whole, texts } = await timed(side, load, { shape, count: streams, atOnce });
+  if (texts !== whole * tokens) throw new Error(`${whole} streams of ${tokens} tokens brought ${texts} token events`);
+  return [texts / seconds, (cpu * 1000) / texts];
 }
 
 async function pacedDelay(side: Side, load: LoadGenerator, streams: number): Promise<number> {

@@ -2,6 +2,7 @@ import type { ChildProcess } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { cleanUp } from "./clean-up.ts";
 import { startProgram } from "./processes.ts";
 
 /** The folder of this checkout. */
@@ -44,7 +45,7 @@ const SETTINGS = {
 
 export async function startUpstream(): Promise<Upstream> {
   const { child, match } = await startProgram(join(import.meta.dirname, "upstream.ts"), {}, /listening (\d+)/);
-  return { port: Number(match[1]), pid: pidOf(child), stop: () => void child.kill("SIGKILL") };
+  return { port: Number(match[1]), pid: pidOf(child), stop: cleanUp(() => child.kill("SIGKILL")) };
 }
 
 export async function startServer({ root, upstream, env = {}, nodeFlags = [] }: ServerOptions): Promise<Server> {
@@ -53,10 +54,10 @@ export async function startServer({ root, upstream, env = {}, nodeFlags = [] }: 
   const ready = /http:\/\/127\.0\.0\.1:(\d+)\/v1/;
   const settings = { ...SETTINGS, ...model, ...env };
   const { child, match } = await startProgram(join(root, "src/main.ts"), settings, ready, nodeFlags);
-  const stop = (): void => {
+  const stop = cleanUp(() => {
     child.kill("SIGKILL");
-    rmSync(folder, { recursive: true, force: true });
-  };
+    rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+  });
   const authorization = `Bearer ${readFileSync(join(folder, "api-key"), "utf8").trim()}`;
   const headers = { authorization, "content-type": "application/json" };
   return { port: Number(match[1]), pid: pidOf(child), headers, folder, stop };

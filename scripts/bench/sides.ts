@@ -9,7 +9,7 @@ export interface Side {
   job(asked: Asked): Job;
 }
 
-export interface Asked extends Partial<Pick<Job, "atText" | "isDated">> {
+export interface Asked extends Partial<Pick<Job, "atText" | "isDated" | "secondsMax">> {
   readonly shape: Partial<UpstreamShape>;
   readonly count: number;
   readonly atOnce: number;
@@ -17,20 +17,23 @@ export interface Asked extends Partial<Pick<Job, "atText" | "isDated">> {
   readonly isStreamed?: boolean;
 }
 
+const HOUR_S = 3600;
+
+/** What a job says unless it is asked otherwise. */
+const USUAL = { atText: "read", isDated: false, secondsMax: HOUR_S } as const;
+
 export function serverSide({ port, pid, headers }: Server, { stores }: { readonly stores: boolean }): Side {
   return {
     pid,
-    job: ({ shape, count, atOnce, atText = "read", isDated = false, isStreamed = true }) => ({
+    job: ({ shape, isStreamed = true, ...load }) => ({
       port,
       headers,
       path: "/v1/responses",
       body: JSON.stringify({ model: modelName(shape), input: "Hi", stream: isStreamed, store: stores }),
       endMark: isStreamed ? "event: response.completed\n" : '"completed"',
       textMark: "event: response.output_text.delta\n",
-      count,
-      atOnce,
-      atText,
-      isDated,
+      ...USUAL,
+      ...load,
     }),
   };
 }
@@ -38,17 +41,15 @@ export function serverSide({ port, pid, headers }: Server, { stores }: { readonl
 export function upstreamSide({ port, pid }: Upstream): Side {
   return {
     pid,
-    job: ({ shape, count, atOnce, atText = "read", isDated = false }) => ({
+    job: ({ shape, isStreamed: _isStreamed, ...load }) => ({
       port,
       headers: { "content-type": "application/json" },
       path: "/v1/chat/completions",
       body: JSON.stringify({ model: modelName(shape), stream: true, messages: [] }),
       endMark: "data: [DONE]\n",
       textMark: '"content":" ',
-      count,
-      atOnce,
-      atText,
-      isDated,
+      ...USUAL,
+      ...load,
     }),
   };
 }

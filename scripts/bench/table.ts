@@ -102,7 +102,9 @@ function printRow({ figures }: Row, rounds: readonly Round[]): void {
   figures.forEach((figure, index) => {
     const value = (column: Column): number =>
       median(rounds.map((values) => valueIn(values, column, index, figure)).filter((one) => !Number.isNaN(one)));
-    const shown = [...COLUMNS.map(value), figure.must, figure.aim ?? Number.NaN].map((one) => show(one, figure));
+    const shown = [...COLUMNS.map(value), figure.must ?? Number.NaN, figure.aim ?? Number.NaN].map((one) =>
+      show(one, figure),
+    );
     console.log(`${figure.title.padEnd(TITLE_WIDTH)}${shown.join("")}  ${verdict(value("tree"), figure)}`);
   });
 }
@@ -120,6 +122,7 @@ function show(value: number, { digits }: Figure): string {
 
 function verdict(value: number, { must, aim, isRate = false }: Figure): string {
   const reaches = (target: number): boolean => (isRate ? value >= target : value <= target);
+  if (must === null) return "";
   if (aim !== null && reaches(aim)) return "met, and the aim";
   return reaches(must) ? "met" : "missed";
 }
