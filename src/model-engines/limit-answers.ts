@@ -73,7 +73,9 @@ class LimitedTurn implements AsyncIterableIterator<Batch, undefined> {
 
   /** The batch itself, or the part that fits followed by a `finished` event. */
   #fitting(batch: Batch): Batch {
-    for (const [place, event] of batch.entries()) {
+    let place = -1;
+    for (const event of batch) {
+      place += 1;
       const part = this.#meter.fit(event);
       if (part === event) continue;
       const last = part === null ? [] : [part];

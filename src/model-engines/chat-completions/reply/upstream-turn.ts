@@ -62,6 +62,7 @@ export class UpstreamTurn implements Dispatcher.DispatchHandler {
   #controller: Dispatcher.DispatchController | null = null;
   #timer: NodeJS.Timeout;
   #isWaitingForEndMark = false;
+  #isPassing = false;
 
   constructor(options: TurnOptions) {
     this.#options = options;
@@ -113,10 +114,9 @@ export class UpstreamTurn implements Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(): void {
-    if (this.#phase.name === "streaming") this.#attempt(() => this.#stream.end());
+    if (this.#phase.name === "streaming") this.#readEnd();
     else if (this.#phase.name === "collecting") this.#readCollected(this.#phase);
     else if (this.#phase.name === "undecided") this.#fail(brokenAnswer("sent an empty answer"));
-    this.#pass();
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
@@ -147,12 +147,28 @@ export class UpstreamTurn implements Dispatcher.DispatchHandler {
   }
 
   #readStream(bytes: Buffer): void {
-    this.#attempt(() => this.#stream.feed(bytes));
-    this.#pass();
+    try {
+      this.#stream.feed(bytes);
+    } catch (error) {
+      this.#fail(error);
+      return;
+    }
+    if (this.#stream.isDone) this.#end();
+    else this.#passSoon();
     if (this.#isWaitingForEndMark || !this.#options.reader.hasFinishReason || this.#phase.name !== "streaming") return;
     this.#isWaitingForEndMark = true;
     clearTimeout(this.#timer);
     this.#timer = setTimeout(this.#timeOut, Math.min(END_MARK_WAIT_MS, this.#options.totalMs));
+  }
+
+  #readEnd(): void {
+    try {
+      this.#stream.end();
+    } catch (error) {
+      this.#fail(error);
+      return;
+    }
+    this.#end();
   }
 
   #collect(phase: Extract<Phase, { name: "collecting" }>, bytes: Buffer): void {
@@ -171,42 +187,45 @@ export class UpstreamTurn implements Dispatcher.DispatchHandler {
     const { context } = this.#options;
     if (phase.status !== 200)
       this.#fail(explainRefusal({ status: phase.status, headers: phase.headers, body: text }, context, Date.now()));
-    else this.#attempt(() => this.#readPlain(text));
+    else this.#readPlain(text);
   }
 
   /** Reads an unstreamed answer: one object in the shape of a chunk, with `message` instead of `delta`. */
   #readPlain(text: string): void {
     const { reader, context } = this.#options;
-    const parsed = jsonOrUndefined(text);
-    const answer = isList(parsed) ? parsed[0] : parsed;
-    if (!isRecord(answer)) throw brokenAnswer("sent an answer that is no JSON object");
-    if (isError(answer)) throw explainStreamError(answer, context);
-    reader.read(answer);
-    reader.finish();
+    try {
+      const parsed = jsonOrUndefined(text);
+      const answer = isList(parsed) ? parsed[0] : parsed;
+      if (!isRecord(answer)) throw brokenAnswer("sent an answer that is no JSON object");
+      if (isError(answer)) throw explainStreamError(answer, context);
+      reader.read(answer);
+      reader.finish();
+    } catch (error) {
+      this.#fail(error);
+      return;
+    }
     this.#beginStream();
-    this.#queue.push(reader.take());
     this.#end();
   }
 
-  #attempt(read: () => void): void {
-    try {
-      read();
-    } catch (error) {
-      this.#queue.push(this.#stream.take()); // Events before the error are still valid.
-      this.#fail(error);
-    }
+  /**
+   * Passes events to the reader once all bytes of this read of the socket are parsed. undici reports each HTTP chunk of
+   * them on its own; together they are one batch, with one promise.
+   */
+  #passSoon(): void {
+    if (this.#isPassing) return;
+    this.#isPassing = true;
+    queueMicrotask(this.#pass);
   }
 
-  /** Passes the events that are ready to the reader. */
-  #pass(): void {
-    if (this.#phase.name !== "streaming") return;
+  readonly #pass = (): void => {
+    this.#isPassing = false;
     this.#queue.push(this.#stream.take());
-    if (this.#stream.isDone) this.#end();
-  }
+  };
 
   #endEarly(): boolean {
     if (!this.#stream.endEarly()) return false;
-    this.#pass();
+    this.#end();
     return true;
   }
 
@@ -222,6 +241,7 @@ export class UpstreamTurn implements Dispatcher.DispatchHandler {
   /** Ends the turn normally. The rest of the reply is still read, so that the connection can be reused. */
   #end(): void {
     this.#settle();
+    this.#pass();
     this.#queue.end();
   }
 
@@ -229,6 +249,7 @@ export class UpstreamTurn implements Dispatcher.DispatchHandler {
     if (this.#phase.name === "ended") return;
     const isAccepted = this.#phase.name === "streaming";
     this.#settle();
+    this.#pass(); // Events before the error are still valid.
     if (isAccepted) this.#queue.fail(error);
     else this.#refuse(error instanceof ModelError ? error : brokenAnswer("sent an answer that could not be read"));
     this.#disconnect();
