@@ -64,7 +64,6 @@ async function ask(worker: Worker, signal: AbortSignal): Promise<DecodeAnswer> {
   const timer = setTimeout(() => stuck("timeout"), PIECE_MS_MAX);
   signal.addEventListener("abort", leave, { once: true });
   worker.on("message", receive).on("error", stuck).on("exit", exit);
-  // oxlint-disable-next-line require-post-message-target-origin -- threads have no origins
   worker.postMessage("more");
   try {
     return await promise;

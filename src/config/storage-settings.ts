@@ -42,7 +42,7 @@ export const STORAGE_SETTINGS = {
     name: "EVENT_COMMIT_INTERVAL_MS",
     section: "Storage",
     kind: "duration",
-    default: 4,
+    default: 2,
     min: 0,
     max: SECOND,
     text: "Shortest time between two commits of events. All runs share one commit in this time, and live readers may wait this long.",

@@ -135,20 +135,11 @@ export class ContextTooLong extends Error {
 /** Another process kept the database locked beyond the maximum wait. Nothing was changed. */
 export class StoreBusy extends Error {
   override readonly name = "StoreBusy";
-
-  constructor(waitedMs: number, cause: unknown) {
-    super(`Another process has kept the database locked for more than ${waitedMs} ms.`, { cause });
-  }
 }
 
 /** The file is damaged or is no SQLite database. It was not changed. */
 export class StoreSpoilt extends Error {
   override readonly name = "StoreSpoilt";
-
-  constructor(cause: unknown) {
-    const said = cause instanceof Error ? ` (${cause.message})` : "";
-    super(`The database is damaged, or no SQLite database${said}.`, { cause });
-  }
 }
 
 /** Limits how much is stored for each owner. */

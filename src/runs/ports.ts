@@ -223,7 +223,15 @@ export interface ClosedRun {
 
 /** Another worker has claimed the run, or it was deleted. This worker can store no more of it and must show no more. */
 export class RunLost extends Error {
-  override readonly name = "RunLost";
+  override readonly name: string = "RunLost";
+}
+
+/**
+ * The store ended while it worked. It is unknown whether the events are stored, so the run is left to the worker that
+ * claims it.
+ */
+export class StoreStopped extends RunLost {
+  override readonly name = "StoreStopped";
 }
 
 /**

@@ -5,9 +5,7 @@ import { randomHex } from "../base/ids.ts";
 import type { ConversationStore, FileStore, ResponseStore, StorageQuota } from "../responses-api/ports.ts";
 import type { EventLog, RunLedger } from "../runs/ports.ts";
 import { StoredConversations } from "./conversations/conversation-store.ts";
-import { migrate } from "./database/migrate.ts";
 import type { Database } from "./database/schema.ts";
-import { sqliteDialect } from "./database/sqlite.ts";
 import { FileFolder } from "./files/file-folder.ts";
 import { StoredFiles } from "./files/file-store.ts";
 import { type KeyStore, StoredKeys } from "./key-store.ts";
@@ -16,18 +14,19 @@ import type { WriteJob, WriteOutcome } from "./runs/commit-plan.ts";
 import { CommitQueue, type CommitReport } from "./runs/commit-queue.ts";
 import { StoredEventLog, sizeOfJob } from "./runs/event-log.ts";
 import { StoredRunLedger } from "./runs/run-ledger.ts";
-import { RunWriter } from "./runs/run-writer.ts";
-import { WorkerLease } from "./runs/worker-lease.ts";
-import { countUsage } from "./upkeep/count-usage.ts";
-import { type Erasure, StoredErasure } from "./upkeep/erasure.ts";
-import { type Expiry, StoredExpiry } from "./upkeep/expiry.ts";
+import type { DatabaseCalls } from "./thread/database-calls.ts";
+import type { DatabaseOptions } from "./thread/database-owner.ts";
+import { remoteDialect } from "./thread/remote-dialect.ts";
+import { StoreClient } from "./thread/store-client.ts";
+import type { Erasure } from "./upkeep/erasure.ts";
+import type { Expiry } from "./upkeep/expiry.ts";
 import { StoredQuota } from "./upkeep/storage-quota.ts";
 
 /**
  * The shortest time between two commits of appended events, in milliseconds. Live readers wait up to this long, and all
  * runs share a commit.
  */
-const COMMIT_INTERVAL_MS = 4;
+const COMMIT_INTERVAL_MS = 2;
 const LOCK_WAIT_MS = 10_000;
 const CONTEXT_BYTES_MAX = 64 * 1024 * 1024;
 /** How many characters one commit takes; further jobs wait for the next commit. */
@@ -48,6 +47,8 @@ export interface StoreOptions {
   /** How many bytes may be stored for one owner. Absent or 0: no limit. */
   readonly ownerBytesMax?: number;
   readonly onCommit?: (commit: CommitReport) => void;
+  /** Called if the store thread ended and cannot be started again. The default ends the process with the error. */
+  readonly onLost?: (error: Error) => void;
 }
 
 export interface Store {
@@ -68,17 +69,21 @@ export interface Store {
   close(): Promise<void>;
 }
 
+/** Opens the database in a thread of its own, so that no statement keeps the event loop waiting. */
 export async function openStore(options: StoreOptions): Promise<Store> {
-  let isSpoilt = false;
-  const db = new Kysely<Database>({ dialect: dialectOf(options, () => (isSpoilt = true)) });
-  await prepare(db, options).catch(async (error: unknown) => {
-    await db.destroy();
-    throw error;
-  });
-  const lease = new WorkerLease(db);
-  const writer = new RunWriter(db, lease);
+  const calls = await StoreClient.open(databaseOptions(options), options.onLost ?? throwLater);
+  return await assembleStore(calls, options, () => calls.isUp);
+}
+
+/** The parts of a store around what the owner of its database answers. */
+export async function assembleStore(
+  calls: DatabaseCalls,
+  options: StoreOptions,
+  isUp: () => boolean = () => true,
+): Promise<Store> {
+  const db = new Kysely<Database>({ dialect: remoteDialect(calls) });
   const queue = new CommitQueue<WriteJob, WriteOutcome>({
-    commit: (jobs) => writer.commit(jobs),
+    commit: (jobs) => calls.commit(jobs),
     sizeOf: sizeOfJob,
     intervalMs: options.commitIntervalMs ?? COMMIT_INTERVAL_MS,
     commitSizeMax: COMMIT_CHARACTERS_MAX,
@@ -88,32 +93,38 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const quota = new StoredQuota(db, ownerBytesMax);
   const keys = new StoredKeys(db);
   const folder = new FileFolder(filesFolder(options));
-  const files = new StoredFiles(db, lease, folder, quota);
+  const files = new StoredFiles(db, calls, folder, quota);
   await folder.removeAbandoned();
   // Each sweep of expired files tries again and reports the error.
   await files.removeLeftovers().catch(() => {});
   return {
     responses: new StoredResponses(db, queue, contextBytesMax),
     conversations: new StoredConversations(db, queue, quota, contextBytesMax),
-    events: new StoredEventLog(db, queue, writer),
-    ledger: new StoredRunLedger(db, queue, lease),
+    events: new StoredEventLog(db, queue, calls),
+    ledger: new StoredRunLedger(db, queue, calls),
     files,
     keys,
-    expiry: new StoredExpiry(db),
-    erasure: new StoredErasure(db),
+    expiry: calls,
+    erasure: calls,
     quota,
-    isReady: async () => (await succeeds(keys.count())) && !isSpoilt,
+    isReady: async () => isUp() && (await calls.isSound().catch(() => false)),
     hasRoom: () => succeeds(folder.probe()),
     close: async () => {
       await queue.close();
-      try {
-        await lease.resign();
-      } finally {
-        await db.destroy();
-      }
+      await calls.close();
       if (isInMemory(options)) await folder.removeAll();
     },
   };
+}
+
+export function databaseOptions({ file, lockWaitMs, sync, ownerBytesMax = 0 }: StoreOptions): DatabaseOptions {
+  return { file, lockWaitMs: lockWaitMs ?? LOCK_WAIT_MS, sync: sync ?? "normal", countsUsage: ownerBytesMax > 0 };
+}
+
+function throwLater(error: Error): void {
+  setImmediate(() => {
+    throw error;
+  });
 }
 
 function succeeds(work: Promise<unknown>): Promise<boolean> {
@@ -121,15 +132,6 @@ function succeeds(work: Promise<unknown>): Promise<boolean> {
     () => true,
     () => false,
   );
-}
-
-async function prepare(db: Kysely<Database>, { ownerBytesMax = 0 }: StoreOptions): Promise<void> {
-  await migrate(db);
-  if (ownerBytesMax > 0) await countUsage(db);
-}
-
-function dialectOf({ file, lockWaitMs = LOCK_WAIT_MS, sync = "normal" }: StoreOptions, onSpoilt: () => void) {
-  return sqliteDialect(file, { lockWaitMs, sync, onSpoilt });
 }
 
 function isInMemory({ file }: StoreOptions): boolean {

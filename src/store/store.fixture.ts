@@ -3,9 +3,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import type { EventLog, Owner, RecordedEvent } from "../runs/ports.ts";
-import { openStore, type Store, type StoreOptions } from "./open-store.ts";
+import { assembleStore, databaseOptions, openStore, type Store, type StoreOptions } from "./open-store.ts";
 import { textEvents } from "./runs/text-events.fixture.ts";
 import { anItem, aResponse, OURS } from "./stored-shapes.fixture.ts";
+import { DatabaseOwner } from "./thread/database-owner.ts";
+import { freePlace, takePlace } from "./thread/own-workers.ts";
 
 /** A path for a database in a new folder, which is removed after the test. */
 export function temporaryFile(): string {
@@ -17,6 +19,18 @@ export function temporaryFile(): string {
 export async function openTestStore(options: Partial<StoreOptions> = {}): Promise<Store> {
   const store = await openStore({ file: temporaryFile(), ...options });
   onTestFinished(() => store.close());
+  return store;
+}
+
+/** A store whose database is in this thread, so that a test's fake time applies to it. */
+export async function openStoreInThisThread(options: Partial<StoreOptions> = {}): Promise<Store> {
+  const all = { file: temporaryFile(), ...options };
+  const own = takePlace();
+  const store = await assembleStore(await DatabaseOwner.open(databaseOptions(all), own), all);
+  onTestFinished(async () => {
+    await store.close();
+    freePlace(own);
+  });
   return store;
 }
 

@@ -1,15 +1,16 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
 import { Kysely, sql } from "kysely";
 import { expect, onTestFinished, test } from "vitest";
 import { temporaryFile } from "../store.fixture.ts";
+import { Checkpoints } from "./checkpoints.ts";
 import { sqliteDialect } from "./sqlite.ts";
 
 const LARGE = 12_000_000;
-const PAGES_USUAL = 1_000;
-const PAGES_MAX = 64 * 1024;
 
 function openDatabase(file: string): Kysely<unknown> {
   const db = new Kysely<unknown>({
@@ -23,39 +24,58 @@ async function store(db: Kysely<unknown>, length: number): Promise<void> {
   await sql`insert into texts values (${"x".repeat(length)})`.execute(db);
 }
 
-/** How many pages the log may have before a commit copies it. */
-async function logPagesMax(db: Kysely<unknown>): Promise<number | undefined> {
-  const { rows } = await sql<{ wal_autocheckpoint: number }>`pragma wal_autocheckpoint`.execute(db);
-  return rows[0]?.wal_autocheckpoint;
-}
-
 async function storedLengths(db: Kysely<unknown>): Promise<readonly number[]> {
   const { rows } = await sql<{ length: number }>`select length(text) as length from texts`.execute(db);
   return rows.map(({ length }) => length);
 }
 
-test("a large commit leaves the copying of its log to a thread", async () => {
+test("commits leave the copying of their log to a thread", async () => {
   const file = temporaryFile();
   const db = openDatabase(file);
   await sql`create table texts (text text)`.execute(db);
+  const { rows } = await sql<{ wal_autocheckpoint: number }>`pragma wal_autocheckpoint`.execute(db);
+  expect(rows).toEqual([{ wal_autocheckpoint: 0 }]);
   await db.transaction().execute(async (transaction) => {
     await store(transaction, LARGE / 2);
-    expect(await logPagesMax(transaction)).toBe(PAGES_USUAL);
     await store(transaction, LARGE / 2);
-    expect(await logPagesMax(transaction)).toBe(PAGES_MAX);
   });
-  await expect.poll(() => logPagesMax(db), { timeout: 20_000 }).toBe(PAGES_USUAL);
-  expect(statSync(file).size).toBeGreaterThan(LARGE);
+  await expect.poll(() => statSync(file).size, { timeout: 20_000 }).toBeGreaterThan(LARGE);
   expect(await storedLengths(db)).toEqual([LARGE / 2, LARGE / 2]);
 });
 
-test("large commits while the thread works are copied, too", async () => {
+test("many small commits are copied, too", async () => {
   const file = temporaryFile();
   const db = openDatabase(file);
   await sql`create table texts (text text)`.execute(db);
-  for (let commit = 0; commit < 4; commit += 1) await store(db, LARGE);
-  await expect.poll(() => logPagesMax(db), { timeout: 20_000 }).toBe(PAGES_USUAL);
-  expect(statSync(file).size).toBeGreaterThan(4 * LARGE);
+  for (let commit = 0; commit < 1_100; commit += 1) await store(db, 1_000);
+  await expect.poll(() => statSync(file).size, { timeout: 20_000 }).toBeGreaterThan(250 * 1_000);
+});
+
+test("a log that grew over its limit is emptied", async () => {
+  const file = temporaryFile();
+  mkdirSync(dirname(file), { recursive: true });
+  const database = new DatabaseSync(file);
+  database.exec("pragma journal_mode = wal; create table texts (text text)");
+  const checkpoints = new Checkpoints(database, file, 10);
+  const commit = (): void => {
+    const text = "x".repeat(LARGE);
+    checkpoints.beforeStatement([text]);
+    database.prepare("insert into texts values (?)").run(text);
+    checkpoints.afterTransaction();
+  };
+  commit();
+  await expect.poll(() => statSync(file).size, { timeout: 20_000 }).toBeGreaterThan(LARGE);
+  await expect
+    .poll(
+      () => {
+        checkpoints.afterTransaction();
+        return statSync(`${file}-wal`).size;
+      },
+      { timeout: 20_000 },
+    )
+    .toBe(0);
+  await checkpoints.close();
+  database.close();
 });
 
 test("closing waits for the thread, so that nothing is left beside the database", async () => {

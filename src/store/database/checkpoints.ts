@@ -1,84 +1,101 @@
 import type { DatabaseSync } from "node:sqlite";
 import { Worker } from "node:worker_threads";
+import type { CheckpointResult } from "./checkpoint-worker.ts";
 import { textLength } from "./text-length.ts";
 
-/** A commit that writes more than this does not copy the log itself. */
-const LARGE_CHARACTERS = 8 * 1024 * 1024;
-/** A commit copies the log into the database once it has this many pages of 4 KiB. This is SQLite's own default. */
-const LOG_PAGES_USUAL = 1_000;
-/** The same while a thread is to copy the log, so that the log cannot grow without end. */
+/** The thread copies the log once this many pages were added to it. This is SQLite's own default. */
+const PAGES_DUE = 1_000;
+const PAGE_BYTES = 4_096;
+/** A transaction adds about this many pages besides those of its text: each table and index that it changes. */
+const PAGES_PER_TRANSACTION = 4;
+/** Beyond this many pages (256 MiB) the next transaction waits until the log is empty, so that it cannot grow on. */
 const LOG_PAGES_MAX = 64 * 1024;
 
 /**
- * Copies the write-ahead log into the database after large commits. This takes about 2 ms per MB and SQLite would do it
- * as part of the commit, while the whole process waits. Therefore a thread does it, with its own connection. If the
- * thread fails, the next commit does it.
+ * Copies the write-ahead log into the database from a thread with its own connection. That takes about 2 ms per MB, and
+ * SQLite would do it as part of a commit, while all others wait. If the thread fails, commits copy the log again.
  */
 export class Checkpoints {
   readonly #database: DatabaseSync;
   readonly #file: string;
+  readonly #logPagesMax: number;
   /** Characters that the current transaction has written. */
   #written = 0;
-  #logPagesMax = 0;
-  /** Whether a large commit was made since the thread started. */
-  #isDue = false;
-  #thread: Promise<void> | null = null;
+  /** About how many pages were added since the thread was last asked. */
+  #pages = 0;
+  #thread: Worker | null = null;
+  #working: PromiseWithResolvers<void> | null = null;
+  #isLogFull = false;
+  /** Whether the thread failed, so that commits copy the log. */
+  #isAlone = false;
 
-  constructor(database: DatabaseSync, file: string) {
+  constructor(database: DatabaseSync, file: string, logPagesMax = LOG_PAGES_MAX) {
     this.#database = database;
     this.#file = file;
-    this.#letLogGrowTo(LOG_PAGES_USUAL);
+    this.#logPagesMax = logPagesMax;
+    this.#database.exec("pragma wal_autocheckpoint = 0");
   }
 
   /** Must be called before each statement. */
   beforeStatement(parameters: readonly unknown[]): void {
     this.#written += textLength(parameters);
-    if (this.#isLarge) this.#letLogGrowTo(LOG_PAGES_MAX);
   }
 
   /** Must be called after each transaction and after each statement outside of one. */
   afterTransaction(): void {
-    this.#isDue ||= this.#isLarge;
+    this.#pages += PAGES_PER_TRANSACTION + this.#written / PAGE_BYTES;
     this.#written = 0;
-    if (this.#isDue && this.#thread === null) this.#startThread();
+    if (this.#isLogFull) this.#emptyLog();
+    if (this.#pages >= PAGES_DUE && this.#working === null && !this.#isAlone) this.#ask();
   }
 
-  /** Waits for the thread. */
+  /** Waits until the thread has ended. */
   async close(): Promise<void> {
-    while (this.#thread !== null) await this.#thread;
-  }
-
-  get #isLarge(): boolean {
-    return this.#written > LARGE_CHARACTERS;
-  }
-
-  #startThread(): void {
-    this.#isDue = false;
-    this.#thread = copyLog(this.#file)
-      .catch(() => {}) // The next commit copies the log.
-      .then(() => this.#afterThread());
-  }
-
-  #afterThread(): void {
+    await this.#working?.promise;
+    await this.#thread?.terminate();
     this.#thread = null;
-    if (this.#isDue) this.#startThread();
-    else if (!this.#isLarge) this.#letLogGrowTo(LOG_PAGES_USUAL);
   }
 
-  #letLogGrowTo(pages: number): void {
-    if (pages === this.#logPagesMax) return;
-    this.#database.exec(`pragma wal_autocheckpoint = ${pages}`);
-    this.#logPagesMax = pages;
+  #ask(): void {
+    this.#pages = 0;
+    this.#thread ??= this.#startThread();
+    this.#working = Promise.withResolvers<void>();
+    this.#thread.ref();
+    this.#thread.postMessage(null);
   }
-}
 
-async function copyLog(file: string): Promise<void> {
-  const worker = new Worker(new URL("./checkpoint-worker.ts", import.meta.url), {
-    workerData: file,
-    env: {},
-    execArgv: [],
-    stdout: true,
-    stderr: true,
-  });
-  await new Promise((resolve, reject) => worker.once("error", reject).once("exit", resolve));
+  #startThread(): Worker {
+    const thread = new Worker(new URL("./checkpoint-worker.ts", import.meta.url), {
+      workerData: this.#file,
+      env: {},
+      execArgv: [],
+      stdout: true,
+      stderr: true,
+    });
+    thread.on("message", ({ log }: CheckpointResult) => {
+      this.#isLogFull = log > this.#logPagesMax;
+      this.#rest();
+    });
+    thread.once("error", () => this.#fallBack());
+    return thread;
+  }
+
+  #rest(): void {
+    this.#thread?.unref();
+    this.#working?.resolve();
+    this.#working = null;
+  }
+
+  /** Lets commits copy the log, as SQLite does by itself. */
+  #fallBack(): void {
+    this.#isAlone = true;
+    this.#database.exec(`pragma wal_autocheckpoint = ${PAGES_DUE}`);
+    this.#rest();
+  }
+
+  /** Most of the log was just copied, so this is short. While another process reads the log, it has no effect. */
+  #emptyLog(): void {
+    this.#isLogFull = false;
+    this.#database.exec("pragma wal_checkpoint(truncate)");
+  }
 }

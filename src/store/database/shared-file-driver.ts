@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { CompiledQuery, type DatabaseConnection, type QueryResult, type SqliteDatabase, SqliteDriver } from "kysely";
-import { StoreBusy, StoreSpoilt } from "../../responses-api/ports.ts";
 import type { Checkpoints } from "./checkpoints.ts";
-import { isBusy, isSpoilt } from "./sqlite-faults.ts";
+import { busyError, isBusy, isSpoilt, spoiltError } from "./sqlite-faults.ts";
 
 /** Waits between tries, in milliseconds. */
 const RETRY_MS = [1, 2, 5, 10, 15, 20];
@@ -15,9 +14,9 @@ const RETRY_MS_MAX = 25;
  */
 export class SharedFileDriver extends SqliteDriver {
   readonly #lockWaitMs: number;
+  readonly #onSpoilt: () => void;
   readonly #turns = new Turns();
   #connection: DatabaseConnection | null = null;
-  readonly #onSpoilt: () => void;
   readonly #checkpoints: Checkpoints | null;
   #inTransaction = false;
 
@@ -90,10 +89,10 @@ export class SharedFileDriver extends SqliteDriver {
       } catch (error) {
         if (isSpoilt(error)) {
           this.#onSpoilt();
-          throw new StoreSpoilt(error);
+          throw spoiltError(error);
         }
         if (this.#inTransaction || !isBusy(error)) throw error;
-        if (performance.now() - startedAt >= this.#lockWaitMs) throw new StoreBusy(this.#lockWaitMs, error);
+        if (performance.now() - startedAt >= this.#lockWaitMs) throw busyError(this.#lockWaitMs, error);
       }
       await this.#stepAside(RETRY_MS[tries] ?? RETRY_MS_MAX);
     }

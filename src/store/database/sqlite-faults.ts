@@ -1,3 +1,5 @@
+import { StoreBusy, StoreSpoilt } from "../../responses-api/ports.ts";
+
 const SQLITE_BUSY = 5;
 const SQLITE_CORRUPT = 11;
 const SQLITE_NOTADB = 26;
@@ -18,4 +20,13 @@ export function isSpoilt(error: unknown): boolean {
 function primaryCode(error: unknown): number | null {
   if (!(error instanceof Error) || !("errcode" in error) || typeof error.errcode !== "number") return null;
   return error.errcode % PRIMARY_CODES;
+}
+
+export function busyError(waitedMs: number, cause: unknown): StoreBusy {
+  return new StoreBusy(`Another process has kept the database locked for more than ${waitedMs} ms.`, { cause });
+}
+
+export function spoiltError(cause: unknown): StoreSpoilt {
+  const said = cause instanceof Error ? ` (${cause.message})` : "";
+  return new StoreSpoilt(`The database is damaged, or no SQLite database${said}.`, { cause });
 }

@@ -11,10 +11,9 @@ import {
 } from "kysely";
 import { LRUCache } from "lru-cache";
 import { assert } from "../../base/assert.ts";
-import { StoreBusy, StoreSpoilt } from "../../responses-api/ports.ts";
 import { Checkpoints } from "./checkpoints.ts";
 import { SharedFileDriver } from "./shared-file-driver.ts";
-import { isBusy, isSpoilt } from "./sqlite-faults.ts";
+import { busyError, isBusy, isSpoilt, spoiltError } from "./sqlite-faults.ts";
 
 /** SQLite's own limit on the variables of one statement. */
 export const STATEMENT_VARIABLES_MAX = 32_766;
@@ -61,9 +60,9 @@ function enterWriteAheadMode(database: DatabaseSync, lockWaitMs: number): void {
     try {
       return database.exec("pragma journal_mode = wal");
     } catch (error) {
-      if (isSpoilt(error)) throw new StoreSpoilt(error);
+      if (isSpoilt(error)) throw spoiltError(error);
       if (!isBusy(error)) throw error;
-      if (performance.now() - startedAt >= lockWaitMs) throw new StoreBusy(lockWaitMs, error);
+      if (performance.now() - startedAt >= lockWaitMs) throw busyError(lockWaitMs, error);
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, OPEN_RETRY_MS);
     }
   }

@@ -13,7 +13,7 @@ import type {
 } from "../../responses-api/ports.ts";
 import type { Owner } from "../../runs/ports.ts";
 import type { Database, FilesTable } from "../database/schema.ts";
-import type { WorkerLease } from "../runs/worker-lease.ts";
+import type { DatabaseCalls } from "../thread/database-calls.ts";
 import type { FileFolder } from "./file-folder.ts";
 
 /** How long the contents of a file may take to arrive and be written, in milliseconds. */
@@ -27,20 +27,25 @@ const REMOVED_TOGETHER_MAX = 100;
  */
 export class StoredFiles implements FileStore {
   readonly #db: Kysely<Database>;
-  readonly #lease: WorkerLease;
+  readonly #calls: Pick<DatabaseCalls, "workerNumber" | "findDeadWorkers">;
   readonly #folder: FileFolder;
   readonly #quota: StorageQuota;
 
-  constructor(db: Kysely<Database>, lease: WorkerLease, folder: FileFolder, quota: StorageQuota) {
+  constructor(
+    db: Kysely<Database>,
+    calls: Pick<DatabaseCalls, "workerNumber" | "findDeadWorkers">,
+    folder: FileFolder,
+    quota: StorageQuota,
+  ) {
     this.#db = db;
-    this.#lease = lease;
+    this.#calls = calls;
     this.#folder = folder;
     this.#quota = quota;
   }
 
   async createFile(owner: Owner, file: IncomingFile, signal?: AbortSignal): Promise<StoredFile> {
     await this.#quota.requireRoom(owner);
-    const holder = await this.#lease.number();
+    const holder = await this.#calls.workerNumber();
     const { content, expiresAfter } = file;
     const row = rowOf(owner, file, { id: `file-${randomHex(48)}`, createdAt: now(), expiresAfter });
     await this.#db
@@ -90,7 +95,7 @@ export class StoredFiles implements FileStore {
   }
 
   async deleteFile(owner: Owner, fileId: string): Promise<boolean> {
-    const holder = await this.#lease.number();
+    const holder = await this.#calls.workerNumber();
     const { numUpdatedRows } = await this.#db
       .updateTable("files")
       .set({ holder })
@@ -107,7 +112,7 @@ export class StoredFiles implements FileStore {
 
   async deleteExpired(by: number): Promise<number> {
     await this.removeLeftovers();
-    const holder = await this.#lease.number();
+    const holder = await this.#calls.workerNumber();
     let removed = 0;
     for (;;) {
       const ids = await this.#holdExpired(by, holder);
@@ -121,8 +126,8 @@ export class StoredFiles implements FileStore {
   async removeLeftovers(): Promise<void> {
     // The usual case. It avoids registering this process as a worker.
     if ((await this.#listHolders()).length === 0) return;
-    const own = await this.#lease.number();
-    const dead = await this.#lease.findDead(this.#db, own);
+    const own = await this.#calls.workerNumber();
+    const dead = await this.#calls.findDeadWorkers();
     const workers = await this.#db.selectFrom("workers").select("id").execute();
     const living = new Set(workers.map(({ id }) => id).filter((id) => !dead.includes(id)));
     const gone = (await this.#listHolders()).filter((holder) => holder !== own && !living.has(holder));

@@ -8,13 +8,13 @@ import { type ConversationEnd, sizeOfStep } from "../conversations/conversation-
 import type { Database } from "../database/schema.ts";
 import { lengthOfBlocks, packEvents } from "../event-blocks/event-block.ts";
 import { itemTextOf, itemTextsOf, lengthOfItems } from "../responses/item-text.ts";
+import type { DatabaseCalls } from "../thread/database-calls.ts";
 import type { Snapshot, WriteJob, WriteOutcome } from "./commit-plan.ts";
 import type { CommitQueue } from "./commit-queue.ts";
 import { readJournal } from "./journal.ts";
 import { readStoredEvents } from "./read-stored-events.ts";
 import { findNextNumber, LIVE_STATUSES } from "./run-rows.ts";
-import { type Chunk, chunkOfTail } from "./run-tail.ts";
-import type { RunWriter } from "./run-writer.ts";
+import type { Chunk } from "./run-tail.ts";
 
 /**
  * The event log in the database. Writing to a run that was deleted, has ended, or belongs to another worker throws
@@ -23,12 +23,16 @@ import type { RunWriter } from "./run-writer.ts";
 export class StoredEventLog implements EventLog {
   readonly #db: Kysely<Database>;
   readonly #queue: CommitQueue<WriteJob, WriteOutcome>;
-  readonly #writer: RunWriter;
+  readonly #calls: Pick<DatabaseCalls, "findTail">;
 
-  constructor(db: Kysely<Database>, queue: CommitQueue<WriteJob, WriteOutcome>, writer: RunWriter) {
+  constructor(
+    db: Kysely<Database>,
+    queue: CommitQueue<WriteJob, WriteOutcome>,
+    calls: Pick<DatabaseCalls, "findTail">,
+  ) {
     this.#db = db;
     this.#queue = queue;
-    this.#writer = writer;
+    this.#calls = calls;
   }
 
   async open(run: OpenedRun, events: readonly RecordedEvent[]): Promise<void> {
@@ -71,9 +75,7 @@ export class StoredEventLog implements EventLog {
   }
 
   async *read(responseId: string, after: number): AsyncGenerator<readonly RecordedEvent[], void> {
-    await this.#writer.recover();
-    const own = this.#writer.findTail(responseId);
-    const tail = own === null ? await findForeignTail(this.#db, responseId) : chunkOfTail(own);
+    const tail = await this.#calls.findTail(responseId);
     yield* readStoredEvents(this.#db, responseId, after, tail);
   }
 }
@@ -121,7 +123,7 @@ export function sizeOfJob(job: WriteJob): number {
 }
 
 /** The newest events of a run that another worker makes, from that worker's journal. */
-async function findForeignTail(db: Kysely<Database>, responseId: string): Promise<Chunk | null> {
+export async function findForeignTail(db: Kysely<Database>, responseId: string): Promise<Chunk | null> {
   const rows = await db
     .selectFrom("event_journal")
     .innerJoin("responses", "responses.worker", "event_journal.worker")

@@ -4,33 +4,28 @@ import { rememberJson } from "../../base/json/json-text.ts";
 import type { AbandonedRun, RunLedger } from "../../runs/ports.ts";
 import type { Database } from "../database/schema.ts";
 import { storedJson } from "../stored-json.ts";
+import type { ClaimedRun, DatabaseCalls } from "../thread/database-calls.ts";
 import type { WriteJob, WriteOutcome } from "./commit-plan.ts";
 import type { CommitQueue } from "./commit-queue.ts";
-import { removeDeadWorkers } from "./remove-dead-workers.ts";
 import { IS_LIVE } from "./run-rows.ts";
-import type { WorkerLease } from "./worker-lease.ts";
 
 /** The ledger of workers and runs in the database. */
 export class StoredRunLedger implements RunLedger {
   readonly #db: Kysely<Database>;
   readonly #queue: CommitQueue<WriteJob, WriteOutcome>;
-  readonly #lease: WorkerLease;
+  readonly #calls: DatabaseCalls;
 
-  constructor(db: Kysely<Database>, queue: CommitQueue<WriteJob, WriteOutcome>, lease: WorkerLease) {
+  constructor(db: Kysely<Database>, queue: CommitQueue<WriteJob, WriteOutcome>, calls: DatabaseCalls) {
     this.#db = db;
     this.#queue = queue;
-    this.#lease = lease;
+    this.#calls = calls;
   }
 
   async claimAbandoned(limit: number, isHere: (responseId: string) => boolean = () => true) {
-    const own = await this.#lease.number();
-    return await this.#db.transaction().execute(async (transaction) => {
-      if (!(await this.#lease.renew(own, transaction))) return [];
-      await removeDeadWorkers(transaction, await this.#lease.findDead(transaction, own));
-      const unmade = (await findUnmade(transaction, own)).filter(({ id, worker }) => worker !== own || !isHere(id));
-      const ids = unmade.slice(0, limit).map(({ id }) => id);
-      return await claim(transaction, own, ids);
-    });
+    const [unmade, own] = [await this.#calls.listUnmadeRuns(), await this.#calls.workerNumber()];
+    const free = unmade.filter(({ id, worker }) => worker !== own || !isHere(id)).slice(0, limit);
+    if (free.length === 0) return [];
+    return (await this.#calls.claimRuns(free.map(({ id }) => id))).map(abandonedRun);
   }
 
   async release(responseId: string): Promise<void> {
@@ -38,14 +33,14 @@ export class StoredRunLedger implements RunLedger {
   }
 
   async renewLease(): Promise<boolean> {
-    return await this.#lease.renew(await this.#lease.number());
+    return await this.#calls.renewLease();
   }
 
   async listHeld(): Promise<readonly string[]> {
     const rows = await this.#db
       .selectFrom("responses")
       .select("id")
-      .where("worker", "=", await this.#lease.number())
+      .where("worker", "=", await this.#calls.workerNumber())
       .where(IS_LIVE)
       .execute();
     return rows.map(({ id }) => id);
@@ -72,7 +67,7 @@ export class StoredRunLedger implements RunLedger {
     const rows = await this.#db
       .selectFrom("responses")
       .select("id")
-      .where("worker", "=", await this.#lease.number())
+      .where("worker", "=", await this.#calls.workerNumber())
       .where(IS_LIVE)
       .where("stop_asked", "=", 1)
       .execute();
@@ -80,31 +75,7 @@ export class StoredRunLedger implements RunLedger {
   }
 }
 
-/** The live runs that no other worker holds, oldest first, including this worker's own. */
-async function findUnmade(db: Kysely<Database>, own: number) {
-  const live = db.selectFrom("responses").select(["id", "worker", "created_at"]).where(IS_LIVE);
-  const others = db.selectFrom("workers").select("id").where("id", "!=", own);
-  const unmade = await live
-    .where("worker", "is", null)
-    // Each part can use the index of live responses; worker numbers are above 0.
-    .unionAll(live.where("worker", ">", 0).where("worker", "not in", others))
-    .execute();
-  // Sorting in SQL would not use the index.
-  return unmade.toSorted((one, other) => one.created_at - other.created_at || (one.id < other.id ? -1 : 1));
-}
-
-/** Assigns runs to this worker. */
-async function claim(db: Kysely<Database>, own: number, ids: readonly string[]): Promise<readonly AbandonedRun[]> {
-  const rows = await db
-    .selectFrom("responses")
-    .select(["organization", "project", "body", "task", "restarts", "worker"])
-    .where("id", "in", ids)
-    .orderBy("created_at")
-    .orderBy("id")
-    .execute();
-  await db.updateTable("responses").set({ worker: own }).where("id", "in", ids).execute();
-  return rows.map(({ organization, project, body, task, restarts, worker }) => {
-    const response = rememberJson(storedJson<Response>(body), body);
-    return { owner: { organization, project }, response, task: worker === own ? null : task, restarts };
-  });
+function abandonedRun({ organization, project, body, task, restarts }: ClaimedRun): AbandonedRun {
+  const response = rememberJson(storedJson<Response>(body), body);
+  return { owner: { organization, project }, response, task, restarts };
 }

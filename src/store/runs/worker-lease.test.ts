@@ -2,7 +2,7 @@ import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { verifies } from "../../../tests/verifies.ts";
-import { openTestStore, readNumbers, temporaryFile } from "../store.fixture.ts";
+import { openStoreInThisThread, openTestStore, readNumbers, temporaryFile } from "../store.fixture.ts";
 import { aResponse, OURS } from "../stored-shapes.fixture.ts";
 import { textEvents } from "./text-events.fixture.ts";
 import { LEASE_MS } from "./worker-lease.ts";
@@ -48,7 +48,7 @@ async function twoWorkers() {
   vi.useFakeTimers({ toFake: ["Date"] });
   onTestFinished(() => void vi.useRealTimers());
   const file = temporaryFile();
-  const [one, other] = [await openTestStore({ file }), await openTestStore({ file })];
+  const [one, other] = [await openStoreInThisThread({ file }), await openStoreInThisThread({ file })];
   await one.events.open(run("resp_1"), textEvents(0, 1));
   await other.ledger.renewLease();
   const claimed = async () => (await other.ledger.claimAbandoned(10)).map(({ response }) => response.id);

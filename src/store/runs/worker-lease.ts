@@ -2,6 +2,7 @@ import { readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
 import type { Kysely } from "kysely";
 import type { Database } from "../database/schema.ts";
+import { isOwnNumber, type OwnWorkers, setNumber } from "../thread/own-workers.ts";
 import { removeDeadWorkers } from "./remove-dead-workers.ts";
 
 /** How long a lease lasts without renewal, in milliseconds. */
@@ -13,12 +14,10 @@ export const LEASE_MS = 15_000;
  */
 const LOCK_NOTICED_MS = 1_000;
 
-/** The worker numbers of this process. */
-const OWN_NUMBERS = new Set<number>();
-
 /** Registers this process as a worker, when its number is first asked for, and renews its lease. */
 export class WorkerLease {
   readonly #db: Kysely<Database>;
+  readonly #own: OwnWorkers;
   #number: Promise<number> | null = null;
   #registered: number | null = null;
   #renewedAt = Date.now();
@@ -27,8 +26,9 @@ export class WorkerLease {
   /** Before this time, no worker is considered dead because of its lease. */
   #judgesFrom = 0;
 
-  constructor(db: Kysely<Database>) {
+  constructor(db: Kysely<Database>, own: OwnWorkers) {
     this.#db = db;
+    this.#own = own;
   }
 
   /** Must not be called inside a transaction: registering would wait for its end. */
@@ -64,7 +64,7 @@ export class WorkerLease {
       .execute();
     const others = await db.selectFrom("workers").selectAll().where("id", "!=", own).execute();
     const judges = now >= this.#judgesFrom;
-    return others.filter((worker) => (judges && worker.expires_at < now) || isGone(worker)).map(({ id }) => id);
+    return others.filter((worker) => (judges && worker.expires_at < now) || this.#isGone(worker)).map(({ id }) => id);
   }
 
   /** Removes this worker from the list. Others can claim its runs at once. */
@@ -72,11 +72,18 @@ export class WorkerLease {
     if (this.#number === null) return;
     const number = await this.#number;
     this.#number = null;
-    OWN_NUMBERS.delete(number);
+    setNumber(this.#own, 0);
     await this.#db.transaction().execute(async (transaction) => {
       await transaction.updateTable("workers").set({ expires_at: 0 }).where("id", "=", number).execute();
       await removeDeadWorkers(transaction, [number]);
     });
+  }
+
+  /** Whether a worker has ended, as far as this host can tell. */
+  #isGone(worker: WorkerProcess): boolean {
+    if (worker.host !== HOST) return false;
+    if (worker.pid === process.pid) return !isOwnNumber(this.#own, worker.id);
+    return hasEnded(worker);
   }
 
   async #register(): Promise<number> {
@@ -87,7 +94,7 @@ export class WorkerLease {
         .returning("id")
         .executeTakeFirstOrThrow(),
     );
-    OWN_NUMBERS.add(id);
+    setNumber(this.#own, id);
     this.#registered = id;
     this.#renewedAt = Date.now();
     return id;
@@ -128,9 +135,7 @@ function pidNamespace(): string {
 }
 
 /** Whether a worker's process has ended. Another process may have its number by now, and a zombie counts as ended. */
-function isGone(worker: WorkerProcess): boolean {
-  if (worker.host !== HOST || OWN_NUMBERS.has(worker.id)) return false;
-  if (worker.pid === process.pid) return true;
+function hasEnded(worker: WorkerProcess): boolean {
   try {
     process.kill(worker.pid, 0);
   } catch (error) {

@@ -1,0 +1,71 @@
+import { StoreBusy, StoreSpoilt } from "../../responses-api/ports.ts";
+import { RunLost } from "../../runs/ports.ts";
+import type { DatabaseCalls } from "./database-calls.ts";
+import type { DatabaseOptions } from "./database-owner.ts";
+import type { OwnWorkers } from "./own-workers.ts";
+
+/** Opens the database of a store. */
+export interface OpenRequest {
+  /** Counts from 1. */
+  readonly id: number;
+  readonly name: "open";
+  readonly args: readonly [DatabaseOptions, OwnWorkers];
+}
+
+/** One call of `DatabaseCalls` for the store at this place of `OwnWorkers`. */
+export type CallRequest = {
+  [Name in keyof DatabaseCalls]: {
+    readonly id: number;
+    readonly store: number;
+    readonly name: Name;
+    readonly args: Parameters<DatabaseCalls[Name]>;
+  };
+}[keyof DatabaseCalls];
+
+export type StoreRequest = OpenRequest | CallRequest;
+
+/** A request before it is known to be one of `StoreRequest`. */
+export interface SentRequest {
+  readonly id: number;
+  readonly store: number;
+  readonly name: StoreRequest["name"];
+  readonly args: readonly unknown[];
+}
+
+/** The answer to the call with this id. */
+export type CallAnswer<Result> =
+  | { readonly id: number; readonly ok: true; readonly result: Result }
+  | { readonly id: number; readonly ok: false; readonly error: ErrorMessage };
+
+/** An error as plain data: copying an error between threads keeps its text but not its class. */
+export interface ErrorMessage {
+  readonly name: string;
+  readonly message: string;
+  readonly stack: string | undefined;
+}
+
+export function messageOfError(error: unknown): ErrorMessage {
+  if (!(error instanceof Error)) return { name: "Error", message: String(error), stack: undefined };
+  const { name, message, stack } = error;
+  return { name, message, stack };
+}
+
+/** The error that was sent. Its stack is that of the other thread. */
+export function errorOf({ name, message, stack }: ErrorMessage): Error {
+  const error = withClass(name, message);
+  if (stack !== undefined) error.stack = stack;
+  return error;
+}
+
+function withClass(name: string, message: string): Error {
+  switch (name) {
+    case "StoreBusy":
+      return new StoreBusy(message);
+    case "StoreSpoilt":
+      return new StoreSpoilt(message);
+    case "RunLost":
+      return new RunLost(message);
+    default:
+      return new Error(message);
+  }
+}

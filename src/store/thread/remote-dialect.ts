@@ -1,0 +1,69 @@
+import {
+  type CompiledQuery,
+  type DatabaseConnection,
+  type Dialect,
+  type Driver,
+  type QueryResult,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+} from "kysely";
+import { InvariantError } from "../../base/assert.ts";
+import type { DatabaseCalls } from "./database-calls.ts";
+
+/** A Kysely dialect whose single statements are run by the owner of the database. It has no transactions. */
+export function remoteDialect(calls: Pick<DatabaseCalls, "query">): Dialect {
+  return {
+    createDriver: () => new RemoteDriver(calls),
+    createAdapter: () => new SqliteAdapter(),
+    createQueryCompiler: () => new SqliteQueryCompiler(),
+    createIntrospector: (db) => new SqliteIntrospector(db),
+  };
+}
+
+class RemoteDriver implements Driver {
+  readonly #connection: DatabaseConnection;
+
+  constructor(calls: Pick<DatabaseCalls, "query">) {
+    this.#connection = {
+      executeQuery: (query) => execute(calls, query),
+      streamQuery: () => {
+        throw new InvariantError("rows are read by pages, not as a stream");
+      },
+    };
+  }
+
+  async init(): Promise<void> {}
+
+  async acquireConnection(): Promise<DatabaseConnection> {
+    return this.#connection;
+  }
+
+  async releaseConnection(): Promise<void> {}
+
+  beginTransaction(): Promise<void> {
+    throw new InvariantError("transactions are calls of their own, made where the database is");
+  }
+
+  commitTransaction(): Promise<void> {
+    return this.beginTransaction();
+  }
+
+  rollbackTransaction(): Promise<void> {
+    return this.beginTransaction();
+  }
+
+  async destroy(): Promise<void> {}
+}
+
+async function execute<Row>(
+  calls: Pick<DatabaseCalls, "query">,
+  { sql, parameters }: CompiledQuery,
+): Promise<QueryResult<Row>> {
+  const { rows, numAffectedRows, insertId } = await calls.query({ sql, parameters });
+  return {
+    rows,
+    ...(numAffectedRows === undefined ? {} : { numAffectedRows }),
+    ...(insertId === undefined ? {} : { insertId }),
+  };
+}

@@ -1,0 +1,141 @@
+import type { WriteJob, WriteOutcome } from "../runs/commit-plan.ts";
+import type { Chunk } from "../runs/run-tail.ts";
+import type { ErasureCursor, ErasureStep } from "../upkeep/erasure.ts";
+import type { ExpiryCursor, ExpiryStep } from "../upkeep/expiry.ts";
+import type { ClaimedRun, DatabaseCalls, Statement, StatementResult, UnmadeRun } from "./database-calls.ts";
+import type { DatabaseOptions } from "./database-owner.ts";
+import { freePlace, type OwnWorkers, setNumber, takePlace } from "./own-workers.ts";
+import { storeThread, type ThreadConnection } from "./thread-connection.ts";
+
+/** A thread that ends again within this time, in milliseconds, is not started again. */
+const RESTART_PAUSE_MS = 60_000;
+
+/**
+ * Calls the store thread. If the thread ends by itself, its calls reject with `StoreStopped` and it is started once
+ * more: what was committed is in the file, and the runs of the old thread are claimed like those of a dead worker.
+ */
+export class StoreClient implements DatabaseCalls {
+  readonly #options: DatabaseOptions;
+  readonly #own: OwnWorkers;
+  readonly #onLost: (error: Error) => void;
+  #thread: ThreadConnection;
+  #startedAgainAt = Number.NEGATIVE_INFINITY;
+  #isUp = false;
+  #isClosing = false;
+  #closed: Promise<void> | null = null;
+
+  private constructor(options: DatabaseOptions, onLost: (error: Error) => void) {
+    this.#options = options;
+    this.#onLost = onLost;
+    this.#own = takePlace();
+    this.#thread = storeThread();
+  }
+
+  /** Resolves once the database is open. `onLost` is called if the thread ended and cannot be started again. */
+  static async open(options: DatabaseOptions, onLost: (error: Error) => void): Promise<StoreClient> {
+    const client = new StoreClient(options, onLost);
+    try {
+      await client.#openDatabase();
+    } catch (error) {
+      client.#leave();
+      throw error;
+    }
+    return client;
+  }
+
+  /** False while the thread is being started again. */
+  get isUp(): boolean {
+    return this.#isUp;
+  }
+
+  isSound(): Promise<boolean> {
+    return this.#thread.ask(this.#own.place, "isSound");
+  }
+
+  query(statement: Statement): Promise<StatementResult> {
+    return this.#thread.ask(this.#own.place, "query", statement);
+  }
+
+  commit(jobs: readonly WriteJob[]): Promise<readonly WriteOutcome[]> {
+    const outcomes = this.#thread.ask(this.#own.place, "commit", jobs);
+    this.#thread.send(); // Jobs were gathered before.
+    return outcomes;
+  }
+
+  findTail(responseId: string): Promise<Chunk | null> {
+    return this.#thread.ask(this.#own.place, "findTail", responseId);
+  }
+
+  workerNumber(): Promise<number> {
+    return this.#thread.ask(this.#own.place, "workerNumber");
+  }
+
+  renewLease(): Promise<boolean> {
+    return this.#thread.ask(this.#own.place, "renewLease");
+  }
+
+  findDeadWorkers(): Promise<readonly number[]> {
+    return this.#thread.ask(this.#own.place, "findDeadWorkers");
+  }
+
+  listUnmadeRuns(): Promise<readonly UnmadeRun[]> {
+    return this.#thread.ask(this.#own.place, "listUnmadeRuns");
+  }
+
+  claimRuns(ids: readonly string[]): Promise<readonly ClaimedRun[]> {
+    return this.#thread.ask(this.#own.place, "claimRuns", ids);
+  }
+
+  deleteExpired(before: number, cursor: ExpiryCursor | null): Promise<ExpiryStep> {
+    return this.#thread.ask(this.#own.place, "deleteExpired", before, cursor);
+  }
+
+  eraseUnused(cursor: ErasureCursor): Promise<ErasureStep> {
+    return this.#thread.ask(this.#own.place, "eraseUnused", cursor);
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
+    this.#isClosing = true;
+    try {
+      await this.#thread.ask(this.#own.place, "close");
+    } finally {
+      this.#leave();
+    }
+  }
+
+  #leave(): void {
+    this.#isClosing = true;
+    freePlace(this.#own);
+  }
+
+  async #openDatabase(): Promise<void> {
+    void this.#thread.ended.then((fault) => {
+      if (!this.#isClosing) this.#startAgain(fault);
+    });
+    await this.#thread.open(this.#options, this.#own);
+    this.#isUp = true;
+  }
+
+  #startAgain(fault: unknown): void {
+    if (!this.#isUp) return; // Opening rejects.
+    this.#isUp = false;
+    setNumber(this.#own, 0);
+    const now = performance.now();
+    const isTooSoon = now - this.#startedAgainAt < RESTART_PAUSE_MS;
+    // What was in memory is gone with the thread.
+    if (isTooSoon || this.#options.file === ":memory:") return this.#lose(fault);
+    this.#startedAgainAt = now;
+    this.#thread = storeThread();
+    this.#openDatabase().catch((error: unknown) => this.#lose(error));
+  }
+
+  #lose(cause: unknown): void {
+    this.#isClosing = true;
+    this.#onLost(new Error("The store thread ended and cannot be started again.", { cause }));
+  }
+}

@@ -1,0 +1,84 @@
+/** The store thread: opens databases and answers calls. */
+import { isMainThread, parentPort } from "node:worker_threads";
+import { assert, assertNever } from "../../base/assert.ts";
+import { DatabaseOwner } from "./database-owner.ts";
+import { type CallAnswer, type CallRequest, messageOfError, type OpenRequest, type StoreRequest } from "./messages.ts";
+
+assert(!isMainThread && parentPort !== null, "this module is the start of a thread");
+const port = parentPort;
+/** The open databases by the places of their stores. */
+const owners = new Map<number, Promise<DatabaseOwner>>();
+
+let answers: CallAnswer<unknown>[] = [];
+
+/** Sends all answers of a turn in one message, because each message costs more than an answer. */
+function answer(next: CallAnswer<unknown>): void {
+  if (answers.push(next) === 1) setImmediate(sendAnswers);
+}
+
+function sendAnswers(): void {
+  port.postMessage(answers);
+  answers = [];
+}
+
+async function settle(id: number, work: Promise<unknown>): Promise<void> {
+  answer(
+    await work.then(
+      (result): CallAnswer<unknown> => ({ id, ok: true, result }),
+      (error: unknown): CallAnswer<unknown> => ({ id, ok: false, error: messageOfError(error) }),
+    ),
+  );
+}
+
+function call(owner: DatabaseOwner, { name, args }: CallRequest): Promise<unknown> {
+  switch (name) {
+    case "isSound":
+      return owner.isSound(...args);
+    case "query":
+      return owner.query(...args);
+    case "commit":
+      return owner.commit(...args);
+    case "findTail":
+      return owner.findTail(...args);
+    case "workerNumber":
+      return owner.workerNumber(...args);
+    case "renewLease":
+      return owner.renewLease(...args);
+    case "findDeadWorkers":
+      return owner.findDeadWorkers(...args);
+    case "listUnmadeRuns":
+      return owner.listUnmadeRuns(...args);
+    case "claimRuns":
+      return owner.claimRuns(...args);
+    case "deleteExpired":
+      return owner.deleteExpired(...args);
+    case "eraseUnused":
+      return owner.eraseUnused(...args);
+    case "close":
+      return owner.close(...args);
+    default:
+      return assertNever(name);
+  }
+}
+
+async function open([options, own]: OpenRequest["args"]): Promise<null> {
+  const owner = DatabaseOwner.open(options, own);
+  owners.set(own.place, owner);
+  await owner.catch((error: unknown) => {
+    owners.delete(own.place);
+    throw error;
+  });
+  return null;
+}
+
+async function callStore(request: CallRequest): Promise<unknown> {
+  const owner = owners.get(request.store);
+  assert(owner !== undefined, "a store is opened before it is used");
+  if (request.name === "close") owners.delete(request.store);
+  return await call(await owner, request);
+}
+
+port.on("message", (requests: readonly StoreRequest[]) => {
+  for (const request of requests)
+    void settle(request.id, request.name === "open" ? open(request.args) : callStore(request));
+});

@@ -1,0 +1,118 @@
+import { setImmediate } from "node:timers";
+import { Worker } from "node:worker_threads";
+import { StoreStopped } from "../../runs/ports.ts";
+import type { DatabaseCalls } from "./database-calls.ts";
+import type { DatabaseOptions } from "./database-owner.ts";
+import { type CallAnswer, errorOf, type SentRequest } from "./messages.ts";
+import type { OwnWorkers } from "./own-workers.ts";
+
+type Result<Name extends keyof DatabaseCalls> = Awaited<ReturnType<DatabaseCalls[Name]>>;
+
+interface WaitingCall {
+  /** Takes `never`, because only the caller knows the type of the result. */
+  readonly resolve: (result: never) => void;
+  readonly reject: (error: Error) => void;
+}
+
+let latest: ThreadConnection | null = null;
+
+/**
+ * The store thread of this process; a new one if there is none or it has ended. All stores of the process share it,
+ * because starting a thread takes some 100 ms. It does not keep the process alive.
+ */
+export function storeThread(): ThreadConnection {
+  if (latest === null || latest.hasEnded) latest = new ThreadConnection();
+  return latest;
+}
+
+/** One store thread, and the calls that wait for its answers. */
+export class ThreadConnection {
+  readonly #worker: Worker;
+  readonly #waiting = new Map<number, WaitingCall>();
+  #outgoing: SentRequest[] = [];
+  #lastId = 0;
+  #fault: unknown = null;
+  #hasEnded = false;
+  /** Resolves when the thread has ended, to the error that ended it, or to null. */
+  readonly ended: Promise<unknown>;
+
+  constructor() {
+    this.#worker = new Worker(new URL("./store-thread.ts", import.meta.url), {
+      env: {},
+      execArgv: [],
+    });
+    this.#worker.on("message", (answers: readonly CallAnswer<never>[]) => {
+      for (const answer of answers) this.#settle(answer);
+    });
+    this.#worker.on("error", (error) => {
+      this.#fault = error;
+    });
+    this.ended = new Promise((resolve) => {
+      this.#worker.once("exit", () => {
+        this.#rejectAll();
+        resolve(this.#fault);
+      });
+    });
+    this.#worker.unref();
+  }
+
+  get hasEnded(): boolean {
+    return this.#hasEnded;
+  }
+
+  /** Resolves once the database is open; rejects with the reason if it cannot be opened. */
+  open(options: DatabaseOptions, own: OwnWorkers): Promise<null> {
+    return this.#request(own.place, "open", [options, own]);
+  }
+
+  /** Sends the call with the others of this turn of the loop. */
+  ask<Name extends keyof DatabaseCalls>(
+    store: number,
+    name: Name,
+    ...args: Parameters<DatabaseCalls[Name]>
+  ): Promise<Result<Name>> {
+    return this.#request(store, name, args);
+  }
+
+  /** Sends the calls that wait for the end of this turn. */
+  send(): void {
+    if (this.#outgoing.length === 0) return;
+    const calls = this.#outgoing;
+    this.#outgoing = [];
+    this.#worker.postMessage(calls);
+  }
+
+  /** Ends the thread at once, as a fault in it would. */
+  async terminate(): Promise<void> {
+    await this.#worker.terminate();
+  }
+
+  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- The callers know the type of the result.
+  #request<Answer>(store: number, name: SentRequest["name"], args: readonly unknown[]): Promise<Answer> {
+    if (this.#hasEnded) return Promise.reject(stopped());
+    const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+    if (this.#waiting.size === 0) this.#worker.ref();
+    this.#lastId += 1;
+    this.#waiting.set(this.#lastId, { resolve, reject });
+    if (this.#outgoing.push({ id: this.#lastId, store, name, args }) === 1) setImmediate(() => this.send());
+    return promise;
+  }
+
+  #settle(answer: CallAnswer<never>): void {
+    const call = this.#waiting.get(answer.id);
+    this.#waiting.delete(answer.id);
+    if (this.#waiting.size === 0) this.#worker.unref(); // An open store alone does not keep a process alive.
+    if (answer.ok) call?.resolve(answer.result);
+    else call?.reject(errorOf(answer.error));
+  }
+
+  #rejectAll(): void {
+    this.#hasEnded = true;
+    for (const { reject } of this.#waiting.values()) reject(stopped());
+    this.#waiting.clear();
+  }
+}
+
+function stopped(): StoreStopped {
+  return new StoreStopped("The store thread has ended.");
+}
