@@ -22,7 +22,7 @@ import {
   TOO_LONG_FAILURE,
 } from "./run-failures.ts";
 import type { RunFailure, RunPlan, RunSignal, RunState } from "./run-state.ts";
-import { initialState, type Transition, transition } from "./transition.ts";
+import { initialState, type Transition, transition, transitionAll } from "./transition.ts";
 import type { UnnumberedEvent } from "./wire-event.ts";
 
 type Turn = AsyncIterable<readonly ModelEvent[]>;
@@ -250,8 +250,8 @@ class RunDriver {
     if (started.length > 0 && this.#state.phase === "answering")
       await this.#recorder.advance(started, this.#state.plan.response);
     for await (const batch of turn) {
-      const events: UnnumberedEvent[] = [];
-      for (const event of batch) events.push(...this.#step({ type: "model", event }));
+      const { state, events } = transitionAll(this.#state, batch);
+      this.#state = state;
       this.#start.watch?.said(events.length);
       if (events.length > 0) await this.#recorder.record(events);
       if (this.#isTooLong() || this.#start.signal.aborted) return;

@@ -13,7 +13,7 @@ import type { ModelEvent } from "./ports.ts";
 import { aPlan } from "./run.fixture.ts";
 import type { RunPlan, RunSignal, RunState } from "./run-state.ts";
 import { anySignal } from "./signals.fixture.ts";
-import { initialState, transition } from "./transition.ts";
+import { initialState, transition, transitionAll } from "./transition.ts";
 
 interface Run {
   readonly events: readonly ResponseStreamEvent[];
@@ -324,4 +324,24 @@ describe("whatever a model does", () => {
       }
     });
   });
+});
+
+test("events that arrive together have the effect of each of them alone", () => {
+  const batches = fc.array(fc.array(anySignal(), { maxLength: 12 }), { maxLength: 6 });
+  fc.assert(
+    fc.property(batches, (signals) => {
+      const heard = signals.map((batch) => batch.flatMap((signal) => (signal.type === "model" ? [signal.event] : [])));
+      const alone = play([accepted, ...heard.flat().map(hears), ended]);
+      let { state } = transition(initialState(aPlan()), accepted);
+      const together = heard.flatMap((batch) => {
+        const next = transitionAll(state, batch);
+        state = next.state;
+        return next.events;
+      });
+      const end = transition(state, ended);
+      const numbered = [...together, ...end.events].map((event, index) => numberEvent(event, index + 2));
+      expect(numbered).toEqual(alone.events.slice(2));
+      expect(end.state).toEqual(alone.state);
+    }),
+  );
 });

@@ -5,11 +5,12 @@ import { addCallText, closeCall, openCall } from "./blocks/call-block.ts";
 import {
   addAnnotation,
   addRefusal,
-  addText,
+  addTexts,
   closeMessage,
   type MessageBlock,
   openMessage,
   type Phase,
+  type TextDelta,
 } from "./blocks/message-block.ts";
 import {
   addReasoningText,
@@ -41,6 +42,28 @@ export function transition(state: RunState, signal: RunSignal): Transition {
   const events: UnnumberedEvent[] = [];
   if (state.phase === "answering") return { state: answer(state, signal, events), events };
   return { state: begin(state, signal, events), events };
+}
+
+/**
+ * Applies the events that a model sent together, in order: the same as a signal for each of them, but a run of texts
+ * makes one new state.
+ */
+export function transitionAll(state: RunState, batch: readonly ModelEvent[]): Transition {
+  assert(state.phase === "answering", "a model is heard only after it has accepted");
+  const events: UnnumberedEvent[] = [];
+  let answered = state;
+  let texts: TextDelta[] = [];
+  for (const event of batch) {
+    if (event.type === "text_delta") {
+      if (event.text !== "") texts.push(event);
+      continue;
+    }
+    if (texts.length > 0) answered = addToMessage(answered, texts, events);
+    texts = [];
+    answered = applyModelEvent(answered, event, events);
+  }
+  if (texts.length > 0) answered = addToMessage(answered, texts, events);
+  return { state: answered, events };
 }
 
 export function initialState(plan: RunPlan): RunState {
@@ -111,26 +134,24 @@ function applyModelEvent(state: Answering, event: ModelEvent, events: Unnumbered
       return beginMessage(state, event.phase ?? null, events);
     case "message_finished":
       return state.open?.kind === "message" ? closeOpen(state, "completed", events) : state;
-    case "text_delta": {
-      const [ready, message] = ensureMessage(state, events);
-      return growAnswer(ready, addText(message, event.text, event.logprobs ?? [], events), event.text);
-    }
+    case "text_delta":
+      return addToMessage(state, [event], events);
     case "annotation": {
       const [ready, message] = ensureMessage(state, events);
       return { ...ready, open: addAnnotation(message, event.annotation, events) };
     }
     case "refusal_delta": {
       const [ready, message] = ensureMessage(state, events);
-      return growAnswer(ready, addRefusal(message, event.text, events), event.text);
+      return growAnswer(ready, addRefusal(message, event.text, events), event.text.length);
     }
     case "reasoning_delta": {
       const [ready, reasoning] = ensureReasoning(state, events);
       const add = state.plan.rawReasoningAs === "summary" ? addSummary : addReasoningText;
-      return growAnswer(ready, add(reasoning, event.text, events), event.text);
+      return growAnswer(ready, add(reasoning, event.text, events), event.text.length);
     }
     case "reasoning_summary_delta": {
       const [ready, reasoning] = ensureReasoning(state, events);
-      return growAnswer(ready, addSummary(reasoning, event.text, events), event.text);
+      return growAnswer(ready, addSummary(reasoning, event.text, events), event.text.length);
     }
     case "reasoning_summary_break":
       return state.open?.kind === "reasoning" ? { ...state, open: endSummaryPart(state.open, events) } : state;
@@ -138,7 +159,7 @@ function applyModelEvent(state: Answering, event: ModelEvent, events: Unnumbered
       return beginCall(state, event, events);
     case "call_delta":
       return state.open?.kind === "call"
-        ? growAnswer(state, addCallText(state.open, event.text, events), event.text)
+        ? growAnswer(state, addCallText(state.open, event.text, events), event.text.length)
         : state;
     case "call_finished":
       return state.open?.kind === "call" ? closeOpen(state, endOf(event), events) : state;
@@ -168,8 +189,15 @@ function isDatedForm(resolved: string, asked: string): boolean {
   return resolved.startsWith(`${asked}-`) && /^-\d{4}-\d{2}-\d{2}$/.test(resolved.slice(asked.length));
 }
 
-function growAnswer(state: Answering, open: Answering["open"], text: string): Answering {
-  return { ...state, open, characters: state.characters + text.length };
+function growAnswer(state: Answering, open: Answering["open"], characters: number): Answering {
+  return { ...state, open, characters: state.characters + characters };
+}
+
+function addToMessage(state: Answering, deltas: readonly TextDelta[], events: UnnumberedEvent[]): Answering {
+  const [ready, message] = ensureMessage(state, events);
+  let characters = 0;
+  for (const { text } of deltas) characters += text.length;
+  return growAnswer(ready, addTexts(message, deltas, events), characters);
 }
 
 /** The open message; opens one if there is none. */

@@ -5,6 +5,7 @@ import type {
   OutputMessage,
 } from "../../../generated/responses-api/types.ts";
 import { type GrowingText, grow, NO_TEXT, wholeTextOf } from "../../base/growing-text.ts";
+import type { ModelEvent } from "../ports.ts";
 import type { BlockEnd, UnnumberedEvent } from "../wire-event.ts";
 
 /** A message that is still being streamed: its finished parts, and at most one open part. */
@@ -31,31 +32,36 @@ type OpenPart =
 /** A linked list, newest first: adding an entry copies nothing. */
 type LogProbChain = { readonly entries: readonly LogProb[]; readonly before: LogProbChain } | null;
 
+export type TextDelta = Extract<ModelEvent, { readonly type: "text_delta" }>;
+
+const NONE: readonly LogProb[] = [];
+
 export function openMessage(id: string, index: number, phase: Phase | null, events: UnnumberedEvent[]): MessageBlock {
   const block: MessageBlock = { kind: "message", id, index, phase, content: [], part: null };
   events.push({ type: "response.output_item.added", output_index: index, item: messageItem(block, [], "in_progress") });
   return block;
 }
 
-export function addText(
-  block: MessageBlock,
-  text: string,
-  logprobs: readonly LogProb[],
-  events: UnnumberedEvent[],
-): MessageBlock {
+/** Adds texts that follow each other. Each has an event of its own. */
+export function addTexts(block: MessageBlock, deltas: readonly TextDelta[], events: UnnumberedEvent[]): MessageBlock {
   const ready = block.part?.kind === "text" ? block : openTextPart(closePart(block, events), events);
   if (ready.part?.kind !== "text") return ready;
-  if (text === "" && logprobs.length === 0) return ready;
-  events.push({
-    type: "response.output_text.delta",
-    content_index: ready.content.length,
-    delta: text,
-    item_id: ready.id,
-    logprobs: [...logprobs],
-    output_index: ready.index,
-  });
-  const chain = logprobs.length === 0 ? ready.part.logprobs : { entries: logprobs, before: ready.part.logprobs };
-  return { ...ready, part: { ...ready.part, text: grow(ready.part.text, text), logprobs: chain } };
+  let added = "";
+  let chain = ready.part.logprobs;
+  for (const { text, logprobs = NONE } of deltas) {
+    if (text === "" && logprobs.length === 0) continue;
+    events.push({
+      type: "response.output_text.delta",
+      content_index: ready.content.length,
+      delta: text,
+      item_id: ready.id,
+      logprobs: [...logprobs],
+      output_index: ready.index,
+    });
+    added += text;
+    if (logprobs.length > 0) chain = { entries: logprobs, before: chain };
+  }
+  return { ...ready, part: { ...ready.part, text: grow(ready.part.text, added), logprobs: chain } };
 }
 
 export function addAnnotation(block: MessageBlock, annotation: Annotation, events: UnnumberedEvent[]): MessageBlock {
