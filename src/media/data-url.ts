@@ -1,3 +1,5 @@
+import { encodeBase64 } from "../base/limits/long-data.ts";
+
 /** The parts of a base64 data URL. */
 export interface DataUrl {
   /** In lower case; empty if it names none. */
@@ -16,11 +18,6 @@ export function parseDataUrl(url: string): DataUrl | null {
   return { mimeType: (head[1] ?? "").trim().toLowerCase(), charset, base64: url.slice(comma + 1) };
 }
 
-/** Whether strict decoders accept the text; line breaks are also allowed. */
-export function isBase64(text: string): boolean {
-  return /^[\w+/\s-]*(?:={1,2}\s*)?$/.test(text) && text.replace(/[\s=]+/g, "").length % 4 !== 1;
-}
-
-export function dataUrl(mimeType: string, bytes: Uint8Array): string {
-  return `data:${mimeType};base64,${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64")}`;
+export async function dataUrl(mimeType: string, bytes: Uint8Array): Promise<string> {
+  return `data:${mimeType};base64,${await encodeBase64(bytes)}`;
 }

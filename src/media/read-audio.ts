@@ -1,9 +1,8 @@
-import { createHash } from "node:crypto";
 import type { InputAudio, StoredInputText } from "../../generated/responses-api/types.ts";
 import { wavHeader } from "../audio/wav.ts";
+import { base64Form, decodeBase64, encodeBase64, sha256 } from "../base/limits/long-data.ts";
 import { SpeechError } from "../speech/speech-engine.ts";
 import { audioNotSupported, invalidAudio, missingSampleRate, notTranscribed } from "./audio-errors.ts";
-import { isBase64 } from "./data-url.ts";
 import type { MediaOptions } from "./media-options.ts";
 import { sniffType } from "./sniff-type.ts";
 import type { TextCache } from "./text-cache.ts";
@@ -17,6 +16,8 @@ type Format = InputAudio["input_audio"]["format"];
 interface Recording {
   readonly format: Exclude<Format, "pcm">;
   readonly bytes: Uint8Array;
+  /** Whether the data, as it was sent, is plain base64 of this format. */
+  readonly isPlain: boolean;
 }
 
 const FORMATS: ReadonlyMap<string, Recording["format"]> = new Map([
@@ -41,10 +42,9 @@ export async function readAudio(
   isAlone: boolean,
   signal: AbortSignal,
 ): Promise<InputAudio | StoredInputText> {
-  const recording = readRecording(part.input_audio, tools.limits.audioBytesMax);
+  const recording = await readRecording(part.input_audio, tools.limits.audioBytesMax);
   const accepted = tools.abilities.audioFormats.find((format) => format === recording.format);
-  if (accepted !== undefined)
-    return audioPart(accepted, part.input_audio.data, recording.bytes, part.input_audio.format);
+  if (accepted !== undefined) return await audioPart(accepted, part.input_audio, recording);
   const text = await transcript(tools, recording, part.input_audio.language_hint ?? null, signal);
   const warning = tools.speech?.warning() ?? null;
   return {
@@ -59,15 +59,17 @@ function transcriptText(text: string, isAlone: boolean): string {
   return isAlone ? text : `Transcript of a recording:\n${text}`;
 }
 
-function readRecording(audio: InputAudio["input_audio"], bytesMax: number): Recording {
-  if (!isBase64(audio.data)) throw invalidAudio("'data' is not base64");
-  const bytes = Buffer.from(audio.data, "base64");
+async function readRecording(audio: InputAudio["input_audio"], bytesMax: number): Promise<Recording> {
+  const form = await base64Form(audio.data);
+  if (form === null) throw invalidAudio("'data' is not base64");
+  const bytes = await decodeBase64(audio.data);
   if (bytes.length === 0) throw invalidAudio("it is empty");
   if (bytes.length > bytesMax) throw invalidAudio(`it is larger than ${bytesMax} bytes`);
-  if (audio.format === "pcm") return { format: "wav", bytes: wavOf(bytes, audio.sample_rate_hz, audio.channels ?? 1) };
+  if (audio.format === "pcm")
+    return { format: "wav", bytes: wavOf(bytes, audio.sample_rate_hz, audio.channels ?? 1), isPlain: false };
   const format = FORMATS.get(sniffType(bytes) ?? "");
   if (format === undefined) throw invalidAudio(`it is declared as ${audio.format}, but is not wav, mp3 or ogg`);
-  return { format, bytes };
+  return { format, bytes, isPlain: form === "plain" && audio.format === format };
 }
 
 function wavOf(bytes: Uint8Array, sampleRateHz: number | undefined, channels: number): Uint8Array {
@@ -81,10 +83,12 @@ function wavOf(bytes: Uint8Array, sampleRateHz: number | undefined, channels: nu
   return Buffer.concat([wavHeader(sampleRateHz, bytes.length, channels), bytes]);
 }
 
-function audioPart(format: "mp3" | "wav", sent: string, bytes: Uint8Array, sentFormat: Format): InputAudio {
-  const isSame = sentFormat === format && !/[\s_-]/.test(sent);
-  const data = isSame ? sent : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64");
-  return { type: "input_audio", input_audio: { data, format } };
+async function audioPart(
+  format: "mp3" | "wav",
+  sent: InputAudio["input_audio"],
+  { bytes, isPlain }: Recording,
+): Promise<InputAudio> {
+  return { type: "input_audio", input_audio: { data: isPlain ? sent.data : await encodeBase64(bytes), format } };
 }
 
 async function transcript(
@@ -94,7 +98,7 @@ async function transcript(
   signal: AbortSignal,
 ): Promise<string> {
   if (speech === null) throw audioNotSupported(format);
-  const key = `speech ${speech.warning() ?? ""} ${language ?? ""} ${createHash("sha256").update(bytes).digest("base64")}`;
+  const key = `speech ${speech.warning() ?? ""} ${language ?? ""} ${await sha256(bytes)}`;
   try {
     return await texts.get(key, async () => {
       const text = await speech.transcribeFile(

@@ -1,8 +1,8 @@
-import { createHash } from "node:crypto";
 import type { StoredInputFile, StoredInputText } from "../../generated/responses-api/types.ts";
 import { assertNever } from "../base/assert.ts";
+import { base64Form, decodeAs, decodeBase64, sha256 } from "../base/limits/long-data.ts";
 import type { MediaError } from "../responses-api/ports.ts";
-import { dataUrl, isBase64, parseDataUrl } from "./data-url.ts";
+import { dataUrl, parseDataUrl } from "./data-url.ts";
 import { FILE_DOWNLOAD } from "./download-errors.ts";
 import { emptyFile, fileMissing, fileNotFound, fileTooLarge, invalidFileData, unsupportedFile } from "./file-errors.ts";
 import type { LoadedParts } from "./loaded-parts.ts";
@@ -46,7 +46,7 @@ export async function readFile(
   if (real !== PDF && file.mimeType === PDF)
     throw unsupportedFile(file.filename, "is declared as a PDF, but is not one");
   const text =
-    real === null || real === SVG ? decodeText(file.bytes, file.charset, TEXT_TYPES.test(file.mimeType)) : null;
+    real === null || real === SVG ? await decodeText(file.bytes, file.charset, TEXT_TYPES.test(file.mimeType)) : null;
   if (text !== null) return textPart(file, withinLimit(tools, file, text));
   if (tools.abilities.files) return filePart(part, file, real);
   switch (real) {
@@ -75,11 +75,11 @@ async function loadFile(tools: FileTools, loaded: LoadedParts, part: StoredInput
   return { filename: shownName(part.filename ?? filename), mimeType: mimeType ?? "", charset, bytes };
 }
 
-function inlineFile(fileData: string, filename: string | undefined, bytesMax: number): LoadedFile {
+async function inlineFile(fileData: string, filename: string | undefined, bytesMax: number): Promise<LoadedFile> {
   const parsed = parseDataUrl(fileData);
-  if (parsed === null || !isBase64(parsed.base64)) throw invalidFileData();
+  if (parsed === null || (await base64Form(parsed.base64)) === null) throw invalidFileData();
   const name = shownName(filename);
-  const bytes = Buffer.from(parsed.base64, "base64");
+  const bytes = await decodeBase64(parsed.base64);
   if (bytes.length > bytesMax) throw fileTooLarge(name, `is larger than ${bytesMax} bytes`);
   return { filename: name, mimeType: parsed.mimeType, charset: parsed.charset, bytes };
 }
@@ -98,11 +98,11 @@ async function uploadedFile(
   return { filename: shownName(filename ?? file.filename), mimeType, charset: null, bytes: file.bytes };
 }
 
-function filePart(part: StoredInputFile, file: LoadedFile, real: string | null): StoredInputFile {
+async function filePart(part: StoredInputFile, file: LoadedFile, real: string | null): Promise<StoredInputFile> {
   const { file_url: _url, ...kept } = part;
   const isContainer = real === ZIP || real === OLE; // Its name and declared type say what the container holds.
   const known = isContainer ? file.mimeType || real : (real ?? file.mimeType);
-  const fileData = part.file_data ?? dataUrl(known || "application/octet-stream", file.bytes);
+  const fileData = part.file_data ?? (await dataUrl(known || "application/octet-stream", file.bytes));
   return { ...kept, file_id: null, file_data: fileData, filename: file.filename };
 }
 
@@ -120,13 +120,13 @@ function unreadable({ filename }: LoadedFile): MediaError {
   return unsupportedFile(filename, `is of a type that cannot be read. ${READABLE}`);
 }
 
-function cachedText(
+async function cachedText(
   tools: FileTools,
   file: LoadedFile,
   kind: "pdf" | "office",
   read: () => Promise<string>,
 ): Promise<string> {
-  return tools.texts.get(`${kind} ${createHash("sha256").update(file.bytes).digest("base64")}`, read);
+  return await tools.texts.get(`${kind} ${await sha256(file.bytes)}`, read);
 }
 
 async function officeText({ office, limits }: FileTools, file: LoadedFile, signal: AbortSignal): Promise<string> {
@@ -185,10 +185,10 @@ function shownName(name: string | null | undefined): string {
  * Decodes text by its byte order mark, by `charset`, or as UTF-8; as Windows-1252 only if `isText` says that the bytes
  * are text. Null if the bytes are not text.
  */
-function decodeText(bytes: Uint8Array, charset: string | null, isText: boolean): string | null {
+async function decodeText(bytes: Uint8Array, charset: string | null, isText: boolean): Promise<string | null> {
   const candidates = [markedCharset(bytes), charset, "utf-8", isText ? "windows-1252" : null];
   for (const candidate of candidates) {
-    const text = candidate === null ? null : decodeAs(bytes, candidate);
+    const text = candidate === null ? null : await decodeAs(bytes, candidate);
     if (text !== null && !text.includes("\0")) return text;
   }
   return null;
@@ -198,12 +198,4 @@ function markedCharset(bytes: Uint8Array): string | null {
   const [first, second] = bytes;
   if (first === 0xff && second === 0xfe) return "utf-16le";
   return first === 0xfe && second === 0xff ? "utf-16be" : null;
-}
-
-function decodeAs(bytes: Uint8Array, charset: string): string | null {
-  try {
-    return new TextDecoder(charset, { fatal: true }).decode(bytes);
-  } catch {
-    return null; // The charset is unknown, or the bytes are invalid in it.
-  }
 }

@@ -1,5 +1,6 @@
+import { base64Form, decodeBase64 } from "../base/limits/long-data.ts";
 import type { ImageSource } from "../responses-api/ports.ts";
-import { dataUrl, isBase64, parseDataUrl } from "./data-url.ts";
+import { dataUrl, parseDataUrl } from "./data-url.ts";
 import { IMAGE_DOWNLOAD } from "./download-errors.ts";
 import {
   emptyImage,
@@ -45,7 +46,7 @@ async function readUpload(loaded: LoadedParts, fileId: string, bytesMax: number)
   return inlined(file.bytes, member);
 }
 
-function inlined(bytes: Uint8Array, member: string): string {
+function inlined(bytes: Uint8Array, member: string): Promise<string> {
   if (bytes.length === 0) throw emptyImage(member);
   return dataUrl(checkedType(sniffType(bytes), member), bytes);
 }
@@ -53,17 +54,17 @@ function inlined(bytes: Uint8Array, member: string): string {
 /**
  * Checks a data URL. Returns it unchanged, or with its real media type and plain base64, which model servers rely on.
  */
-function checkedDataUrl(url: string, bytesMax: number): string {
+async function checkedDataUrl(url: string, bytesMax: number): Promise<string> {
   const member = "image_url";
   const parsed = parseDataUrl(url);
   if (parsed === null) throw invalidBase64Image();
   const { base64, mimeType } = parsed;
   if (base64.trim() === "") throw emptyImage(member);
-  if (!isBase64(base64)) throw invalidBase64Image();
+  const form = await base64Form(base64);
+  if (form === null) throw invalidBase64Image();
   if ((base64.length / 4) * 3 > bytesMax + 2) throw imageTooLarge(member, bytesMax);
   const real = checkedType(sniffBase64(base64), member);
-  const isPlain = real === mimeType && !/[\s_-]/.test(base64);
-  return isPlain ? url : dataUrl(real, Buffer.from(base64, "base64"));
+  return real === mimeType && form === "plain" ? url : dataUrl(real, await decodeBase64(base64));
 }
 
 function checkedType(type: string | null, member: string): string {

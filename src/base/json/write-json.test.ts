@@ -23,6 +23,8 @@ async function check(sample: object): Promise<void> {
   expect((await writeJson(sample)) === usual).toBe(true);
   const bytes = Buffer.concat(await writeJsonBytes(sample));
   expect(bytes.equals(Buffer.from(usual))).toBe(true);
+  const indented = Buffer.concat(await writeJsonBytes(sample, 2));
+  expect(indented.equals(Buffer.from(JSON.stringify(sample, null, 2)))).toBe(true);
 }
 
 describe("the JSON of a value that is written in parts", () => {

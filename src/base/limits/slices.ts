@@ -31,6 +31,32 @@ export class Slices {
   }
 }
 
+/** How many steps are made before the time is looked at. */
+const STEPS_AT_ONCE = 16;
+
+/** Calls `act` for each element in order. Long lists take several turns of the event loop. */
+export async function eachInSlices<T>(
+  list: readonly T[],
+  act: (element: T, index: number) => void,
+  slices = new Slices(),
+): Promise<void> {
+  for (const [index, element] of list.entries()) {
+    act(element, index);
+    if (index % STEPS_AT_ONCE === STEPS_AT_ONCE - 1 && slices.isOver) await slices.next();
+  }
+}
+
+/** The results of `map` for each element. Long lists take several turns of the event loop. */
+export async function mapInSlices<T, R>(
+  list: readonly T[],
+  map: (element: T, index: number) => R,
+  slices?: Slices,
+): Promise<R[]> {
+  const results: R[] = [];
+  await eachInSlices(list, (element, index) => results.push(map(element, index)), slices);
+  return results;
+}
+
 function wakeLater(): void {
   if (isDue) return;
   isDue = true;

@@ -73,7 +73,7 @@ export function createChatCompletionsEngine(options: ChatCompletionsOptions): Mo
     name: options.name ?? `chat-completions at ${origin}`,
     abilities: profile.abilities,
     async sample(request: ModelRequest, signal: AbortSignal): Promise<AsyncIterable<readonly ModelEvent[]>> {
-      const { body: chat, toolNames } = mapRequest(request, profile);
+      const { body: chat, toolNames } = await mapRequest(request, profile);
       const { body, headers: bodyHeaders } = await requestBody(chat);
       const { model } = request; // So that the answer does not keep the request and its history in memory.
       const reader = new ChunkReader({
@@ -127,7 +127,7 @@ class TokenCounter {
   }
 
   async count(request: ModelRequest, signal: AbortSignal): Promise<TokenCount> {
-    const { body: chat } = mapRequest(request, this.#profile);
+    const { body: chat } = await mapRequest(request, this.#profile);
     const counted = await this.#server.count({ request, chat }, signal);
     if (counted === null) return { tokens: await estimateChatTokens(chat, signal), exact: false };
     const attached = counted.countsAttachments ? 0 : estimateAttachmentTokens(chat);

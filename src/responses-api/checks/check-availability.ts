@@ -1,6 +1,7 @@
 import { fieldLedger, type LedgerEntry } from "../../../generated/responses-api/field-ledger.ts";
 import type { CreateResponseRequest, InputItem } from "../../../generated/responses-api/types.ts";
 import { isRecord } from "../../base/json/records.ts";
+import { Slices } from "../../base/limits/slices.ts";
 import { modelInBodyNotFound } from "../errors/model-errors.ts";
 import { backgroundWithoutStore, unsupportedParameter } from "../errors/parameter-errors.ts";
 
@@ -11,10 +12,12 @@ export type EngineKind = "chat-completions" | "built-in";
  * Refuses each member that, by the field ledger, this server or its engine does not support. No member is ignored
  * silently.
  */
-export function checkAvailability(request: CreateResponseRequest, engine: EngineKind): void {
+export async function checkAvailability(request: CreateResponseRequest, engine: EngineKind): Promise<void> {
+  const slices = new Slices();
   for (const { path, param } of usedPaths(request)) {
     const entry = fieldLedger[path];
     if (entry !== undefined && isRefused(entry, engine)) throw unsupportedParameter(param, reason(entry));
+    if (slices.isOver) await slices.next();
   }
 }
 

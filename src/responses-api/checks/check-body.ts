@@ -181,9 +181,12 @@ function sum(list: unknown, count: (element: unknown) => number): number {
 
 const PART_LISTS = ["content", "output", "summary", "tools"];
 
+/** Makes no lists of its own, because it also counts lists that are far too long. */
 function partCount(item: unknown): number {
   if (!isRecord(item)) return 1;
-  return Math.max(1, ...PART_LISTS.map((name) => lengthOf(item[name])));
+  let most = 1;
+  for (const name of PART_LISTS) most = Math.max(most, lengthOf(item[name]));
+  return most;
 }
 
 function toolCount(tool: unknown): number {

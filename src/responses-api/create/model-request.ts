@@ -1,8 +1,8 @@
 import type { CreateResponseRequest, Response, StoredItem } from "../../../generated/responses-api/types.ts";
-import { writeJson } from "../../base/json/write-json.ts";
 import { Slices } from "../../base/limits/slices.ts";
 import { estimateTokens } from "../../runs/index.ts";
 import type { ModelRequest } from "../../runs/ports.ts";
+import { shownCharacters } from "./shown-characters.ts";
 
 const LOGPROBS_INCLUDE = "message.output_text.logprobs";
 
@@ -62,23 +62,12 @@ function isUpdate(item: StoredItem): item is ConfigurationUpdate {
   return item.type === "configuration_update";
 }
 
-/** A picture, file or recording is counted as this text, whatever its size. */
-const ATTACHMENT = "x".repeat(4000);
-const BASE64_MIN = 1000;
-const BASE64 = /"data:[^",]{0,200},[^"]*"|"data":"[^"]{1000,}"/g;
-
-/** The length of an item's JSON, with each base64 attachment counted as `ATTACHMENT`. */
-function shownCharacters(json: string): number {
-  return json.length < BASE64_MIN ? json.length : json.replaceAll(BASE64, ATTACHMENT).length;
-}
-
 export async function estimateInputTokens({ instructions, items, tools }: ModelRequest): Promise<number> {
   const slices = new Slices();
-  let characters = (instructions?.length ?? 0) + (tools.length === 0 ? 0 : (await writeJson(tools)).length) + 1;
+  let characters = (instructions?.length ?? 0) + (tools.length === 0 ? 0 : shownCharacters(tools)) + 1;
   for (const item of items) {
-    // Items read from the store keep their JSON, so this is cheap.
-    characters += shownCharacters(await writeJson(item)) + 1;
-    await slices.pause();
+    characters += shownCharacters(item) + 1;
+    if (slices.isOver) await slices.next();
   }
   return estimateTokens(characters);
 }

@@ -43,7 +43,7 @@ export async function prepareRun(
   createdAt: number,
 ): Promise<PreparedRun> {
   const slices = new Slices();
-  checkAvailability(request, services.engineKind);
+  await checkAvailability(request, services.engineKind);
   checkBackground(request);
   checkCompaction(request);
   await slices.pause();

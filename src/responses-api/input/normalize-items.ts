@@ -7,6 +7,7 @@ import type {
 } from "../../../generated/responses-api/types.ts";
 import { assertNever } from "../../base/assert.ts";
 import { isRecord } from "../../base/json/records.ts";
+import { mapInSlices } from "../../base/limits/slices.ts";
 import type { Owner } from "../../runs/ports.ts";
 import { typeWords } from "../checks/validation-error.ts";
 import {
@@ -50,7 +51,7 @@ export async function normalizeList(
   const sent = expandInput(items, answersCalls(items) ? callTypes(after) : NONE, name);
   const ids = sent.filter(isReference).map((item) => item.id);
   const referenced = ids.length === 0 ? new Map<string, StoredItem>() : await findItems(store, owner, ids, name);
-  return sent.map((item, index) => {
+  return await mapInSlices(sent, (item, index) => {
     if (!isReference(item)) return normalizeItem(item, index, makeId, name);
     const found = referenced.get(item.id);
     if (found === undefined) throw itemNotStored(item.id, name);

@@ -1,4 +1,5 @@
 import type { StoredItem } from "../../../generated/responses-api/types.ts";
+import { eachInSlices } from "../../base/limits/slices.ts";
 import { toolCallMissing, toolOutputMissing } from "../errors/state-errors.ts";
 import { localShellOutputId } from "./normalize-items.ts";
 
@@ -7,10 +8,10 @@ import { localShellOutputId } from "./normalize-items.ts";
  * output is dropped. If a call has several outputs, the latest replaces the first in its place. Throws if a call of a
  * function or custom tool has no output, or such an output has no call.
  */
-export function pairCalls(context: readonly StoredItem[]): readonly StoredItem[] {
+export async function pairCalls(context: readonly StoredItem[]): Promise<readonly StoredItem[]> {
   if (!context.some(isCallOrOutput)) return context;
   const pairing = new CallPairing(context);
-  for (let place = 0; place < context.length; place++) pairing.add(place);
+  await eachInSlices(context, (_item, place) => pairing.add(place));
   return pairing.finish();
 }
 

@@ -1,5 +1,6 @@
 import type { CreateResponseRequest, InputItem, StoredItem } from "../../../generated/responses-api/types.ts";
 import { type IdStem, idFromStem } from "../../base/ids.ts";
+import { eachInSlices, mapInSlices, Slices } from "../../base/limits/slices.ts";
 import type { Owner } from "../../runs/ports.ts";
 import { beginAtCompaction } from "../compaction/begin-at-compaction.ts";
 import { openCompaction } from "../compaction/compacted-context.ts";
@@ -40,40 +41,64 @@ export async function resolveInput(
     { items: withoutTrigger(sent.input ?? []), name: "input", after: history },
     makeId,
   );
+  const slices = new Slices(); // For thousands of items, each of these steps takes milliseconds.
   checkInput(items);
+  await slices.pause();
   checkCallsNotRepeated(history, items);
   const all = [...history, ...items];
   const isHistoryUnique = conversationIdOf(sent) !== null;
-  const unique = hasRepeats(history, items, isHistoryUnique) ? withoutRepeats(all) : all;
+  const unique = (await hasRepeats(history, items, isHistoryUnique)) ? await withoutRepeats(all) : all;
+  await slices.pause();
   const compacted = beginAtCompaction(unique, (sealed) => openCompaction(sealed, services.sealer, sealScope(owner)));
-  const context = pairCalls(compacted);
-  const places = new Map(items.map((item, place) => [item, place]));
-  return { items, context, places: context.map((item) => places.get(item) ?? null) };
+  await slices.pause();
+  const context = await pairCalls(compacted);
+  await slices.pause();
+  return { items, context, places: await placesOf(context, items) };
 }
 
 /**
  * Whether an id comes twice. `isHistoryUnique`: none does within the history, as in a stored conversation. A set of
  * thousands of ids is slow to make.
  */
-function hasRepeats(history: readonly StoredItem[], items: readonly StoredItem[], isHistoryUnique: boolean): boolean {
+async function hasRepeats(
+  history: readonly StoredItem[],
+  items: readonly StoredItem[],
+  isHistoryUnique: boolean,
+): Promise<boolean> {
   const ids = new Set(items.map(({ id }) => id));
   if (ids.size < items.length || history.some(({ id }) => ids.has(id))) return true;
-  return !isHistoryUnique && new Set(history.map(({ id }) => id)).size < history.length;
+  if (isHistoryUnique) return false;
+  const known = new Set<string>();
+  await eachInSlices(history, ({ id }) => known.add(id));
+  return known.size < history.length;
+}
+
+/** For each item of the context, its index among `items`; null if it is not there. */
+async function placesOf(
+  context: readonly StoredItem[],
+  items: readonly StoredItem[],
+): Promise<readonly (number | null)[]> {
+  const places = new Map<StoredItem, number>();
+  await eachInSlices(items, (item, place) => places.set(item, place));
+  return await mapInSlices(context, (item) => places.get(item) ?? null);
 }
 
 /**
  * Clients often send back messages and reasoning that the chain already holds. If id and text repeat an earlier item,
  * the later one is dropped; the same id with another text is a new item.
  */
-function withoutRepeats(items: readonly StoredItem[]): readonly StoredItem[] {
+async function withoutRepeats(items: readonly StoredItem[]): Promise<readonly StoredItem[]> {
   const seen = new Map<string, Repeatable>();
-  return items.filter((item) => {
-    if (item.type !== "message" && item.type !== "reasoning") return true;
-    const earlier = seen.get(item.id);
-    if (earlier !== undefined && identityText(earlier) === identityText(item)) return false;
-    seen.set(item.id, item);
-    return true;
+  const kept: StoredItem[] = [];
+  await eachInSlices(items, (item) => {
+    if (item.type === "message" || item.type === "reasoning") {
+      const earlier = seen.get(item.id);
+      if (earlier !== undefined && identityText(earlier) === identityText(item)) return;
+      seen.set(item.id, item);
+    }
+    kept.push(item);
   });
+  return kept;
 }
 
 type Repeatable = Extract<StoredItem, { type: "message" | "reasoning" }>;

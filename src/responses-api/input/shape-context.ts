@@ -1,6 +1,7 @@
 import type { StoredItem, StoredToolOutputContentPart } from "../../../generated/responses-api/types.ts";
+import { assert } from "../../base/assert.ts";
 import { mapSomeAtOnce } from "../../base/limits/map-some-at-once.ts";
-import { Slices } from "../../base/limits/slices.ts";
+import { eachInSlices, mapInSlices, Slices } from "../../base/limits/slices.ts";
 import type { Caller } from "../access/caller.ts";
 import { mediaRefused } from "../errors/media-errors.ts";
 import { invalidEncryptedContent } from "../errors/state-errors.ts";
@@ -33,7 +34,7 @@ export async function shapeContext(
   places: readonly (number | null)[],
 ): Promise<readonly StoredItem[]> {
   const reader = sealScope(caller.principal.owner);
-  const unsealed = context.map((item) => withReasoningText(item, services.sealer, reader));
+  const unsealed = await mapInSlices(context, (item) => withReasoningText(item, services.sealer, reader));
   return fitMedia(services, caller, unsealed, places);
 }
 
@@ -54,14 +55,22 @@ async function fitMedia(
   items: readonly StoredItem[],
   places: readonly (number | null)[],
 ): Promise<readonly StoredItem[]> {
-  if (!items.some(holdsMedia)) return items;
+  const holders: number[] = [];
+  await eachInSlices(items, (item, index) => {
+    if (holdsMedia(item)) holders.push(index);
+  });
+  if (holders.length === 0) return items;
   const stop = new AbortController();
   const media = reader.forRequest(principal.owner, AbortSignal.any([signal, stop.signal]));
   try {
-    return await mapSomeAtOnce(items, ITEMS_AT_ONCE_MAX, (item, index) => {
+    const fitted = await mapSomeAtOnce(holders, ITEMS_AT_ONCE_MAX, async (index) => {
       const place = places[index] ?? null;
-      return fitItem(media, item, place === null ? null : `input[${place}]`);
+      const item = items[index];
+      assert(item !== undefined, "each of these items is in the list");
+      return [index, await fitItem(media, item, place === null ? null : `input[${place}]`)] as const;
     });
+    const byIndex = new Map(fitted);
+    return items.map((item, index) => byIndex.get(index) ?? item);
   } finally {
     stop.abort(); // If one item failed, the others are not needed.
   }

@@ -43,7 +43,7 @@ async function compact(services: ResponseServices, body: CompactRequest, caller:
   const { owner } = principal;
   const admission = await Admission.open(services, principal);
   const request = await requestOf(services, owner, body);
-  checkAvailability(request, services.engineKind);
+  await checkAvailability(request, services.engineKind);
   checkCompaction(request);
   const ids = newIdStem(Math.floor(Date.now() / 1000), keyOf(request));
   const { items, request: shaped } = await shapeTurn(services, caller, request, ids);

@@ -20,7 +20,7 @@ export function countInputTokens(services: ResponseServices): ResponsesApiHandle
     // Not supported by any model engine, so it adds no tokens.
     const { personality: _personality, ...members } = body ?? {};
     const request = { ...members, input: members.input ?? "", model: await modelOf(services, owner, members, signal) };
-    checkAvailability(request, services.engineKind);
+    await checkAvailability(request, services.engineKind);
     checkCompaction(request);
     const { tokens, exact } = await count(services, caller, request).catch(rethrowModelError);
     return {

@@ -15,7 +15,7 @@ import type { Owner } from "../../runs/ports.ts";
 import type { Database } from "../database/schema.ts";
 import { ContextBudget } from "../responses/context-budget.ts";
 import { firstPage, type ItemPlace, readItems } from "../responses/item-places.ts";
-import { type ItemText, itemTextOf } from "../responses/item-text.ts";
+import { type ItemText, itemTextsOf } from "../responses/item-text.ts";
 import { storedItem } from "../responses/stored-item.ts";
 import type { WriteJob, WriteOutcome } from "../runs/commit-plan.ts";
 import type { CommitQueue } from "../runs/commit-queue.ts";
@@ -54,7 +54,7 @@ export class StoredConversations implements ConversationStore {
       type: "create",
       createdAt,
       metadata: JSON.stringify(metadata),
-      items: textsOf(items),
+      items: await textsOf(items),
     };
     await this.#quota.requireRoom(owner, sizeOfStep(step));
     const refusal = await this.#change(owner, id, step);
@@ -83,7 +83,7 @@ export class StoredConversations implements ConversationStore {
   }
 
   async addItems(owner: Owner, conversationId: string, items: readonly StoredItem[]): ConversationChanged {
-    const step: ConversationStep = { type: "add_items", items: textsOf(items) };
+    const step: ConversationStep = { type: "add_items", items: await textsOf(items) };
     await this.#quota.requireRoom(owner, sizeOfStep(step));
     return await this.#change(owner, conversationId, step);
   }
@@ -175,8 +175,8 @@ function inConversations(row: Pick<ItemPlace, "sequence" | "bytes">): ItemPlace 
   return { ...row, table: "conversation_items" };
 }
 
-/** Drops repeated ids: a conversation holds an id once, and a second one would fail the whole commit. */
-function textsOf(items: readonly StoredItem[]): readonly ItemText[] {
+/** Repeated ids are a fault: a conversation holds an id once, and a second one would fail the whole commit. */
+function textsOf(items: readonly StoredItem[]): Promise<readonly ItemText[]> {
   assert(new Set(items.map(({ id }) => id)).size === items.length, "items that are added together have different ids");
-  return items.map(itemTextOf);
+  return itemTextsOf(items);
 }

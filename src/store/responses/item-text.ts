@@ -1,6 +1,6 @@
 import { assert } from "../../base/assert.ts";
 import { jsonOf } from "../../base/json/json-text.ts";
-import { writeJson } from "../../base/json/write-json.ts";
+import { isSmall, writeJson } from "../../base/json/write-json.ts";
 import { Slices } from "../../base/limits/slices.ts";
 
 /** The stored form of an item. */
@@ -15,8 +15,9 @@ export function itemTextOf(item: object): ItemText {
   return { id: item.id, body: jsonOf(item) };
 }
 
-/** The same for many or large items, with turns of the event loop in between. */
+/** The same for a list. Small lists are written at once; others leave the event loop turns in between. */
 export async function itemTextsOf(items: readonly object[]): Promise<readonly ItemText[]> {
+  if (isSmall(items)) return items.map(itemTextOf);
   const slices = new Slices();
   const texts: ItemText[] = [];
   for (const item of items) {

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import { assert } from "../../base/assert.ts";
+import { isSmall, writeJsonBytes } from "../../base/json/write-json.ts";
 import { discardBody, isBodyPending } from "../body/body-chunks.ts";
 import type { Validator } from "../contract.ts";
 import type { Reply, ReplyHeaders } from "../handler.ts";
@@ -54,8 +55,11 @@ export function writeJsonReply(
   { status, headers, body }: JsonReply,
   pretty: boolean,
 ): Promise<void> {
-  const bytes = Buffer.from(JSON.stringify(body, null, pretty ? 2 : undefined));
-  return writeWhole(exchange, status, { "content-type": "application/json", ...headers }, bytes);
+  const allHeaders = { "content-type": "application/json", ...headers };
+  const indent = pretty ? 2 : 0;
+  if (!isSmall(body))
+    return writeJsonBytes(body, indent).then((parts) => writeWhole(exchange, status, allHeaders, parts));
+  return writeWhole(exchange, status, allHeaders, Buffer.from(JSON.stringify(body, null, indent)));
 }
 
 async function* validated<T extends object>(values: AsyncIterable<T>, validator: Validator): AsyncGenerator<T> {
@@ -85,33 +89,44 @@ export async function writeWhole(
   exchange: Exchange,
   status: number,
   headers: ReplyHeaders,
-  content: Uint8Array | null,
+  content: Uint8Array | readonly Uint8Array[] | null,
 ): Promise<void> {
   const { request, response } = exchange;
   if (response.destroyed) return;
-  const size = content?.length ?? 0;
+  const parts = content === null || content instanceof Uint8Array ? [content ?? NOTHING] : content;
+  const size = parts.reduce((sum, { length }) => sum + length, 0);
   const length = content === null ? {} : { "content-length": String(size) };
   writeHead(exchange, status, { ...headers, ...length });
   const unread = exchange.openUnread();
   response.once("close", () => unread.update(0));
-  if (!isBodyPending(request) && size <= PIECE_BYTES) {
-    response.end(content ?? undefined);
+  const [first = NOTHING] = parts;
+  if (!isBodyPending(request) && parts.length === 1 && size <= PIECE_BYTES) {
+    response.end(size === 0 ? undefined : first);
     if (size > 0) unread.update(size);
     return;
   }
-  if (content === null) response.flushHeaders();
-  else await writePieces(response, content, unread);
+  if (size === 0) response.flushHeaders();
+  else await writePieces(response, parts, size, unread);
   const isRead = await discardBody(request);
   response.end(() => {
     if (!isRead) request.destroy();
   });
 }
 
+const NOTHING = new Uint8Array(0);
+
 /** All bytes count as unread until the last piece is read, because the whole content stays in memory. */
-async function writePieces(response: ServerResponse, bytes: Uint8Array, unread: Unread): Promise<void> {
-  for (let start = 0; start < bytes.length && !response.destroyed; start += PIECE_BYTES) {
-    unread.update(bytes.length);
-    if (!response.write(bytes.subarray(start, start + PIECE_BYTES))) await waitForRoom(response);
+async function writePieces(
+  response: ServerResponse,
+  parts: readonly Uint8Array[],
+  size: number,
+  unread: Unread,
+): Promise<void> {
+  for (const part of parts) {
+    for (let start = 0; start < part.length && !response.destroyed; start += PIECE_BYTES) {
+      unread.update(size);
+      if (!response.write(part.subarray(start, start + PIECE_BYTES))) await waitForRoom(response);
+    }
   }
 }
 

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { assertNever } from "../../../base/assert.ts";
+import { eachInSlices } from "../../../base/limits/slices.ts";
 import { invalidInput } from "../errors/model-errors.ts";
 import type { BackendProfile } from "../profile.ts";
 import type { ChatMessage, ChatPart, ChatToolCall } from "./chat-wire.ts";
@@ -12,11 +13,11 @@ const CALL_ID_CHARS_MAX = 40;
  * Arranges the steps of a conversation as chat templates require: one system message first, text and calls of an
  * assistant turn in one message, and the outputs of its calls directly after it.
  */
-export function arrangeMessages(
+export async function arrangeMessages(
   instructions: string | null,
   steps: readonly HistoryStep[],
   profile: BackendProfile,
-): ChatMessage[] {
+): Promise<ChatMessage[]> {
   const firstTurn = steps.findIndex((step) => step.type !== "instruction");
   const leading = firstTurn === -1 ? steps : steps.slice(0, firstTurn);
   const system = [instructions ?? "", ...leading.map((step) => (step.type === "instruction" ? step.text : ""))].filter(
@@ -24,7 +25,7 @@ export function arrangeMessages(
   );
   const arrangement = new Arrangement(steps, profile);
   if (system.length > 0) arrangement.messages.push({ role: "system", content: system.join("\n\n") });
-  for (const step of steps.slice(leading.length)) arrangement.add(step);
+  await eachInSlices(steps.slice(leading.length), (step) => arrangement.add(step));
   arrangement.endAssistantTurn();
   return arrangement.messages;
 }

@@ -20,34 +20,41 @@ type MessagePart = Exclude<Message["content"], string>[number];
 const GENERIC = chooseProfile(new URL("http://127.0.0.1:11434/v1"));
 const OPENAI = chooseProfile(new URL("https://api.openai.com/v1"));
 
-const bodyOf = (changes: Partial<ModelRequest>, profile: BackendProfile = GENERIC) =>
-  mapRequest(aRequest(changes), profile).body;
+const bodyOf = async (changes: Partial<ModelRequest>, profile: BackendProfile = GENERIC) =>
+  (await mapRequest(aRequest(changes), profile)).body;
 
 /** Checks the messages that the items become. */
-function check(items: ModelRequest["items"], expected: readonly unknown[], profile: BackendProfile = GENERIC): void {
-  expect(bodyOf({ items }, profile).messages).toEqual(expected);
+async function check(
+  items: ModelRequest["items"],
+  expected: readonly unknown[],
+  profile: BackendProfile = GENERIC,
+): Promise<void> {
+  expect((await bodyOf({ items }, profile)).messages).toEqual(expected);
 }
 
 /** Checks the fields of a request besides those that every request has. */
-function checkFields(
+async function checkFields(
   changes: Partial<ModelRequest>,
   expected: Readonly<Record<string, unknown>>,
   profile: BackendProfile = GENERIC,
-): void {
+): Promise<void> {
   const {
     model: _model,
     messages: _messages,
     stream: _stream,
     stream_options: _options,
     ...fields
-  } = bodyOf(changes, profile);
+  } = await bodyOf(changes, profile);
   expect(fields).toEqual(expected);
 }
 
-function checkRefused(changes: Partial<ModelRequest>, expected: Readonly<Record<string, unknown>>): void {
+async function checkRefused(
+  changes: Partial<ModelRequest>,
+  expected: Readonly<Record<string, unknown>>,
+): Promise<void> {
   let outcome: unknown;
   try {
-    outcome = bodyOf(changes);
+    outcome = await bodyOf(changes);
   } catch (error) {
     outcome = error;
   }
@@ -71,24 +78,24 @@ const chatCall = (id: string, args = "{}", name = "get_time") => ({
 const PNG = "data:image/png;base64,iVBORw0KGgo=";
 
 describe("instructions", () => {
-  test("instructions and leading system and developer messages become one system message", () => {
+  test("instructions and leading system and developer messages become one system message", async () => {
     const items: InputItem[] = [
       { type: "message", role: "developer", content: "B" },
       { type: "message", role: "system", content: [{ type: "input_text", text: "C" }] },
       user("Hi"),
     ];
-    expect(bodyOf({ instructions: "A", items }).messages).toEqual([
+    expect((await bodyOf({ instructions: "A", items })).messages).toEqual([
       { role: "system", content: "A\n\nB\n\nC" },
       { role: "user", content: "Hi" },
     ]);
   });
-  test("later ones keep their place, with the role of the profile", () => {
+  test("later ones keep their place, with the role of the profile", async () => {
     const items: ModelRequest["items"] = [user("Hi"), { type: "message", role: "developer", content: "Be brief" }];
-    check(items, [
+    await check(items, [
       { role: "user", content: "Hi" },
       { role: "system", content: "Be brief" },
     ]);
-    check(
+    await check(
       items,
       [
         { role: "user", content: "Hi" },
@@ -103,7 +110,7 @@ describe("user messages", () => {
   const says = (...content: MessagePart[]): InputItem => user(content);
   test("a single text becomes a string", () =>
     check([says({ type: "input_text", text: "Hi" })], [{ role: "user", content: "Hi" }]));
-  test("images, audio and files become parts", () => {
+  test("images, audio and files become parts", async () => {
     const pdf = "data:application/pdf;base64,JVBERg==";
     const items = [
       says(
@@ -115,7 +122,7 @@ describe("user messages", () => {
         { type: "input_file", file_data: "data:text/markdown;charset=utf-8;base64,w6k=", filename: "a.md" },
       ),
     ];
-    check(items, [
+    await check(items, [
       {
         role: "user",
         content: [
@@ -157,8 +164,8 @@ describe("assistant turns", () => {
     content: [{ type: "reasoning_text", text }],
   });
 
-  test("reasoning, text and calls of a turn become one message, followed by the outputs", () => {
-    check(
+  test("reasoning, text and calls of a turn become one message, followed by the outputs", async () => {
+    await check(
       [
         user("Hi"),
         thinks("Hm"),
@@ -183,8 +190,8 @@ describe("assistant turns", () => {
       ],
     );
   });
-  test("calls after an output become another message", () => {
-    check(
+  test("calls after an output become another message", async () => {
+    await check(
       [user("Hi"), call("c1"), output("c1", "1"), call("c2"), output("c2", "2")],
       [
         { role: "user", content: "Hi" },
@@ -195,8 +202,8 @@ describe("assistant turns", () => {
       ],
     );
   });
-  test("an output moves up to its call", () => {
-    check(
+  test("an output moves up to its call", async () => {
+    await check(
       [call("c1"), user("And?"), output("c1", "1")],
       [
         { role: "assistant", content: null, tool_calls: [chatCall("c1")] },
@@ -205,38 +212,41 @@ describe("assistant turns", () => {
       ],
     );
   });
-  test("a call id that is used again gets its own output", () => {
-    const messages = bodyOf({
+  test("a call id that is used again gets its own output", async () => {
+    const { messages } = await bodyOf({
       items: [call("c1"), output("c1", "first"), user("Again"), call("c1"), output("c1", "second")],
-    }).messages;
+    });
     expect(messages.flatMap((message) => (message.role === "tool" ? [message.content] : []))).toEqual([
       "first",
       "second",
     ]);
   });
-  test("a refusal becomes text, and reasoning without text or calls is left out", () => {
-    check(
+  test("a refusal becomes text, and reasoning without text or calls is left out", async () => {
+    await check(
       [{ type: "message", role: "assistant", content: [{ type: "refusal", refusal: "No" }] }, thinks("Hm"), user("Hi")],
       [
         { role: "assistant", content: "No", reasoning_content: "Hm" },
         { role: "user", content: "Hi" },
       ],
     );
-    check([thinks("Hm"), user("Hi")], [{ role: "user", content: "Hi" }]);
+    await check([thinks("Hm"), user("Hi")], [{ role: "user", content: "Hi" }]);
   });
-  test("the summary is sent if the reasoning text is missing", () => {
+  test("the summary is sent if the reasoning text is missing", async () => {
     const item: InputItem = { type: "reasoning", id: "rs_1", summary: [{ type: "summary_text", text: "S" }] };
-    check([item, says("Hi")], [{ role: "assistant", content: "Hi", reasoning_content: "S" }]);
-    check([item, says("Hi")], [{ role: "assistant", content: "Hi" }], OPENAI);
+    await check([item, says("Hi")], [{ role: "assistant", content: "Hi", reasoning_content: "S" }]);
+    await check([item, says("Hi")], [{ role: "assistant", content: "Hi" }], OPENAI);
   });
-  test("a call without output and an output without call are refused", () => {
-    checkRefused({ items: [call("c1")] }, { param: "input", message: "No tool output found for function call c1." });
-    checkRefused(
+  test("a call without output and an output without call are refused", async () => {
+    await checkRefused(
+      { items: [call("c1")] },
+      { param: "input", message: "No tool output found for function call c1." },
+    );
+    await checkRefused(
       { items: [output("c1", "1")] },
       { param: "input", message: "No tool call found for function call output with call_id c1." },
     );
   });
-  test("images in a tool output follow in a user message", () => {
+  test("images in a tool output follow in a user message", async () => {
     const shows: InputItem = {
       type: "function_call_output",
       call_id: "c1",
@@ -245,7 +255,7 @@ describe("assistant turns", () => {
         { type: "input_image", image_url: PNG, detail: "low" },
       ],
     };
-    check(
+    await check(
       [call("c1"), call("c2"), shows, output("c2", "2")],
       [
         { role: "assistant", content: null, tool_calls: [chatCall("c1"), chatCall("c2")] },
@@ -265,16 +275,16 @@ describe("assistant turns", () => {
       ],
     );
   });
-  test("a custom call is wrapped, a namespaced call gets a flat name, and a long id is shortened in call and output", () => {
+  test("a custom call is wrapped, a namespaced call gets a flat name, and a long id is shortened in call and output", async () => {
     const id = "c".repeat(60);
-    const messages = bodyOf({
+    const { messages } = await bodyOf({
       items: [
         { type: "custom_tool_call", call_id: "c1", name: "patch", input: 'a"b' },
         { type: "custom_tool_call_output", call_id: "c1", output: "ok" },
         { type: "function_call", call_id: id, name: "search", namespace: "crm", arguments: "" },
         output(id, "none"),
       ],
-    }).messages;
+    });
     expect(messages[0]).toEqual({
       role: "assistant",
       content: null,
@@ -357,18 +367,18 @@ describe("items of hosted tools", () => {
     ],
   ];
   for (const [items, name, args, result] of pairs) {
-    test(`${items[0]?.type} becomes a call and its output`, () => {
-      const [assistant, tool] = bodyOf({ items }).messages;
+    test(`${items[0]?.type} becomes a call and its output`, async () => {
+      const [assistant, tool] = (await bodyOf({ items })).messages;
       expect(assistant).toMatchObject({ role: "assistant", tool_calls: [{ function: { name, arguments: args } }] });
       expect(tool).toMatchObject({ role: "tool", content: result });
     });
   }
-  test("a screenshot follows its computer call as an image", () => {
+  test("a screenshot follows its computer call as an image", async () => {
     const items: ModelRequest["items"] = [
       { type: "computer_call", call_id: "c1", actions: [{ type: "screenshot" }] },
       { type: "computer_call_output", call_id: "c1", output: { type: "computer_screenshot", image_url: PNG } },
     ];
-    expect(bodyOf({ items }).messages.at(-1)).toMatchObject({
+    expect((await bodyOf({ items })).messages.at(-1)).toMatchObject({
       role: "user",
       content: [{ type: "text" }, { type: "image_url", image_url: { url: PNG } }],
     });
@@ -395,8 +405,8 @@ describe("items of hosted tools", () => {
   for (const item of [{ type: "compaction", encrypted_content: "x" }, { type: "compaction_trigger" }] as const) {
     test(`${item.type} is refused`, () => checkRefused({ items: [user("Hi"), item] }, { param: "input[1]" }));
   }
-  test("reasoning that another service encrypted is refused", () => {
-    checkRefused(
+  test("reasoning that another service encrypted is refused", async () => {
+    await checkRefused(
       { items: [{ type: "reasoning", id: "rs_1", summary: [], encrypted_content: "x" }] },
       { code: "invalid_encrypted_content" },
     );
@@ -426,8 +436,8 @@ describe("tools", () => {
   };
   const tools = [getTime, patch, crm];
 
-  test("functions, custom tools and namespaces become functions", () => {
-    const { body, toolNames } = mapRequest(aRequest({ tools }), GENERIC);
+  test("functions, custom tools and namespaces become functions", async () => {
+    const { body, toolNames } = await mapRequest(aRequest({ tools }), GENERIC);
     expect(body.tools).toEqual([
       {
         type: "function",
@@ -449,31 +459,34 @@ describe("tools", () => {
     expect(toolNames.resolve("patch")).toEqual({ kind: "custom", name: "patch", namespace: null });
     expect(toolNames.resolve("crm__search")).toEqual({ kind: "function", name: "search", namespace: "crm" });
   });
-  test("a client-run tool search becomes a function", () => {
+  test("a client-run tool search becomes a function", async () => {
     const parameters = { type: "object", properties: { query: { type: "string" } } };
     const search: Tool = { type: "tool_search", execution: "client", description: "Finds tools", parameters };
-    const { body, toolNames } = mapRequest(aRequest({ tools: [search] }), GENERIC);
+    const { body, toolNames } = await mapRequest(aRequest({ tools: [search] }), GENERIC);
     expect(body.tools).toEqual([
       { type: "function", function: { name: "tool_search", description: "Finds tools", parameters } },
     ]);
     expect(toolNames.resolve("tool_search").kind).toBe("tool_search");
   });
-  test("a flat name that is too long is shortened and can be translated back", () => {
+  test("a flat name that is too long is shortened and can be translated back", async () => {
     const long = { ...crm, name: "n".repeat(60), tools: [{ ...getTime, name: "t".repeat(60) }] };
-    const { body, toolNames } = mapRequest(aRequest({ tools: [long] }), GENERIC);
+    const { body, toolNames } = await mapRequest(aRequest({ tools: [long] }), GENERIC);
     const name = body.tools?.[0]?.function.name ?? "";
     expect(name.length).toBe(64);
     expect(toolNames.resolve(name)).toEqual({ kind: "function", name: "t".repeat(60), namespace: "n".repeat(60) });
   });
-  test("two tools with the same flat name get different names", () => {
+  test("two tools with the same flat name get different names", async () => {
     const clash = [{ ...getTime, name: "crm__search" }, crm];
-    const names = mapRequest(aRequest({ tools: clash }), GENERIC).body.tools?.map((tool) => tool.function.name);
+    const names = (await mapRequest(aRequest({ tools: clash }), GENERIC)).body.tools?.map((tool) => tool.function.name);
     expect(new Set(names).size).toBe(2);
   });
-  test("a hosted tool is refused, and the error names its index", () => {
-    checkRefused({ tools: [getTime, { type: "local_shell" }] }, { code: "unsupported_parameter", param: "tools[1]" });
+  test("a hosted tool is refused, and the error names its index", async () => {
+    await checkRefused(
+      { tools: [getTime, { type: "local_shell" }] },
+      { code: "unsupported_parameter", param: "tools[1]" },
+    );
   });
-  test("a tool in a namespace of its own name keeps its name and is described once", () => {
+  test("a tool in a namespace of its own name keeps its name and is described once", async () => {
     const late: Tool = {
       type: "namespace",
       name: "late",
@@ -481,10 +494,10 @@ describe("tools", () => {
       tools: [{ ...getTime, name: "late" }],
     };
     const described = { ...late, tools: [{ ...getTime, name: "late", description: "Comes late" }] };
-    const { body, toolNames } = mapRequest(aRequest({ tools: [described] }), GENERIC);
+    const { body, toolNames } = await mapRequest(aRequest({ tools: [described] }), GENERIC);
     expect(body.tools?.map((tool) => tool.function)).toMatchObject([{ name: "late", description: "Comes late" }]);
     expect(toolNames.resolve("late")).toEqual({ kind: "function", name: "late", namespace: "late" });
-    const both = mapRequest(aRequest({ tools: [{ ...getTime, name: "late" }, late] }), GENERIC);
+    const both = await mapRequest(aRequest({ tools: [{ ...getTime, name: "late" }, late] }), GENERIC);
     const names = both.body.tools?.map((tool) => tool.function.name) ?? [];
     expect(names.map((name) => both.toolNames.resolve(name).namespace)).toEqual([null, "late"]);
   });
@@ -502,67 +515,67 @@ describe("tools", () => {
     ],
   ];
   for (const [choice, expected] of choices) {
-    test(`tool_choice ${JSON.stringify(choice)} becomes ${JSON.stringify(expected)}`, () =>
-      expect(bodyOf({ tools, toolChoice: choice }).tool_choice).toEqual(expected));
+    test(`tool_choice ${JSON.stringify(choice)} becomes ${JSON.stringify(expected)}`, async () =>
+      expect((await bodyOf({ tools, toolChoice: choice })).tool_choice).toEqual(expected));
   }
-  test("allowed_tools leaves the other tools out", () => {
-    const body = bodyOf({
+  test("allowed_tools leaves the other tools out", async () => {
+    const body = await bodyOf({
       tools,
       toolChoice: { type: "allowed_tools", mode: "required", tools: [{ type: "custom", name: "patch" }] },
     });
     expect(body.tools?.map((tool) => tool.function.name)).toEqual(["patch"]);
     expect(body.tool_choice).toBe("required");
   });
-  test("tools of a namespace can be chosen by their own name, and allowed by the namespace", () => {
-    expect(bodyOf({ tools, toolChoice: { type: "function", name: "search" } }).tool_choice).toEqual({
+  test("tools of a namespace can be chosen by their own name, and allowed by the namespace", async () => {
+    expect((await bodyOf({ tools, toolChoice: { type: "function", name: "search" } })).tool_choice).toEqual({
       type: "function",
       function: { name: "crm__search" },
     });
-    const body = bodyOf({
+    const body = await bodyOf({
       tools,
       toolChoice: { type: "allowed_tools", mode: "auto", tools: [{ type: "namespace", name: "crm" }] },
     });
     expect(body.tools?.map((tool) => tool.function.name)).toEqual(["crm__search"]);
   });
-  test("a choice of an unknown or hosted tool is refused", () => {
-    checkRefused(
+  test("a choice of an unknown or hosted tool is refused", async () => {
+    await checkRefused(
       { tools, toolChoice: { type: "function", name: "x" } },
       { param: "tool_choice", message: "Tool choice 'x' not found in 'tools' parameter." },
     );
-    checkRefused(
+    await checkRefused(
       { tools, toolChoice: { type: "web_search" } },
       { code: "unsupported_parameter", param: "tool_choice" },
     );
   });
-  test("parallel_tool_calls is sent only with tools", () => {
-    expect(bodyOf({ tools, parallelToolCalls: false }).parallel_tool_calls).toBe(false);
-    expect(bodyOf({ parallelToolCalls: false }).parallel_tool_calls).toBeUndefined();
+  test("parallel_tool_calls is sent only with tools", async () => {
+    expect((await bodyOf({ tools, parallelToolCalls: false })).parallel_tool_calls).toBe(false);
+    expect((await bodyOf({ parallelToolCalls: false })).parallel_tool_calls).toBeUndefined();
   });
 });
 
 describe("settings", () => {
   test("a plain request has only the required fields", () => checkFields({}, {}));
-  test("text formats and verbosity are mapped", () => {
+  test("text formats and verbosity are mapped", async () => {
     const schema = { type: "object" };
     const format = { type: "json_schema", name: "n", schema, strict: true, description: "d" } as const;
-    checkFields(
+    await checkFields(
       { text: { format, verbosity: "medium" } },
       { response_format: { type: "json_schema", json_schema: { name: "n", schema, strict: true, description: "d" } } },
     );
-    checkFields(
+    await checkFields(
       { text: { format: { ...format, strict: null, description: null }, verbosity: "low" } },
       {
         response_format: { type: "json_schema", json_schema: { name: "n", schema } },
         verbosity: "low",
       },
     );
-    checkFields(
+    await checkFields(
       { text: { format: { type: "json_object" }, verbosity: "medium" } },
       { response_format: { type: "json_object" } },
     );
   });
-  test("sampling parameters are mapped", () => {
-    checkFields(
+  test("sampling parameters are mapped", async () => {
+    await checkFields(
       {
         temperature: 1,
         topP: 0.5,
@@ -582,15 +595,15 @@ describe("settings", () => {
         user: "u",
       },
     );
-    checkFields({ topLogprobs: 0 }, { logprobs: true });
+    await checkFields({ topLogprobs: 0 }, { logprobs: true });
   });
-  test("max_output_tokens gets the name that the server knows", () => {
-    checkFields({ maxOutputTokens: 50 }, { max_tokens: 50 });
-    checkFields({ maxOutputTokens: 50 }, { max_completion_tokens: 50 }, OPENAI);
+  test("max_output_tokens gets the name that the server knows", async () => {
+    await checkFields({ maxOutputTokens: 50 }, { max_tokens: 50 });
+    await checkFields({ maxOutputTokens: 50 }, { max_completion_tokens: 50 }, OPENAI);
   });
-  test("vendor fields go to their vendor only, and metadata is not sent", () => {
+  test("vendor fields go to their vendor only, and metadata is not sent", async () => {
     const changes = { serviceTier: "flex", promptCacheKey: "k", metadata: { a: "b" } };
-    checkFields(changes, {});
-    checkFields(changes, { service_tier: "flex", prompt_cache_key: "k" }, OPENAI);
+    await checkFields(changes, {});
+    await checkFields(changes, { service_tier: "flex", prompt_cache_key: "k" }, OPENAI);
   });
 });

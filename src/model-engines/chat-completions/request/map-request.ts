@@ -1,4 +1,5 @@
 import { assertNever } from "../../../base/assert.ts";
+import { mapInSlices } from "../../../base/limits/slices.ts";
 import type { ModelRequest } from "../../../runs/ports.ts";
 import type { BackendProfile } from "../profile.ts";
 import { arrangeMessages } from "./arrange-messages.ts";
@@ -19,13 +20,13 @@ export interface MappedRequest {
   readonly toolNames: ToolNames;
 }
 
-/** Maps a turn to a chat-completions request. Pure. Throws `ModelError` for anything that cannot be expressed there. */
-export function mapRequest(request: ModelRequest, profile: BackendProfile): MappedRequest {
+/** Maps a turn to a chat-completions request. Throws `ModelError` for anything that cannot be expressed there. */
+export async function mapRequest(request: ModelRequest, profile: BackendProfile): Promise<MappedRequest> {
   const toolNames = new ToolNames();
-  const steps = request.items.flatMap(readItem);
+  const steps = (await mapInSlices(request.items, readItem)).flat();
   const body: ChatRequest = {
     model: request.model,
-    messages: arrangeMessages(request.instructions, steps, profile),
+    messages: await arrangeMessages(request.instructions, steps, profile),
     stream: true,
     stream_options: { include_usage: true }, // Most servers send no token counts without it.
     ...toolFields(request, toolNames),

@@ -1,0 +1,34 @@
+import { rememberedJson } from "../../base/json/json-text.ts";
+
+/** A picture, file or recording is counted as a text of this length, whatever its size. */
+const ATTACHMENT_CHARACTERS = 4000;
+/** A shorter `data` member, and whatever shorter JSON holds, is counted as text. */
+const ATTACHMENT_MIN = 1000;
+const QUOTES = 2;
+
+/**
+ * The length of a value's JSON, but for escapes, with each base64 attachment counted as `ATTACHMENT_CHARACTERS`. It
+ * reads no text, so that megabytes cost no more than a word.
+ */
+export function shownCharacters(value: unknown): number {
+  const remembered = typeof value === "object" && value !== null ? rememberedJson(value) : null;
+  // Items read from the store keep their JSON.
+  return remembered !== null && remembered.length < ATTACHMENT_MIN ? remembered.length : charactersOf(value, "");
+}
+
+function charactersOf(value: unknown, name: string): number {
+  if (typeof value === "string") return isAttachment(value, name) ? ATTACHMENT_CHARACTERS : value.length + QUOTES;
+  if (typeof value !== "object" || value === null) return String(value).length;
+  let characters = 1; // A comma follows each member but the last, and two brackets are around all.
+  if (Array.isArray(value)) {
+    for (const element of value) characters += charactersOf(element, "") + 1;
+  } else {
+    for (const [key, member] of Object.entries(value))
+      if (member !== undefined) characters += key.length + QUOTES + 1 + charactersOf(member, key) + 1;
+  }
+  return Math.max(characters, 2);
+}
+
+function isAttachment(text: string, name: string): boolean {
+  return text.startsWith("data:") || (name === "data" && text.length >= ATTACHMENT_MIN);
+}
