@@ -1,8 +1,8 @@
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { mkdtempSync, readFileSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { cleanUp } from "./clean-up.ts";
+import { cleanUp, removeFolder } from "./clean-up.ts";
 import { THIS_TREE } from "./servers.ts";
 
 /** The commit before storage left the event loop. */
@@ -20,7 +20,7 @@ export function checkOutBase(): Checkout | null {
   const commit = process.env["BENCH_BASE"] ?? BASE_COMMIT;
   if (commit === "none") return null;
   const root = mkdtempSync(join(tmpdir(), "antiphon-base-"));
-  const remove = cleanUp(() => rmSync(root, { recursive: true, force: true }));
+  const remove = cleanUp(() => removeFolder(root));
   const archive = git("archive", "--format=tar", commit);
   execFileSync("tar", ["-x", "-C", root], { input: archive });
   if (lockOf(root) === lockOf(THIS_TREE)) symlinkSync(join(THIS_TREE, "node_modules"), join(root, "node_modules"));

@@ -20,8 +20,10 @@ export async function measureLoopDelay(): Promise<void> {
   try {
     if (base !== null) print(`base ${base.name}`, await probe(base.root, upstream));
     const { sqlite } = print("this tree", await probe(THIS_TREE, upstream));
-    const isKept = sqlite.calls === 0 || sqlite.longestMs <= STORAGE_MS_MAX;
-    console.log(`  storage holds the loop for at most ${STORAGE_MS_MAX} ms: ${isKept ? "met" : "missed"}`);
+    const met = (isMet: boolean): string => (isMet ? "met" : "missed");
+    console.log(
+      `  no SQLite call in the main thread: ${met(sqlite.calls === 0)}; storage holds the loop for at most ${STORAGE_MS_MAX} ms: ${met(sqlite.longestMs <= STORAGE_MS_MAX)}`,
+    );
   } finally {
     upstream.stop();
     base?.remove();

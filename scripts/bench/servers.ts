@@ -1,8 +1,8 @@
 import type { ChildProcess } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { cleanUp } from "./clean-up.ts";
+import { cleanUp, removeFolder } from "./clean-up.ts";
 import { startProgram } from "./processes.ts";
 
 /** The folder of this checkout. */
@@ -56,7 +56,7 @@ export async function startServer({ root, upstream, env = {}, nodeFlags = [] }: 
   const { child, match } = await startProgram(join(root, "src/main.ts"), settings, ready, nodeFlags);
   const stop = cleanUp(() => {
     child.kill("SIGKILL");
-    rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+    removeFolder(folder);
   });
   const authorization = `Bearer ${readFileSync(join(folder, "api-key"), "utf8").trim()}`;
   const headers = { authorization, "content-type": "application/json" };
