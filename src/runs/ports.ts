@@ -12,7 +12,7 @@ import type {
 import type { TraceContext } from "../base/trace-context.ts";
 import type { RecordedEvent } from "./recorded-event.ts";
 
-export { DeltaTemplate, RecordedDelta, type RecordedEvent, RecordedWhole } from "./recorded-event.ts";
+export { DeltaTemplate, endsRun, RecordedDelta, type RecordedEvent, RecordedWhole } from "./recorded-event.ts";
 
 /**
  * The organization and project that stored data belongs to. Every query names it; another owner's id counts as unknown.

@@ -9,6 +9,13 @@ import type { UnnumberedEvent } from "./wire-event.ts";
  */
 export type RecordedEvent = RecordedWhole | RecordedDelta;
 
+const LAST_TYPES: ReadonlySet<string> = new Set(["response.completed", "response.incomplete", "response.failed"]);
+
+/** Whether no event follows this one. */
+export function endsRun({ type }: RecordedEvent): boolean {
+  return LAST_TYPES.has(type);
+}
+
 /** What an event takes in memory besides its text, in characters. */
 const EVENT_OVERHEAD = 96;
 
@@ -42,6 +49,11 @@ export class RecordedWhole {
   get json(): string {
     this.#json ??= JSON.stringify(this.#event);
     return this.#json;
+  }
+
+  /** The JSON without its last brace, so that a member can be added. */
+  get openJson(): string {
+    return this.json.slice(0, -1);
   }
 
   get event(): ResponseStreamEvent {
@@ -80,7 +92,12 @@ export class RecordedDelta {
 
   /** Compact JSON with `sequence_number` and without `obfuscation`. */
   get json(): string {
-    return `${this.template.before}${this.textJson}${this.template.after}${this.number}}`;
+    return `${this.openJson}}`;
+  }
+
+  /** The JSON without its last brace, so that a member can be added. */
+  get openJson(): string {
+    return `${this.template.before}${this.textJson}${this.template.after}${this.number}`;
   }
 
   get event(): ResponseStreamEvent {

@@ -39,12 +39,13 @@ export interface UploadedFile {
 
 export type ReplyHeaders = Readonly<Record<string, string>>;
 
-interface ReplyStart {
+export interface ReplyStart {
   readonly status: number;
   readonly headers?: ReplyHeaders;
 }
 
 export interface EventsReply extends ReplyStart {
+  /** `EventFrames` are written as they are. */
   readonly events: AsyncIterable<StreamEvent>;
 }
 

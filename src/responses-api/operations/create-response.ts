@@ -1,5 +1,6 @@
 import type { CreateResponseReply, ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
 import type { CreateResponseRequest, Response } from "../../../generated/responses-api/types.ts";
+import { EventFrames } from "../../base/event-frames.ts";
 import { ResponseFold } from "../../runs/index.ts";
 import type { Caller } from "../access/caller.ts";
 import { type BegunResponse, beginResponse } from "../create/begin-response.ts";
@@ -7,7 +8,7 @@ import { audioNotDeliverable } from "../errors/parameter-errors.ts";
 import { responseNotFound } from "../errors/state-errors.ts";
 import type { ResponseServices } from "../services.ts";
 import { plainBody } from "../show/plain-body.ts";
-import { showEvents } from "../show/show-events.ts";
+import { type ShownEvents, shownEvents, shownFrames, showOptionsOf } from "../show/show-events.ts";
 import { isOver } from "../show/watch-response.ts";
 
 type StreamedReply = Extract<CreateResponseReply, { readonly events: unknown }>;
@@ -51,16 +52,16 @@ async function streamed(
   const timer = setTimeout(() => resolve(null), waitMs + PREPARATION_MS);
   const run = await Promise.race([beginning, promise]).finally(() => clearTimeout(timer));
   if (run === null) return { status: 200, events: eventsOnceBegun(beginning, request) };
-  return { ...replyHead(run, request), events: showEvents(run.events, request) };
+  return { ...replyHead(run, request), events: shownEvents(run.events, showOptionsOf(request)) };
 }
 
 /** A fault before the run begins becomes the stream's error event. */
-async function* eventsOnceBegun(
-  beginning: Promise<BegunResponse>,
-  request: CreateResponseRequest,
-): ReturnType<typeof showEvents> {
-  const { events } = await beginning;
-  yield* showEvents(events, request);
+function eventsOnceBegun(beginning: Promise<BegunResponse>, request: CreateResponseRequest): ShownEvents {
+  const framesOnceBegun = async function* (): AsyncGenerator<string, void> {
+    const { events } = await beginning;
+    yield* shownFrames(events, showOptionsOf(request));
+  };
+  return new EventFrames(framesOnceBegun());
 }
 
 async function folded({ events, responseId }: BegunResponse): Promise<Response> {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Response } from "../../../generated/responses-api/types.ts";
 import { readEvents } from "../../runs/index.ts";
-import type { Owner, RecordedEvent } from "../../runs/ports.ts";
+import { endsRun, type Owner, type RecordedEvent } from "../../runs/ports.ts";
 import type { ResponseServices } from "../services.ts";
 
 export type WatchServices = Pick<ResponseServices, "store" | "eventLog" | "runs">;
@@ -59,7 +59,7 @@ export async function* continueFromLog(
     yield batch;
     const last = batch.at(-1);
     shown = last?.number ?? shown;
-    if (last !== undefined && "response" in last.event && isOver(last.event.response)) return;
+    if (last !== undefined && endsRun(last)) return;
   }
   if (!services.runs.isQueueClosed) yield* followLog(services, watched, shown);
 }

@@ -1,12 +1,13 @@
-import type { DialectStreamEvent, Response, ResponseStreamEvent } from "../../../generated/responses-api/types.ts";
-import { jsonOf, rememberJson } from "../../base/json/json-text.ts";
-import type { RecordedEvent } from "../../runs/ports.ts";
+import type { Response } from "../../../generated/responses-api/types.ts";
+import { rememberJson } from "../../base/json/json-text.ts";
+import { endsRun, type RecordedEvent } from "../../runs/ports.ts";
 import type { Principal } from "../access/authenticate.ts";
 import type { Caller } from "../access/caller.ts";
 import { type BegunResponse, beginResponse } from "../create/begin-response.ts";
 import { responseNotFound } from "../errors/state-errors.ts";
 import type { ResponseServices } from "../services.ts";
-import { showEvents } from "../show/show-events.ts";
+import { showOptionsOf } from "../show/show-events.ts";
+import { type ShowOptions, shownJson, shownType } from "../show/shown-event.ts";
 import type { BoundedMessageQueue } from "./bounded-message-queue.ts";
 import { type ConnectionMemory, type SizedTurn, turnAfter } from "./connection-memory.ts";
 import type { Lane } from "./lanes.ts";
@@ -81,33 +82,32 @@ async function answer(
   const ended = Promise.withResolvers<void>();
   running.set(run.responseId, ended.promise);
   try {
-    const end: { response: Response | null } = { response: null };
-    const batches = reportFinal(run.events, (latest) => {
-      end.response = latest;
-      remember(connection, { lane, previousId, previous }, run, latest);
-    });
-    for await (const event of showEvents(batches, request)) {
-      const room = connection.queue.put(inLane(event, lane));
-      if (room !== undefined) await room;
+    const options = showOptionsOf(request);
+    let end: Response | null = null;
+    for await (const batch of run.events) {
+      end = endIn(batch);
+      if (end !== null) remember(connection, { lane, previousId, previous }, run, end);
+      await send(connection.queue, batch, options, lane);
     }
     // It was deleted, or another worker took it.
-    if (end.response === null) throw responseNotFound(run.responseId);
-    return end.response;
+    if (end === null) throw responseNotFound(run.responseId);
+    return end;
   } finally {
     running.delete(run.responseId);
     ended.resolve();
   }
 }
 
-/** Passes the events on and calls `onEnd` with the final snapshot before it is shown. */
-async function* reportFinal(
-  batches: BegunResponse["events"],
-  onEnd: (response: Response) => void,
-): AsyncGenerator<readonly RecordedEvent[]> {
-  for await (const batch of batches) {
-    const last = batch.at(-1)?.event;
-    if (last !== undefined && "response" in last && last.response.status !== "in_progress") onEnd(last.response);
-    yield batch;
+async function send(
+  queue: BoundedMessageQueue,
+  batch: readonly RecordedEvent[],
+  options: ShowOptions,
+  lane: Lane,
+): Promise<void> {
+  for (const event of batch) {
+    const type = shownType(event.type, options);
+    const room = type === null ? undefined : queue.put(messageOf(event, type, options, lane));
+    if (room !== undefined) await room;
   }
 }
 
@@ -129,10 +129,16 @@ function isFailure({ status }: Response): boolean {
   return status === "failed" || status === "cancelled";
 }
 
-type Shown = ResponseStreamEvent | DialectStreamEvent;
+/** The final snapshot, if these events end the run. */
+function endIn(batch: readonly RecordedEvent[]): Response | null {
+  const last = batch.at(-1);
+  if (last === undefined || !endsRun(last)) return null;
+  return "response" in last.event ? last.event.response : null;
+}
 
-/** The event with the name of its lane. Lane names need no escapes in JSON. */
-function inLane(event: Shown, lane: string | null): object {
-  if (lane === null) return event;
-  return rememberJson({ ...event, stream_id: lane }, `${jsonOf(event).slice(0, -1)},"stream_id":"${lane}"}`);
+/** An event as a message with the name of its lane. Lane names need no escapes in JSON. */
+function messageOf(event: RecordedEvent, type: string, options: ShowOptions, lane: Lane): object {
+  const json = shownJson(event, type, options);
+  const message = { type, sequence_number: event.number };
+  return rememberJson(message, lane === null ? json : `${json.slice(0, -1)},"stream_id":"${lane}"}`);
 }

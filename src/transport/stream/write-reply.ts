@@ -1,15 +1,16 @@
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import { assert } from "../../base/assert.ts";
+import { EventFrames, eventsIn } from "../../base/event-frames.ts";
 import { isSmall, writeJsonBytes } from "../../base/json/write-json.ts";
 import { discardBody, isBodyPending } from "../body/body-chunks.ts";
 import type { Validator } from "../contract.ts";
-import type { Reply, ReplyHeaders } from "../handler.ts";
+import type { EventsReply, Reply, ReplyHeaders } from "../handler.ts";
 import { type Exchange, writeHead } from "../http/exchange.ts";
 import type { ServedInterface } from "../options.ts";
 import type { Unread } from "./unread-bytes.ts";
 import { writeBytes } from "./write-bytes.ts";
-import { ndjsonStream, sseStream, writeStream } from "./write-stream.ts";
+import { frameStream, ndjsonStream, sseStream, writeStream } from "./write-stream.ts";
 
 /**
  * Writes a handler's reply in the form that its members choose. This and `writeJsonReply` are not async functions,
@@ -19,8 +20,7 @@ export function writeReply(exchange: Exchange, reply: Reply, served: ServedInter
   const { contract, faults, options } = served;
   const operationId = exchange.operationId ?? "";
   if ("events" in reply) {
-    const events = checked(reply.events, contract.eventValidators?.[operationId]);
-    return writeStream(exchange, sseStream({ ...reply, events }, options.keepAliveMs, faults), faults);
+    return writeEvents(exchange, reply, served);
   }
   if ("lines" in reply) {
     const lines = checked(reply.lines, contract.eventValidators?.[operationId]);
@@ -42,6 +42,17 @@ export function writeReply(exchange: Exchange, reply: Reply, served: ServedInter
     return writeBytes(exchange, status, allHeaders, bytes);
   }
   return writeWhole(exchange, status, headers ?? {}, null);
+}
+
+function writeEvents(exchange: Exchange, reply: EventsReply, served: ServedInterface): Promise<void> {
+  const { contract, faults, options } = served;
+  const validator = contract.eventValidators?.[exchange.operationId ?? ""];
+  if (reply.events instanceof EventFrames) {
+    const texts = checkedFrames(reply.events.texts, validator);
+    return writeStream(exchange, frameStream(reply, texts, options.keepAliveMs, faults), faults);
+  }
+  const events = checked(reply.events, validator);
+  return writeStream(exchange, sseStream({ ...reply, events }, options.keepAliveMs, faults), faults);
 }
 
 interface JsonReply {
@@ -71,6 +82,17 @@ async function* validated<T extends object>(values: AsyncIterable<T>, validator:
 
 function checked<T extends object>(values: AsyncIterable<T>, validator: Validator | undefined): AsyncIterable<T> {
   return validator === undefined ? values : validated(values, validator);
+}
+
+async function* validatedFrames(texts: AsyncIterable<string>, validator: Validator): AsyncGenerator<string> {
+  for await (const text of texts) {
+    for (const event of eventsIn(text)) assertValid(event, validator);
+    yield text;
+  }
+}
+
+function checkedFrames(texts: AsyncIterable<string>, validator: Validator | undefined): AsyncIterable<string> {
+  return validator === undefined ? texts : validatedFrames(texts, validator);
 }
 
 function assertValid(value: unknown, validator: Validator | undefined): void {

@@ -1,14 +1,15 @@
 import type { ApiError } from "../../base/api-error.ts";
+import { frameOf, lastEventIn } from "../../base/event-frames.ts";
 import { jsonOf } from "../../base/json/json-text.ts";
 import type { Logger } from "../../base/logger.ts";
 import { discardBody } from "../body/body-chunks.ts";
 import { type Faults, namedFault } from "../faults.ts";
-import type { EventsReply, LinesReply, ReplyHeaders, StreamEvent } from "../handler.ts";
+import type { EventsReply, LinesReply, ReplyHeaders, ReplyStart, StreamEvent } from "../handler.ts";
 import { type Exchange, writeHead } from "../http/exchange.ts";
 import { FrameWriter } from "./frame-writer.ts";
 
 /** A stream to write. SSE and NDJSON differ in these members only. */
-interface OutgoingStream<T extends object> {
+interface OutgoingStream<T> {
   readonly status: number;
   readonly headers: ReplyHeaders;
   readonly values: AsyncIterable<T>;
@@ -27,7 +28,7 @@ const HEAD_WAIT_MS = 100;
  * before it gets an ordinary error reply. When the client leaves, `return` of the source is called and nothing more is
  * pulled.
  */
-export async function writeStream<T extends object>(
+export async function writeStream<T>(
   exchange: Exchange,
   stream: OutgoingStream<T>,
   faults: Pick<Faults, "internalError" | "ofError">,
@@ -72,7 +73,7 @@ function openHead(out: FrameWriter, { log, requestId }: Exchange): void {
   }
 }
 
-interface Pumping<T extends object> {
+interface Pumping<T> {
   readonly exchange: Exchange;
   readonly source: AsyncIterator<T>;
   readonly stream: OutgoingStream<T>;
@@ -80,7 +81,7 @@ interface Pumping<T extends object> {
   readonly faults: Pick<Faults, "internalError" | "ofError">;
 }
 
-async function pump<T extends object>({ exchange, source, stream, out, faults }: Pumping<T>): Promise<void> {
+async function pump<T>({ exchange, source, stream, out, faults }: Pumping<T>): Promise<void> {
   let last: T | null = null;
   try {
     for await (const value of { [Symbol.asyncIterator]: () => source }) {
@@ -106,7 +107,7 @@ function streamFault(exchange: Exchange, error: unknown, faults: Pick<Faults, "i
 }
 
 /** Checks for silence with one timer of its own, so that a write sets no timer. */
-function keepAlive(out: FrameWriter, options: OutgoingStream<object>["keepAlive"]): () => void {
+function keepAlive(out: FrameWriter, options: OutgoingStream<never>["keepAlive"]): () => void {
   if (options === null) return () => {};
   const { frame, everyMs } = options;
   const check = (): void => {
@@ -130,8 +131,10 @@ const SSE_HEADERS = {
   "x-accel-buffering": "no", // Otherwise reverse proxies would buffer the events.
 };
 
+const KEEP_ALIVE = ": keepalive\n\n";
+
 function sseFrame(event: StreamEvent): string {
-  return `event: ${event.type}\ndata: ${jsonOf(event)}\n\n`;
+  return frameOf(event.type, jsonOf(event));
 }
 
 /** Server-sent events. No `[DONE]` is sent: the stream ends with its last event. */
@@ -145,8 +148,25 @@ export function sseStream(
     headers: { ...SSE_HEADERS, ...reply.headers },
     values: reply.events,
     frameOf: sseFrame,
-    keepAlive: { frame: ": keepalive\n\n", everyMs: keepAliveMs },
+    keepAlive: { frame: KEEP_ALIVE, everyMs: keepAliveMs },
     onError: (error, last) => faults.streamError(error, last),
+  };
+}
+
+/** The same, for events that come as text. `last` of a fault is the last event of the last text. */
+export function frameStream(
+  reply: ReplyStart,
+  texts: AsyncIterable<string>,
+  keepAliveMs: number,
+  faults: Pick<Faults, "streamError">,
+): OutgoingStream<string> {
+  return {
+    status: reply.status,
+    headers: { ...SSE_HEADERS, ...reply.headers },
+    values: texts,
+    frameOf: (text) => text,
+    keepAlive: { frame: KEEP_ALIVE, everyMs: keepAliveMs },
+    onError: (error, last) => faults.streamError(error, last === null ? null : lastEventIn(last)).map(sseFrame),
   };
 }
 

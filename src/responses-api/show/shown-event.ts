@@ -1,0 +1,83 @@
+import { dialectEventTypes, obfuscatedEventTypes } from "../../../generated/responses-api/events.ts";
+import type { ResponseStreamEvent, StreamChannel } from "../../../generated/responses-api/types.ts";
+import { assert } from "../../base/assert.ts";
+import type { RecordedEvent } from "../../runs/ports.ts";
+import { paddingOf } from "./padding.ts";
+
+/** How events are shown to one reader. */
+export interface ShowOptions {
+  /** Whether deltas are padded. Never true for background responses and replays. */
+  readonly padded: boolean;
+  /** The families of events to show; all if null. */
+  readonly channels: ReadonlySet<StreamChannel> | null;
+  /** Whether events have the names of the extension dialect. */
+  readonly dialect: boolean;
+}
+
+/** The type with which events of a type are shown; null if the reader does not want them. */
+export function shownType(type: string, { channels, dialect }: ShowOptions): string | null {
+  if (channels !== null && !isCarried(type, channels)) return null;
+  return dialect ? (namesInDialect.get(type) ?? type) : type;
+}
+
+const obfuscated: ReadonlySet<string> = new Set(obfuscatedEventTypes);
+
+/** Whether events of the type are shown with the reference's padding. */
+export function isPadded(type: string, { padded }: ShowOptions): boolean {
+  return padded && obfuscated.has(type);
+}
+
+/** The JSON of an event that is shown with this type. */
+export function shownJson(event: RecordedEvent, type: string, options: ShowOptions): string {
+  const json = isPadded(event.type, options) ? paddedJson(event) : event.json;
+  if (type === event.type) return json;
+  return event.type === "error" ? flatError(event.event) : renamedJson(json, event.type, type);
+}
+
+function paddedJson(event: RecordedEvent): string {
+  const padding = paddingOf(event.template === null ? deltaOf(event.event) : event.text);
+  return `${event.openJson},"obfuscation":"${padding}"}`;
+}
+
+function deltaOf(event: ResponseStreamEvent): string {
+  return "delta" in event && typeof event.delta === "string" ? event.delta : "";
+}
+
+const namesInDialect: ReadonlyMap<string, string> = new Map(Object.entries(dialectEventTypes));
+
+/** The JSON, or its beginning, with another type. */
+export function renamedJson(json: string, type: string, shown: string): string {
+  return type === shown ? json : json.replace(`"type":"${type}"`, `"type":"${shown}"`);
+}
+
+/** In the extension dialect the reference's nested `error` is a flat `response.error`. */
+function flatError(event: ResponseStreamEvent): string {
+  assert(event.type === "error", "only errors are shown flat");
+  const { error, ...rest } = event;
+  const type = dialectEventTypes.error;
+  return JSON.stringify({ ...rest, type, code: error.code, message: error.message, param: error.param });
+}
+
+/** Whether a stream with only these channels shows events of the type. Events of no family are always shown. */
+function isCarried(type: string, channels: ReadonlySet<StreamChannel>): boolean {
+  const channel = channelOf(type);
+  return channel === null || channels.has(channel);
+}
+
+const FAMILIES: readonly (readonly [RegExp, StreamChannel])[] = [
+  [/^response\.output_text\.(delta|done|annotation\.added)$/, "output_text"],
+  [/^response\.audio\./, "output_audio"],
+  [/^response\.(function_call_arguments|mcp_call_arguments|custom_tool_call_input)\./, "tool_call"],
+  [/^response\.refusal\./, "refusal"],
+  [/^response\.reasoning_(text|summary_text)\./, "reasoning"],
+];
+
+const channelsByType = new Map<string, StreamChannel | null>();
+
+function channelOf(type: string): StreamChannel | null {
+  const known = channelsByType.get(type);
+  if (known !== undefined) return known;
+  const channel = FAMILIES.find(([pattern]) => pattern.test(type))?.[1] ?? null;
+  channelsByType.set(type, channel);
+  return channel;
+}
