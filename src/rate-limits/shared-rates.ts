@@ -1,0 +1,98 @@
+import type { RateBucket, RatedKey, RateLimiter, RateStanding, RateTaking } from "../responses-api/ports.ts";
+import { CurrentMinutes } from "./current-minutes.ts";
+import { nothingUsed, standingOf, type Used } from "./minute-counter.ts";
+import type { MinuteLimits } from "./minute-rates.ts";
+import { placeName, type RateAsk, type RateCorrection, type RateGrant, type RatePlace } from "./shared-counts.ts";
+
+/** The process that counts for all. */
+export interface RateCounter {
+  /** Null if it does not answer in time. */
+  take(ask: RateAsk): Promise<RateGrant | null>;
+  correct(correction: RateCorrection): void;
+}
+
+/** What this process may use of a limit without asking. */
+interface Block {
+  readonly used: Used;
+  readonly endsAt: number;
+  left: number;
+}
+
+/** Rate limits per minute, counted by another process for several. If it does not answer, requests are let through. */
+export class SharedRates implements RateLimiter {
+  readonly #defaults: MinuteLimits;
+  readonly #counter: RateCounter;
+  readonly #blocks = new CurrentMinutes<Block>();
+
+  constructor(defaults: MinuteLimits, counter: RateCounter) {
+    this.#defaults = defaults;
+    this.#counter = counter;
+  }
+
+  async take(key: RatedKey, bucket: RateBucket, amount: number): Promise<RateTaking> {
+    const place = this.#place(key, bucket);
+    const block = this.#blocks.get(placeName(place));
+    if (block !== undefined && block.left >= amount) {
+      block.left -= amount;
+      return this.#taking(place, amount, { taken: true, used: withoutRest(block) });
+    }
+    const grant = await this.#ask(place, amount, block);
+    return this.#taking(place, amount, grant ?? { taken: true, used: nothingUsed() });
+  }
+
+  async standing(key: RatedKey, bucket: RateBucket): Promise<RateStanding> {
+    const place = this.#place(key, bucket);
+    const block = this.#blocks.get(placeName(place));
+    if (block !== undefined && block.left > 0) return standingOf(place.limit, withoutRest(block));
+    const grant = await this.#counter.take({ ...place, amount: 0, unused: 0 });
+    return standingOf(place.limit, grant?.used ?? nothingUsed());
+  }
+
+  /** Gives up the rest of the block. */
+  recall(place: RatePlace): number {
+    const block = this.#blocks.get(placeName(place));
+    const rest = block?.left ?? 0;
+    if (block !== undefined) block.left = 0;
+    return rest;
+  }
+
+  async #ask(place: RatePlace, amount: number, block: Block | undefined): Promise<RateGrant | null> {
+    const unused = block?.left ?? 0;
+    if (block !== undefined) block.left = 0; // Given back with the question, so that nobody uses it twice.
+    const grant = await this.#counter.take({ ...place, amount, unused });
+    if (grant === null || grant.block === 0) return grant;
+    const { endsAt } = grant.used;
+    const left = grant.block + (this.#blocks.get(placeName(place))?.left ?? 0); // Of a question asked meanwhile.
+    this.#blocks.set(placeName(place), { used: grant.used, endsAt, left });
+    return { ...grant, used: { amount: grant.used.amount - grant.block, endsAt } };
+  }
+
+  #taking(place: RatePlace, amount: number, { taken, used }: Pick<RateGrant, "taken" | "used">): RateTaking {
+    const { endsAt } = used;
+    return {
+      taken,
+      standing: standingOf(place.limit, used),
+      correct: (spent) => this.#correct({ ...place, amount: spent - amount, endsAt }),
+    };
+  }
+
+  /** Settles with the block if there is one. */
+  #correct(correction: RateCorrection): void {
+    const { amount, endsAt } = correction;
+    if (amount === 0 || (amount < 0 && Date.now() >= endsAt)) return;
+    const block = this.#blocks.get(placeName(correction));
+    if (block === undefined || block.left === 0) return this.#counter.correct(correction);
+    const covered = Math.min(amount, block.left); // All of what is given back, below 0.
+    block.left -= covered;
+    if (amount > covered) this.#counter.correct({ ...correction, amount: amount - covered });
+  }
+
+  #place({ keyId, limits }: RatedKey, bucket: RateBucket): RatePlace {
+    return { bucket, limit: limits[bucket] ?? this.#defaults[bucket], keyId };
+  }
+}
+
+/** What is used, without the rest of the own block. */
+function withoutRest({ used, left }: Block): Used {
+  return { amount: used.amount - left, endsAt: used.endsAt };
+}
