@@ -6,7 +6,12 @@ export interface Metric {
   readonly text: string;
   /** Upper bounds of a histogram's buckets. */
   readonly buckets?: readonly number[];
+  /** The value for several processes. Default: the sum of theirs. */
+  readonly across?: Across;
 }
+
+/** Of the values of several processes: their sum, the highest or the lowest. */
+export type Across = "sum" | "highest" | "lowest";
 
 /** Buckets for whole answers, in seconds. */
 const LONG = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
@@ -104,17 +109,24 @@ export const METRICS = {
   eventLoopDelay: gauge(
     "antiphon_event_loop_delay_seconds",
     ["quantile"],
-    "Delay of timers since the metrics were last read. quantile is 0.5, 0.99 or 1.",
+    "Delay of timers since the metrics were last read. quantile is 0.5, 0.99 or 1. With several processes, the highest of theirs.",
+    "highest",
   ),
   eventLoopUse: gauge(
     "antiphon_event_loop_utilization",
     [],
-    "Share of time that the event loop was busy, since the start.",
+    "Share of time that the event loop was busy, since the start. With several processes, the highest of theirs.",
+    "highest",
   ),
   processCpu: counter("process_cpu_seconds_total", [], "Processor time, user and system together."),
   processMemory: gauge("process_resident_memory_bytes", [], "Resident memory of the process."),
   heapUsed: gauge("nodejs_heap_size_used_bytes", [], "Used JavaScript heap."),
-  processStart: gauge("process_start_time_seconds", [], "Start time of the process, in Unix seconds."),
+  processStart: gauge(
+    "process_start_time_seconds",
+    [],
+    "Start time of the process, in Unix seconds. With several processes, of the oldest.",
+    "lowest",
+  ),
 } as const satisfies Readonly<Record<string, Metric>>;
 
 /** The table in docs/operations.md. */
@@ -130,8 +142,13 @@ function counter(name: string, labels: readonly string[], text: string): Metric 
   return { name, kind: "counter", labels, text };
 }
 
-function gauge(name: string, labels: readonly string[], text: string): Metric & { readonly kind: "gauge" } {
-  return { name, kind: "gauge", labels, text };
+function gauge(
+  name: string,
+  labels: readonly string[],
+  text: string,
+  across: Across = "sum",
+): Metric & { readonly kind: "gauge" } {
+  return { name, kind: "gauge", labels, text, across };
 }
 
 function histogram(

@@ -1,0 +1,80 @@
+import { type Across, METRICS, type Metric } from "./metric-table.ts";
+
+/** The text of one metric, and its series by their names with labels, as printed. */
+interface MetricReading {
+  readonly head: readonly string[];
+  readonly series: ReadonlyMap<string, number>;
+}
+
+type Readings = ReadonlyMap<string, MetricReading>;
+
+const ACROSS: ReadonlyMap<string, Across> = new Map(
+  Object.values<Metric>(METRICS).map(({ name, across = "sum" }) => [name, across]),
+);
+
+/**
+ * The metrics of several processes as those of one. A process that has ended leaves its counters behind, so that no sum
+ * ever goes down.
+ */
+export class MetricsOfMany {
+  readonly #latest = new Map<number, Readings>();
+  #ended: Readings = new Map();
+
+  /** Takes the latest text of a process, in the format of Prometheus. */
+  update(process: number, text: string): void {
+    this.#latest.set(process, readMetrics(text));
+  }
+
+  /** The process has ended: its counters stay, and its gauges fall away. */
+  end(process: number): void {
+    const last = this.#latest.get(process);
+    if (last === undefined) return;
+    this.#latest.delete(process);
+    const counted = [...last].filter(([, { head }]) => !head.some((line) => line.endsWith(" gauge")));
+    this.#ended = addUp([this.#ended, new Map(counted)]);
+  }
+
+  text(): string {
+    return [...addUp([this.#ended, ...this.#latest.values()]).values()]
+      .flatMap(({ head, series }) => [...head, ...[...series].map(([name, value]) => `${name} ${value}`)])
+      .map((line) => `${line}\n`)
+      .join("");
+  }
+}
+
+function addUp(all: readonly Readings[]): Readings {
+  const sum = new Map<string, { readonly head: readonly string[]; readonly series: Map<string, number> }>();
+  for (const [name, { head, series }] of all.flatMap((readings) => [...readings])) {
+    const metric = sum.get(name) ?? { head, series: new Map<string, number>() };
+    sum.set(name, metric);
+    for (const [key, value] of series) {
+      const known = metric.series.get(key);
+      metric.series.set(key, known === undefined ? value : JOIN[ACROSS.get(name) ?? "sum"](known, value));
+    }
+  }
+  return sum;
+}
+
+const JOIN: Readonly<Record<Across, (one: number, other: number) => number>> = {
+  sum: (one, other) => one + other,
+  highest: Math.max,
+  lowest: Math.min,
+};
+
+/** Each metric begins with its `# HELP` and `# TYPE` lines. */
+function readMetrics(text: string): Readings {
+  const readings = new Map<string, { readonly head: string[]; readonly series: Map<string, number> }>();
+  let reading = { head: new Array<string>(), series: new Map<string, number>() };
+  for (const line of text.split("\n")) {
+    if (line.startsWith("# HELP ")) {
+      reading = { head: [], series: new Map() };
+      readings.set(line.split(" ", 3)[2] ?? "", reading);
+    }
+    if (line.startsWith("#")) reading.head.push(line);
+    else if (line !== "") {
+      const end = line.lastIndexOf(" ");
+      reading.series.set(line.slice(0, end), Number(line.slice(end + 1)));
+    }
+  }
+  return readings;
+}
