@@ -53,6 +53,9 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     "src/responses-api/ports[.]ts$",
     "src/cloud-stt/ports[.]ts$",
   ]),
+  folder("processes-pass-counts-on", "processes/ joins servers and knows not what they serve.", "processes", [
+    "src/rate-limits/shared-(counts|rates)[.]ts$",
+  ]),
   folder("tokenizers-are-a-leaf", "tokenizers/ counts texts and pictures and knows not what for.", "tokenizers", []),
   folder(
     "stream-grammar-is-a-leaf",

@@ -63,4 +63,10 @@ export const LIBRARY_RULES: readonly ImportRule[] = [
     product("src/(?!programs/)"),
     /^node:child_process$/,
   ),
+  never(
+    "cluster-in-processes",
+    "Several processes are started in processes/, which watches them.",
+    product("src/(?!processes/)"),
+    /^node:cluster$/,
+  ),
 ];

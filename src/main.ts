@@ -3,14 +3,18 @@ import { KeysCommandError } from "./commands/keys-command-error.ts";
 import { readCommandLine } from "./config/command-line.ts";
 import { ConfigError } from "./config/config-error.ts";
 import { helpText } from "./config/describe-settings.ts";
-import { loadConfig } from "./config/load-config.ts";
+import { type Environment, loadConfig } from "./config/load-config.ts";
 import { readEnvironment } from "./config/read-environment.ts";
 import { ScenarioError } from "./model-engines/built-in/scenario/scenario-error.ts";
+import { isForked } from "./processes/joined-process.ts";
 import { DatabaseError } from "./servers/database-error.ts";
 
 const FAILURE_EXIT_CODE = 1;
 const USAGE_EXIT_CODE = 2;
 const DATABASE_EXIT_CODE = 3;
+
+/** The failed call when an address cannot be used: of several processes, each binds it. */
+const LISTEN_CALLS: ReadonlySet<unknown> = new Set(["listen", "bind"]);
 
 /** Keys and lists go to stdout, so that scripts can read them; notes go to stderr. */
 const OUTPUTS = { print: console.log, note: console.error };
@@ -31,10 +35,22 @@ async function run(): Promise<void> {
   }
   if (readCommandLine(process.argv.slice(2)).wantsHelp) return console.log(helpText());
   if (first === "rotate-seal-key") return rotate();
-  const { serveBoth, serveCloud } = await import("./commands/serve.ts");
-  return first === "stt-cloud"
-    ? serveCloud(readEnvironment(), others)
-    : serveBoth(readEnvironment(), process.argv.slice(2));
+  if (first === "stt-cloud") {
+    const { serveCloud } = await import("./commands/serve.ts");
+    return serveCloud(readEnvironment(), others);
+  }
+  return serve(readEnvironment(), process.argv.slice(2));
+}
+
+/** Serves both interfaces. The first of several processes starts the others and loads no server. */
+async function serve(environment: Environment, argv: readonly string[]): Promise<void> {
+  const config = loadConfig(environment, argv);
+  if (config.processes > 1 && !isForked()) {
+    const { serveProcesses } = await import("./commands/serve-processes.ts");
+    return serveProcesses(config);
+  }
+  const { serveBoth } = await import("./commands/serve.ts");
+  return serveBoth(environment, argv);
 }
 
 async function rotate(): Promise<void> {
@@ -61,6 +77,6 @@ function exitWithError(error: unknown): never {
 }
 
 function listenFault(error: unknown): string | null {
-  if (!(error instanceof Error && "syscall" in error && error.syscall === "listen")) return null;
+  if (!(error instanceof Error && "syscall" in error && LISTEN_CALLS.has(error.syscall))) return null;
   return `Cannot serve: ${error.message}. ${first === "stt-cloud" ? "STT_CLOUD_HOST and STT_CLOUD_PORT" : "HOST, PORT and STT_PORT"} choose other addresses.`;
 }

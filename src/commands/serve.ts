@@ -1,37 +1,55 @@
-import { type Config, type Environment, loadConfig } from "../config/load-config.ts";
+import { assert } from "../base/assert.ts";
+import { type Config, type Environment, loadConfig, shareConfig } from "../config/load-config.ts";
 import { secretsOf } from "../config/secrets-of.ts";
+import { type JoinedProcess, joinProcesses } from "../processes/joined-process.ts";
 import type { ApiKeys } from "../secrets/secrets-on-disk.ts";
 import { openSpeech, type SpeechService } from "../servers/choices/choose-speech.ts";
 import { startLocalStt } from "../servers/local-stt.ts";
 import { startResponsesApi } from "../servers/responses-api.ts";
 import { startSttCloud } from "../servers/stt-cloud.ts";
+import { createNeighbourTranscriber } from "../speech/neighbour-transcriber.ts";
+import type { FileTranscriber } from "../speech/speech-engine.ts";
 import { openLog, type RootLog } from "../telemetry/log.ts";
+import type { RunningServer } from "../transport/http/server.ts";
 import { showSpeechProgress } from "./speech-progress.ts";
+
+/** The number of the process that has the speech engine and its server. A machine has room for one. */
+const SPEECH_PROCESS = 1;
 
 interface Running {
   /** Lines of the start banner. */
   readonly greeting: readonly string[];
   readonly keys: ApiKeys;
-  close(): Promise<unknown>;
+  /** The local speech server, if there is one here. */
+  readonly speechUrl: string | null;
+  /** `isReplaced`: another process already serves on the same addresses. */
+  close(isReplaced: boolean): Promise<unknown>;
 }
 
-type Start = (config: Config, log: RootLog, speech: SpeechService) => Promise<Running>;
+/** What a server is built with. */
+interface Foundations {
+  readonly config: Config;
+  readonly log: RootLog;
+  /** Null if another process has the speech engine. */
+  readonly speech: SpeechService | null;
+  /** Null if this process serves alone. */
+  readonly joined: JoinedProcess | null;
+}
 
 /** Serves both interfaces until told to stop. */
 export function serveBoth(environment: Environment, argv: readonly string[]): Promise<void> {
-  return serve(environment, argv, async (config, log, speech) => {
-    const responsesApi = await startResponsesApi(
-      config,
-      log.child({ interface: "responses-api" }),
-      config.speechEngine === "none" ? null : speech.recordings,
-    );
+  return serve(environment, argv, async (foundations) => {
+    const { config, log, speech, joined } = foundations;
+    const recordings = config.speechEngine === "none" ? null : recordingsOf(foundations);
+    const responsesApi = await startResponsesApi(config, log.child({ interface: "responses-api" }), recordings, joined);
+    const { url, keys, model } = responsesApi;
+    if (speech === null) return { greeting: [], keys, speechUrl: null, close: responsesApi.close };
     const localStt = await startLocalStt(config, log.child({ interface: "local-stt" }), speech).catch(
       async (error: unknown) => {
         await responsesApi.close();
         throw error;
       },
     );
-    const { url, keys, model } = responsesApi;
     return {
       greeting: [
         `Responses API      ${url}/v1   reference: ${url}/docs`,
@@ -39,39 +57,76 @@ export function serveBoth(environment: Environment, argv: readonly string[]): Pr
         `Answers come from  ${model.description}`,
       ],
       keys,
-      close: () => Promise.all([responsesApi.close(), localStt.close()]),
+      speechUrl: localStt.url,
+      close: (isReplaced) => Promise.all([responsesApi.close(isReplaced), closeLocal(localStt, isReplaced)]),
     };
   });
 }
 
+async function closeLocal(localStt: RunningServer, isReplaced: boolean): Promise<void> {
+  if (isReplaced) await localStt.handOver();
+  await localStt.close();
+}
+
 /** Serves the cloud stream until told to stop. */
 export function serveCloud(environment: Environment, argv: readonly string[]): Promise<void> {
-  return serve(environment, argv, async (config, log, { engine }) => {
-    const server = await startSttCloud(config, log.child({ interface: "cloud-stt" }), engine);
+  return serve(environment, argv, async ({ config, log, speech }) => {
+    assert(speech !== null, "the cloud stream is served by one process, which has the engine");
+    const server = await startSttCloud(config, log.child({ interface: "cloud-stt" }), speech.engine);
     return {
       greeting: [`Cloud stream       ${server.url.replace("http", "ws")}/stt/v1/stream`],
       keys: server.keys,
+      speechUrl: null,
       close: () => server.close(),
     };
   });
 }
 
-async function serve(environment: Environment, argv: readonly string[], start: Start): Promise<void> {
-  const config = loadConfig(environment, argv);
-  const log = openLog({ level: config.logLevel, secrets: secretsOf(config) });
-  const speech = openSpeech(config, log.child({ part: "speech" }));
-  const running = await start(config, log, speech).catch(async (error: unknown) => {
-    await speech.close();
+/** The transcriber of recordings: with the engine of this process, or by the server of the process that has it. */
+function recordingsOf({ config, speech, joined }: Foundations): FileTranscriber {
+  if (speech !== null) return speech.recordings;
+  return createNeighbourTranscriber({
+    url: () => joined?.seat.speechUrl ?? null,
+    timeoutMs: config.transcriptionTimeoutMs,
+  });
+}
+
+async function serve(
+  environment: Environment,
+  argv: readonly string[],
+  start: (foundations: Foundations) => Promise<Running>,
+): Promise<void> {
+  const joined = await joinProcesses();
+  const foundations = layFoundations(loadConfig(environment, argv), joined);
+  const { config, log, speech } = foundations;
+  const running = await start(foundations).catch(async (error: unknown) => {
+    await speech?.close();
     throw error;
   });
-  for (const line of running.greeting) console.log(line);
-  const { made, file } = running.keys;
-  if (made !== null) console.log(`API key            ${made}   (shown this once; kept in ${file})`);
-  if (config.speechEngine !== "none") showSpeechProgress(speech.engine, process.stderr);
-  const stop = async (): Promise<void> => {
-    await running.close();
-    await speech.close();
+  const greeting = [...running.greeting, ...keyLines(running.keys)];
+  if (joined !== null) joined.announce({ lines: greeting, speechUrl: running.speechUrl });
+  else for (const line of greeting) console.log(line);
+  if (config.speechEngine !== "none" && speech !== null) showSpeechProgress(speech.engine, process.stderr);
+  const stop = async (isReplaced: boolean): Promise<void> => {
+    await running.close(isReplaced);
+    await speech?.close();
     log.flush();
+    await joined?.end();
   };
-  for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => void stop());
+  let stopping: Promise<void> | null = null;
+  const stopOnce = (isReplaced: boolean): void => void (stopping ??= stop(isReplaced));
+  joined?.accept({ leave: stopOnce });
+  for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => stopOnce(false));
+}
+
+function layFoundations(whole: Config, joined: JoinedProcess | null): Foundations {
+  const root = openLog({ level: whole.logLevel, secrets: secretsOf(whole) });
+  const hasSpeech = joined === null || joined.seat.number === SPEECH_PROCESS;
+  const config = joined === null ? whole : shareConfig(whole, joined.seat.count);
+  const log = joined === null ? root : root.child({ process: joined.seat.number });
+  return { config, log, joined, speech: hasSpeech ? openSpeech(config, log.child({ part: "speech" })) : null };
+}
+
+function keyLines({ made, file }: ApiKeys): readonly string[] {
+  return made === null ? [] : [`API key            ${made}   (shown this once; kept in ${file})`];
 }

@@ -2,7 +2,7 @@ import { inspect } from "node:util";
 import { describe, expect, test } from "vitest";
 import { verifies } from "../../tests/verifies.ts";
 import { ConfigError } from "./config-error.ts";
-import { type Config, type Environment, loadConfig } from "./load-config.ts";
+import { type Config, type Environment, loadConfig, shareConfig } from "./load-config.ts";
 import { Secret } from "./secret.ts";
 import { SETTINGS } from "./settings.ts";
 
@@ -45,6 +45,28 @@ describe("what is not set", () => {
       expect(setting.default, setting.name).toBeGreaterThanOrEqual(setting.min);
       expect(setting.default, setting.name).toBeLessThanOrEqual(setting.max);
     }
+  });
+});
+
+describe("several processes", () => {
+  test("are one unless set, and at least one if they follow the cores of the machine", () => {
+    check({}, { processes: 1 });
+    check({ PROCESSES: "4" }, { processes: 4 });
+    expect(loadConfig({ PROCESSES: "auto" }, []).processes).toBeGreaterThanOrEqual(1);
+    expect(problemsOf({ PROCESSES: "many" })).toEqual([
+      "PROCESSES is 'many', which is neither auto nor a whole number from 1 to 64.",
+    ]);
+  });
+
+  test("cannot share a database in memory", () => {
+    expect(problemsOf({ PROCESSES: "2", DATABASE_FILE: ":memory:" })).toEqual([
+      "PROCESSES is 2, but DATABASE_FILE is :memory:, which processes cannot share.",
+    ]);
+  });
+
+  test("each get their part of the limits, rounded up, and room for the largest body", () => {
+    const config = loadConfig({ RUNS_MAX: "10", RUN_QUEUE_MAX: "0", BODY_BYTES_MAX: "100000000" }, []);
+    expect(shareConfig(config, 4)).toMatchObject({ runsMax: 3, runQueueMax: 0, incomingBytesMax: 100_000_000 });
   });
 });
 

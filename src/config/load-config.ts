@@ -47,6 +47,8 @@ export function loadConfig(environment: Environment, argv: readonly string[]): C
     return setting.default;
   };
   const values = readTable(read);
+  if (values.processes > 1 && values.databaseFile === ":memory:")
+    allProblems.push(`PROCESSES is ${values.processes}, but DATABASE_FILE is :memory:, which processes cannot share.`);
   if (allProblems.length > 0) throw new ConfigError(allProblems);
   const whisperCacheDir = values.whisperCacheDir ?? usualCacheFolder(environment);
   return Object.freeze({
@@ -60,8 +62,31 @@ export function loadConfig(environment: Environment, argv: readonly string[]): C
 }
 
 function incomingBytesMax(values: TableValues): number {
-  const largest = Math.max(values.bodyBytesMax, values.uploadMegabytesMax * MEBIBYTE);
+  const largest = largestBody(values);
   return Math.max(values.incomingBytesMax ?? BODIES_AT_ONCE * largest, largest);
+}
+
+function largestBody(values: Pick<TableValues, "bodyBytesMax" | "uploadMegabytesMax">): number {
+  return Math.max(values.bodyBytesMax, values.uploadMegabytesMax * MEBIBYTE);
+}
+
+/**
+ * The configuration of one of several processes. Each gets its part of the limits on connections, responses and bytes,
+ * rounded up. A budget for bodies is never below the largest body.
+ */
+export function shareConfig(config: Config, processes: number): Config {
+  const part = (limit: number): number => Math.ceil(limit / processes);
+  return Object.freeze({
+    ...config,
+    runsMax: part(config.runsMax),
+    backgroundRunsMax: part(config.backgroundRunsMax),
+    runQueueMax: part(config.runQueueMax),
+    websocketConnectionsMax: part(config.websocketConnectionsMax),
+    websocketConnectionsPerKeyMax: part(config.websocketConnectionsPerKeyMax),
+    modelConnectionsMax: part(config.modelConnectionsMax),
+    unreadBytesMax: part(config.unreadBytesMax),
+    incomingBytesMax: Math.max(part(config.incomingBytesMax), largestBody(config)),
+  });
 }
 
 /** Our folder in the user's cache folder. */

@@ -38,10 +38,12 @@ export function readValue(setting: Setting, text: string): ReadValue {
   }
 }
 
-function readInteger(setting: { readonly min: number; readonly max: number }, text: string): ReadValue {
+function readInteger(setting: Extract<Setting, { kind: "integer" }>, text: string): ReadValue {
+  if (setting.auto !== undefined && text === "auto") return { value: setting.auto() };
   const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
   if (value >= setting.min && value <= setting.max) return { value };
-  return { problem: `is '${text}', which is no whole number from ${setting.min} to ${setting.max}` };
+  const wanted = setting.auto === undefined ? "no" : "neither auto nor a";
+  return { problem: `is '${text}', which is ${wanted} whole number from ${setting.min} to ${setting.max}` };
 }
 
 /** Parses `90s`, `12h`, or a bare number of milliseconds. */

@@ -30,7 +30,14 @@ export type Setting = Described &
   (
     | { readonly kind: "string"; readonly default: string | null }
     | { readonly kind: "path"; readonly default: string | null }
-    | { readonly kind: "integer"; readonly default: number | null; readonly min: number; readonly max: number }
+    | {
+        readonly kind: "integer";
+        readonly default: number | null;
+        readonly min: number;
+        readonly max: number;
+        /** The value that the word `auto` stands for on this machine. */
+        readonly auto?: () => number;
+      }
     | {
         readonly kind: "duration";
         readonly default: number;

@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { ANSWER_SETTINGS } from "./answer-settings.ts";
 import { CLOUD_SETTINGS } from "./cloud-settings.ts";
 import { FORMATTING_SETTINGS } from "./formatting-settings.ts";
@@ -13,6 +14,7 @@ const MEBIBYTE = 1024 * 1024;
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 const DAY = 24 * 60 * MINUTE;
+const PROCESSES_MAX = 64;
 
 /** Every setting. `.env.example`, the help text and the README's table are printed from here. */
 export const SETTINGS = {
@@ -55,6 +57,16 @@ export const SETTINGS = {
     kind: "list",
     default: ["loopback"],
     text: "Origins of web pages that may call the Responses API from a browser, such as https://app.example.com, separated by commas. Pages need a key like any other client. loopback allows pages of this machine, such as the chat lab; * allows every page; none allows no page.",
+  },
+  processes: {
+    name: "PROCESSES",
+    section: "Servers",
+    kind: "integer",
+    default: 1,
+    min: 1,
+    max: PROCESSES_MAX,
+    auto: () => Math.min(PROCESSES_MAX, Math.max(1, availableParallelism() - 1)),
+    text: "How many processes serve the Responses API, on one port and one database. auto: one fewer than this machine has cores. More than 1 helps only if cores are free. docs/operations.md describes what they share.",
   },
   drainMs: {
     name: "DRAIN_MS",

@@ -49,6 +49,8 @@ export interface ResponseServices {
   readonly readiness: Readiness;
   /** The metrics, and who may read them. */
   readonly metrics: ShownMetrics;
+  /** Tells other processes at once that one of their responses was asked to stop. They also look by themselves. */
+  readonly tellStop: () => void;
 }
 
 export interface Readiness {

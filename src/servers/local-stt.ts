@@ -96,6 +96,9 @@ async function listenOnLoopback(served: Application, options: Omit<ListenOptions
   );
   return {
     ...server,
+    handOver: async () => {
+      await Promise.all([server.handOver(), other?.handOver()]);
+    },
     close: async () => {
       await Promise.all([server.close(), other?.close()]);
     },

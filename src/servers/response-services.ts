@@ -1,8 +1,11 @@
 import type { Logger } from "../base/logger.ts";
 import type { Config } from "../config/load-config.ts";
+import type { JoinedProcess } from "../processes/joined-process.ts";
 import { MinuteRates } from "../rate-limits/minute-rates.ts";
+import { SharedRates } from "../rate-limits/shared-rates.ts";
 import { ModelHealth } from "../responses-api/keeping/model-health.ts";
 import { createSealer } from "../responses-api/keeping/seal.ts";
+import type { RateLimiter } from "../responses-api/ports.ts";
 import type { ResponseServices, ShownMetrics } from "../responses-api/services.ts";
 import { RunHost } from "../runs/index.ts";
 import { openSealKeys } from "../secrets/seal-keys.ts";
@@ -22,12 +25,14 @@ export interface ServiceFoundations {
   readonly speech: FileTranscriber | null;
   /** Whether the server is stopping. */
   readonly isLeaving: () => boolean;
+  /** Null if this process serves alone. */
+  readonly joined: JoinedProcess | null;
 }
 
 /** Builds the services of Interface A from the configuration. */
 export function buildResponseServices(
   config: Config,
-  { store, model, telemetry, speech, isLeaving }: ServiceFoundations,
+  { store, model, telemetry, speech, isLeaving, joined }: ServiceFoundations,
   log: Logger,
 ): ResponseServices {
   const runs = new RunHost({
@@ -49,7 +54,7 @@ export function buildResponseServices(
     runs,
     observer: telemetry.runs,
     sealer: createSealer(() => openSealKeys(config.dataDir)),
-    limiter: new MinuteRates({ requests: config.rateLimitRequestsPerMinute, tokens: config.rateLimitTokensPerMinute }),
+    limiter: chooseLimiter(config, joined),
     spokenOutput: chooseVoice(config, log),
     media: chooseMedia(config, { abilities: model.engine.abilities, files: store.files, speech }, log),
     streamStartWaitMs: config.streamStartWaitMs,
@@ -59,7 +64,25 @@ export function buildResponseServices(
       isLeaving,
       model: new ModelHealth(model.engine),
     },
-    metrics: shownMetrics(config, () => telemetry.metricsText()),
+    metrics: shownMetrics(config, metricsOfAll(telemetry, joined)),
+    tellStop: () => joined?.tellStop(),
+  };
+}
+
+/** Several processes count together. */
+function chooseLimiter(config: Config, joined: JoinedProcess | null): RateLimiter {
+  const limits = { requests: config.rateLimitRequestsPerMinute, tokens: config.rateLimitTokensPerMinute };
+  if (joined === null) return new MinuteRates(limits);
+  const rates = new SharedRates(limits, joined);
+  joined.accept({ recall: (place) => rates.recall(place) });
+  return rates;
+}
+
+/** The metrics of all processes, or those of this one alone if the primary does not answer. */
+function metricsOfAll(telemetry: Telemetry, joined: JoinedProcess | null): ShownMetrics["text"] {
+  return async () => {
+    const own = await telemetry.metricsText();
+    return (await joined?.scrape(own)) ?? own;
   };
 }
 

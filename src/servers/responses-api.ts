@@ -4,6 +4,7 @@ import * as validators from "../../generated/responses-api/validators.js";
 import type { Logger } from "../base/logger.ts";
 import { isLoopbackOrigin, originsAmong } from "../base/web-origins.ts";
 import type { Config } from "../config/load-config.ts";
+import type { JoinedProcess } from "../processes/joined-process.ts";
 import {
   callerFields,
   createAuthenticator,
@@ -30,19 +31,25 @@ import { buildResponseServices } from "./response-services.ts";
 import { sweepExpired } from "./sweeping.ts";
 import { websocketMode } from "./websocket-mode.ts";
 
-export interface ResponsesApiServer extends RunningServer {
+export interface ResponsesApiServer extends Omit<RunningServer, "close" | "handOver"> {
   readonly model: ChosenModel;
   readonly keys: ApiKeys;
+  /**
+   * Stops serving and resolves once everything is closed. If another process already serves in its place, requests are
+   * left to that at once.
+   */
+  readonly close: (isReplaced?: boolean) => Promise<void>;
 }
 
 /**
  * Builds Interface A from its configuration and serves it. `speech` transcribes recordings if no transcription server
- * is configured.
+ * is configured. `joined` is given to one of several processes.
  */
 export async function startResponsesApi(
   config: Config,
   log: Logger,
   speech: FileTranscriber | null = null,
+  joined: JoinedProcess | null = null,
 ): Promise<ResponsesApiServer> {
   const telemetry = await chooseTelemetry(config, log);
   const openedAt = performance.now();
@@ -57,10 +64,11 @@ export async function startResponsesApi(
     );
     const model = telemetry.watchModel(await chooseModel(config, log));
     const isLeaving = (): boolean => stopping.signal.aborted;
-    const services = buildResponseServices(config, { store, model, telemetry, speech, isLeaving }, log);
+    const services = buildResponseServices(config, { store, model, telemetry, speech, isLeaving, joined }, log);
     const { host, port, drainMs } = config;
     const keeper = new RunKeeper(services, log);
     await keeper.start();
+    joined?.accept({ measure: () => telemetry.metricsText(), lookForStops: () => keeper.lookForStops() });
     const server = await listen(application(services, { keys, requests: telemetry.requests }, config, log), {
       host,
       port,
@@ -70,21 +78,24 @@ export async function startResponsesApi(
       await keeper.close(0);
       throw error;
     });
-    const sweeping = sweepExpired(store, config, log);
-    const closeOnce = async (): Promise<void> => {
+    const sweeping = joined === null || joined.seat.number === 1 ? sweepExpired(store, config, log) : null;
+    const announce = async (): Promise<void> => {
       stopping.abort();
       server.announceLeaving();
       await sleep(config.drainDelayMs);
+    };
+    const closeOnce = async (isReplaced: boolean): Promise<void> => {
+      await (isReplaced ? server.handOver() : announce());
       const deadline = performance.now() + drainMs;
       await keeper.stopClaiming();
       await server.close();
       await keeper.close(Math.max(0, Math.ceil(deadline - performance.now())));
-      await sweeping.stop();
+      await sweeping?.stop();
       await store.close();
       await telemetry.close();
     };
     let closing: Promise<void> | null = null;
-    const close = (): Promise<void> => (closing ??= closeOnce());
+    const close = (isReplaced = false): Promise<void> => (closing ??= closeOnce(isReplaced));
     return { ...server, model, keys, close };
   } catch (error) {
     await store.close();

@@ -64,6 +64,11 @@ export class RunKeeper {
     if (isLate) this.#log.info({ waitedMs: waitMs }, "serving requests while abandoned runs are still being recovered");
   }
 
+  /** Stops the runs that others asked to stop, now instead of at the next look. */
+  lookForStops(): void {
+    void this.#stopAsked().catch((fault: unknown) => this.#logFault(fault));
+  }
+
   /** Recovers no more runs and releases the queued background runs to other workers. Running ones continue here. */
   async stopClaiming(): Promise<void> {
     this.#mayClaim = false;
@@ -107,15 +112,20 @@ export class RunKeeper {
   }
 
   async #lookOnce(): Promise<void> {
-    const { runs, ledger } = this.#services;
+    const { ledger } = this.#services;
     this.#looks += 1;
     const isRenewal = this.#looks % LOOKS_PER_RENEWAL === 0;
     if (isRenewal && !(await ledger.renewLease()))
       this.#log.warn({}, "the lease expired: another server may have claimed this server's runs");
-    for (const responseId of await ledger.listStopRequests()) void runs.stop(responseId);
+    await this.#stopAsked();
     if (!isRenewal) return;
     if (this.#mayClaim) await this.#claimAndResume();
     await this.#releaseLost();
+  }
+
+  async #stopAsked(): Promise<void> {
+    const { runs, ledger } = this.#services;
+    for (const responseId of await ledger.listStopRequests()) void runs.stop(responseId);
   }
 
   /**

@@ -15,19 +15,24 @@ const STOP_ELSEWHERE_MS = 15_000;
  * `POST /v1/responses/{response_id}/cancel`: stops a running background response or, as an extension, a foreground one.
  */
 export function cancelResponse(
-  services: Pick<ResponseServices, "store" | "runs" | "ledger">,
+  services: Pick<ResponseServices, "store" | "runs" | "ledger" | "tellStop">,
 ): ResponsesApiHandlers<Caller>["cancelResponse"] {
   return async ({ path: { response_id: id } }, { principal: { owner }, signal }) => {
     const stored = await services.store.findStored(owner, id);
     if (stored === null) throw responseNotFound(id);
     if (isOver(stored.response)) return { status: 200, body: plainBody(lateCancelReply(stored)) };
     const isStopped = await services.runs.stop(id);
-    if (!isStopped) await services.ledger.requestStop(id);
+    if (!isStopped) await stopElsewhere(services, id);
     const response = await waitUntilOver(services, { owner, responseId: id, signal }, STOP_ELSEWHERE_MS);
     if (response === null) throw responseNotFound(id);
     if (!isOver(response)) throw cancelTimedOut();
     return { status: 200, body: plainBody(response) };
   };
+}
+
+async function stopElsewhere({ ledger, tellStop }: Pick<ResponseServices, "ledger" | "tellStop">, id: string) {
+  await ledger.requestStop(id);
+  tellStop();
 }
 
 /** Answers as the reference does when the response has already ended. */

@@ -1,7 +1,8 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, Server as NetServer } from "node:net";
 import type { Duplex } from "node:stream";
+import { setTimeout as sleep } from "node:timers/promises";
 import { assert } from "../../base/assert.ts";
 import { newRequestId } from "../../base/ids.ts";
 import type { Application } from "./application.ts";
@@ -24,6 +25,11 @@ export interface RunningServer {
   /** Keeps serving, but replies close their connections, so that clients go to another server. */
   announceLeaving(): void;
   /**
+   * Leaves new connections to another process that listens on the same address. For a moment it still answers what
+   * arrives on open ones, and then closes them, so that no request is lost. Resolves after that moment.
+   */
+  handOver(): Promise<void>;
+  /**
    * Refuses new connections, waits for requests up to `drainMs`, aborts the others, and resolves when all connections
    * are closed.
    */
@@ -31,6 +37,9 @@ export interface RunningServer {
 }
 
 const ABORT_GRACE_MS = 500;
+
+/** How long open connections may still bring requests after a hand-over. */
+const HAND_OVER_MS = 1_000;
 
 /** Longer than proxies keep idle connections, so that they do not send a request while we close the connection. */
 const KEEP_ALIVE_TIMEOUT_MS = 75_000;
@@ -56,10 +65,16 @@ export async function listen(application: Application, options: ListenOptions): 
   server.on("error", (error) => application.log.error({ err: error }, "the server failed"));
   const address = server.address();
   assert(address !== null && typeof address === "object", "a server that listens on a port has an address");
+  const closed = new Promise<void>((resolve) => server.once("close", resolve));
+  const handOver = async (): Promise<void> => {
+    application.inFlight.announceLeaving();
+    NetServer.prototype.close.call(server); // Unlike that of HTTP, it leaves idle connections open.
+    await sleep(HAND_OVER_MS);
+  };
   let closing: Promise<void> | null = null;
-  const close = (): Promise<void> => (closing ??= drain(server, application, upgraded, options));
+  const close = (): Promise<void> => (closing ??= drain(server, application, upgraded, { ...options, closed }));
   const announceLeaving = (): void => application.inFlight.announceLeaving();
-  return { address, url: urlOf(address), announceLeaving, close };
+  return { address, url: urlOf(address), announceLeaving, handOver, close };
 }
 
 /**
@@ -103,10 +118,9 @@ async function drain(
   server: Server,
   { inFlight, faults }: Application,
   upgraded: ReadonlySet<Duplex>,
-  { drainMs, abortGraceMs = ABORT_GRACE_MS }: ListenOptions,
+  { drainMs, abortGraceMs = ABORT_GRACE_MS, closed }: ListenOptions & { readonly closed: Promise<unknown> },
 ): Promise<void> {
   inFlight.startDraining();
-  const closed = once(server, "close");
   server.close();
   await inFlight.waitUntilEmpty(drainMs);
   inFlight.abortAll(faults.shuttingDown());

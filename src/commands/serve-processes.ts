@@ -1,0 +1,30 @@
+import type { Config } from "../config/load-config.ts";
+import { secretsOf } from "../config/secrets-of.ts";
+import { forkProcess } from "../processes/forked-process.ts";
+import { Primary } from "../processes/primary.ts";
+import { openLog } from "../telemetry/log.ts";
+import { MetricsOfMany } from "../telemetry/metrics-of-many.ts";
+
+/** How long a process may take to close its files and connections after it has drained, in milliseconds. */
+const CLOSE_MS_MAX = 30_000;
+
+/** Serves with several processes until told to stop, and then ends with their exit code. */
+export async function serveProcesses(config: Config): Promise<never> {
+  const log = openLog({ level: config.logLevel, secrets: secretsOf(config) }).child({ process: "primary" });
+  const primary = new Primary({
+    count: config.processes,
+    fork: forkProcess,
+    metrics: new MetricsOfMany(),
+    log,
+    leaveMs: config.drainDelayMs + config.drainMs + CLOSE_MS_MAX,
+    onServing: (greetings) => {
+      for (const line of greetings.flatMap(({ lines }) => lines)) console.log(line);
+      console.log(`Processes          ${config.processes}`);
+    },
+  });
+  for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => primary.stop());
+  process.on("SIGHUP", () => primary.restart());
+  const exitCode = await primary.run();
+  log.flush();
+  process.exit(exitCode);
+}

@@ -1,0 +1,29 @@
+/** Questions that wait for an answer of another process. */
+export class Calls<Answer> {
+  readonly #waiting = new Map<number, (answer: Answer | null) => void>();
+  #last = 0;
+
+  /** Sends a question with a new number. Resolves to null if there is no answer in time. */
+  ask(send: (call: number) => void, timeoutMs: number): Promise<Answer | null> {
+    this.#last += 1;
+    const call = this.#last;
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => this.#settle(call, null), timeoutMs);
+      this.#waiting.set(call, (answer) => {
+        clearTimeout(timer);
+        resolve(answer);
+      });
+      send(call);
+    });
+  }
+
+  /** An answer that comes late is dropped. */
+  answer(call: number, answer: Answer): void {
+    this.#settle(call, answer);
+  }
+
+  #settle(call: number, answer: Answer | null): void {
+    this.#waiting.get(call)?.(answer);
+    this.#waiting.delete(call);
+  }
+}

@@ -1,0 +1,52 @@
+import cluster, { type Worker } from "node:cluster";
+import { isToPrimary, type ToPrimary, type ToProcess } from "./messages.ts";
+import { passOnLines } from "./pass-on-lines.ts";
+
+/** One of several serving processes, as the primary sees it. */
+export interface ForkedProcess {
+  /** Differs for every process ever started, unlike its number. */
+  readonly id: number;
+  readonly pid: number;
+  /** Resolves to the exit code once the process has ended and its output is passed on; null if a signal ended it. */
+  readonly ended: Promise<number | null>;
+  send(message: ToProcess): void;
+  onMessage(listener: (message: ToPrimary) => void): void;
+  kill(): void;
+}
+
+/**
+ * Starts this program again as a serving process. Its log comes through the primary, which writes whole lines, so that
+ * lines of several processes never mix.
+ */
+export function forkProcess(): ForkedProcess {
+  cluster.setupPrimary({ stdio: ["ignore", "pipe", "inherit", "ipc"] });
+  const worker = cluster.fork();
+  const { stdout, pid = 0 } = worker.process;
+  const passedOn = stdout === null ? Promise.resolve() : passOnLines(stdout, process.stdout);
+  return {
+    id: worker.id,
+    pid,
+    ended: endOf(worker, passedOn),
+    send: (message) => {
+      // A process that is ending may close its channel at any time.
+      if (worker.isConnected()) worker.send(message, () => {});
+    },
+    onMessage: (listener) => {
+      worker.on("message", (message: unknown) => {
+        if (isToPrimary(message)) listener(message);
+      });
+    },
+    kill: () => void worker.process.kill("SIGKILL"),
+  };
+}
+
+/** Waits for the end of the channel too, because the last messages may arrive after the process has ended. */
+async function endOf(worker: Worker, passedOn: Promise<void>): Promise<number | null> {
+  worker.on("error", () => {}); // A message that could not be sent; the end follows.
+  await Promise.all([eventOf(worker, "exit"), eventOf(worker, "disconnect"), passedOn]);
+  return worker.process.exitCode;
+}
+
+function eventOf(worker: Worker, event: "exit" | "disconnect"): Promise<void> {
+  return new Promise((resolve) => void worker.once(event, () => resolve()));
+}

@@ -1,0 +1,140 @@
+import cluster from "node:cluster";
+import { assert } from "../base/assert.ts";
+import type { RateAsk, RateCorrection, RateGrant, RatePlace } from "../rate-limits/shared-counts.ts";
+import type { RateCounter } from "../rate-limits/shared-rates.ts";
+import { Calls } from "./calls.ts";
+import { type Greeting, isToProcess, type Seat, type ToPrimary, type ToProcess } from "./messages.ts";
+
+/** How long the primary may take to answer, in milliseconds. */
+const JOIN_TIMEOUT_MS = 30_000;
+const RATE_TIMEOUT_MS = 1_000;
+const SCRAPE_TIMEOUT_MS = 3_000;
+
+/** What the server of this process does when the primary asks it. */
+export interface Duties {
+  /** Gives up the rest of a block. */
+  recall(place: RatePlace): number;
+  /** The metrics of this process. */
+  measure(): Promise<string>;
+  /** Looks for responses that were asked to stop. */
+  lookForStops(): void;
+  /** Finishes what is open and ends. If it is replaced, another process already serves in its place. */
+  leave(isReplaced: boolean): void;
+}
+
+/** Whether a primary started this process to serve. */
+export function isForked(): boolean {
+  return cluster.isWorker;
+}
+
+/** Joins the processes of which this is one; null if it serves alone. */
+export async function joinProcesses(): Promise<JoinedProcess | null> {
+  if (!isForked()) return null;
+  process.on("SIGHUP", () => {}); // A terminal sends it to all processes; the primary acts on it.
+  const joined = new JoinedProcess();
+  process.prependOnceListener("disconnect", () => joined.onDisconnect());
+  await joined.join();
+  return joined;
+}
+
+/** One of several serving processes, as it sees itself. */
+export class JoinedProcess implements RateCounter {
+  readonly #seats = new Calls<Seat>();
+  readonly #grants = new Calls<RateGrant>();
+  readonly #scrapes = new Calls<string>();
+  #duties: Partial<Duties> = {};
+  #seat: Seat | null = null;
+  /** The order to leave, once it came. */
+  #order: { readonly isReplaced: boolean } | null = null;
+  #isEnding = false;
+
+  get seat(): Seat {
+    assert(this.#seat !== null, "a process has its seat before anything is built");
+    return this.#seat;
+  }
+
+  async join(): Promise<void> {
+    process.on("message", (message: unknown) => {
+      if (isToProcess(message)) this.#receive(message);
+    });
+    this.#seat = await this.#seats.ask((call) => send({ type: "join", call }), JOIN_TIMEOUT_MS);
+    assert(this.#seat !== null, "the primary gives each process a seat");
+  }
+
+  /** Adds duties. Until then the primary gets no answer, and leaving waits. */
+  accept(duties: Partial<Duties>): void {
+    this.#duties = { ...this.#duties, ...duties };
+    if (this.#order !== null) duties.leave?.(this.#order.isReplaced);
+  }
+
+  announce(greeting: Greeting): void {
+    send({ type: "serving", greeting });
+  }
+
+  take(ask: RateAsk): Promise<RateGrant | null> {
+    return this.#grants.ask((call) => send({ type: "takeRate", call, ask }), RATE_TIMEOUT_MS);
+  }
+
+  correct(correction: RateCorrection): void {
+    send({ type: "correctRate", correction });
+  }
+
+  /** The metrics of all processes, given those of this one; null if the primary does not answer in time. */
+  scrape(text: string): Promise<string | null> {
+    return this.#scrapes.ask((call) => send({ type: "scrape", call, text }), SCRAPE_TIMEOUT_MS);
+  }
+
+  /** Tells the other processes that one of their responses was asked to stop. */
+  tellStop(): void {
+    send({ type: "stopAsked" });
+  }
+
+  /** Sends the last metrics and ends this process. */
+  async end(): Promise<void> {
+    const text = await this.#duties.measure?.();
+    if (text !== undefined) send({ type: "measured", call: null, text });
+    this.#isEnding = true;
+    if (process.connected) process.disconnect(); // This ends a process of a cluster, with code 0.
+  }
+
+  /** The primary is gone. An ordinary exit could wait forever to write the log, which nobody reads any more. */
+  onDisconnect(): void {
+    if (!this.#isEnding) process.kill(process.pid, "SIGKILL");
+  }
+
+  #receive(message: ToProcess): void {
+    switch (message.type) {
+      case "seat":
+        return this.#seats.answer(message.call, message.seat);
+      case "rateGranted":
+        return this.#grants.answer(message.call, message.grant);
+      case "scraped":
+        return this.#scrapes.answer(message.call, message.text);
+      case "speechMoved":
+        this.#seat = { ...this.seat, speechUrl: message.url };
+        return;
+      case "measure":
+        return void this.#measure(message.call);
+      case "recallBlock":
+        // A block that was granted in the same turn must be known first.
+        return void setImmediate(() => {
+          send({ type: "blockReturned", call: message.call, rest: this.#duties.recall?.(message.place) ?? 0 });
+        });
+      case "stopAsked":
+        return this.#duties.lookForStops?.();
+      case "leave":
+        this.#order = message;
+        return this.#duties.leave?.(message.isReplaced);
+    }
+  }
+
+  async #measure(call: number): Promise<void> {
+    const text = await this.#duties.measure?.();
+    if (text !== undefined) send({ type: "measured", call, text });
+  }
+}
+
+/** A process whose primary is gone ends by itself. */
+function send(message: ToPrimary): void {
+  if (process.connected) process.send?.(message);
+}

@@ -1,0 +1,220 @@
+import type { Logger } from "../base/logger.ts";
+import type { ForkedProcess } from "./forked-process.ts";
+import type { Greeting } from "./messages.ts";
+import { type CommonMetrics, type ConnectedProcess, Switchboard } from "./switchboard.ts";
+
+export interface PrimaryOptions {
+  readonly count: number;
+  readonly fork: () => ForkedProcess;
+  readonly metrics: CommonMetrics;
+  readonly log: Logger;
+  /** Called once, when all processes serve for the first time. */
+  readonly onServing: (greetings: readonly Greeting[]) => void;
+  /** How long a process that was told to leave may take, in milliseconds. After that it is killed. */
+  readonly leaveMs: number;
+}
+
+/** How long a process may take until it serves. */
+const START_MS_MAX = 10 * 60_000;
+/** A process that lived this long and then died is replaced at once; others after a wait that doubles each time. */
+const STABLE_MS = 10_000;
+const FIRST_WAIT_MS = 100;
+const WAIT_MS_MAX = 10_000;
+/** If this many processes of one place die in succession before they serve, all end. */
+const FAILED_STARTS_MAX = 5;
+const FAILURE_EXIT_CODE = 1;
+
+/** A serving process and what the primary knows about it. */
+interface Member extends ConnectedProcess {
+  readonly startedAt: number;
+  /** Resolves to null if the process ended before it served. */
+  readonly served: PromiseWithResolvers<Greeting | null>;
+  isServing: boolean;
+  /** It was told to leave, or it starts as a replacement: nothing replaces it. */
+  isLeaving: boolean;
+  hasEnded: boolean;
+}
+
+/** A place is always taken by one member. A restart puts another in its place. */
+interface Place {
+  readonly number: number;
+  member: Member | null;
+  isReplacing: boolean;
+  /** Members that died young, in succession. */
+  deaths: number;
+  /** Members that died before they served, in succession. */
+  failedStarts: number;
+}
+
+/** Starts the serving processes, replaces those that die, restarts and stops them. It serves nothing itself. */
+export class Primary {
+  readonly #options: PrimaryOptions;
+  readonly #places: readonly Place[];
+  readonly #members = new Set<Member>();
+  readonly #switchboard: Switchboard;
+  #isStopping = false;
+  readonly #over = Promise.withResolvers<number>();
+  #hasStarted = false;
+  #isRestarting = false;
+  #exitCode = 0;
+
+  constructor(options: PrimaryOptions) {
+    const { count, metrics } = options;
+    this.#options = options;
+    this.#places = Array.from({ length: count }, (_, index) => newPlace(index + 1));
+    this.#switchboard = new Switchboard({ count, metrics, peers: () => [...this.#members] });
+  }
+
+  /**
+   * Starts all processes, the first one alone, because it makes what is made once: tables and keys. Resolves to the
+   * exit code when all have ended.
+   */
+  async run(): Promise<number> {
+    const [first, ...others] = this.#places;
+    const greetings = first === undefined ? [] : await this.#startAll([first]);
+    if (!this.#isStopping) greetings.push(...(await this.#startAll(others)));
+    if (!this.#isStopping) this.#options.onServing(greetings);
+    this.#hasStarted = true;
+    return await this.#over.promise;
+  }
+
+  /** Replaces one process after the other. Each leaves once its replacement serves. */
+  restart(): void {
+    if (this.#isRestarting || !this.#hasStarted) return;
+    this.#isRestarting = true;
+    void this.#restartAll().finally(() => (this.#isRestarting = false));
+  }
+
+  /** Lets all processes finish what is open. */
+  stop(): void {
+    if (this.#isStopping) return;
+    this.#isStopping = true;
+    for (const member of this.#members) this.#dismiss(member, false);
+    this.#endIfOver();
+  }
+
+  async #startAll(places: readonly Place[]): Promise<Greeting[]> {
+    const greetings = await Promise.all(places.map((place) => this.#start(place).served.promise));
+    return greetings.filter((greeting) => greeting !== null);
+  }
+
+  #start(place: Place): Member {
+    const member = this.#fork(place);
+    place.member = member;
+    return member;
+  }
+
+  #fork(place: Place): Member {
+    const process = this.#options.fork();
+    const member: Member = {
+      number: place.number,
+      process,
+      startedAt: performance.now(),
+      served: Promise.withResolvers(),
+      isServing: false,
+      isLeaving: false,
+      hasEnded: false,
+    };
+    this.#members.add(member);
+    process.onMessage((message) => {
+      if (message.type === "serving") this.#serves(place, member, message.greeting);
+      this.#switchboard.receive(member, message);
+    });
+    void killLate(process, member.served.promise, START_MS_MAX);
+    void process.ended.then((code) => this.#ended(place, member, code));
+    return member;
+  }
+
+  #serves(place: Place, member: Member, greeting: Greeting): void {
+    member.isServing = true;
+    place.failedStarts = 0;
+    member.served.resolve(greeting);
+  }
+
+  #ended(place: Place, member: Member, code: number | null): void {
+    const { number, process, isServing } = member;
+    member.hasEnded = true;
+    this.#members.delete(member);
+    this.#options.metrics.end(process.id);
+    member.served.resolve(null);
+    if (this.#isStopping) {
+      this.#exitCode ||= code ?? FAILURE_EXIT_CODE;
+      return this.#endIfOver();
+    }
+    if (member.isLeaving) return;
+    // At the first start the process itself prints what is wrong.
+    if (this.#hasStarted || code === null)
+      this.#options.log.error({ number, childPid: process.pid, exitCode: code }, "a process died");
+    place.failedStarts += isServing ? 0 : 1;
+    if (!isServing && (!this.#hasStarted || place.failedStarts >= FAILED_STARTS_MAX)) return this.#giveUp(number, code);
+    if (!place.isReplacing) this.#replaceDead(place, member);
+  }
+
+  #giveUp(number: number, code: number | null): void {
+    this.#exitCode = code === null || code === 0 ? FAILURE_EXIT_CODE : code;
+    if (this.#hasStarted)
+      this.#options.log.error({ number, exitCode: code }, "a process cannot be started, so all end");
+    this.stop();
+  }
+
+  /** Waits longer the more often processes of this place died young. */
+  #replaceDead(place: Place, dead: Member): void {
+    place.deaths = performance.now() - dead.startedAt < STABLE_MS ? place.deaths + 1 : 0;
+    const waitMs = place.deaths === 0 ? 0 : Math.min(WAIT_MS_MAX, FIRST_WAIT_MS * 2 ** (place.deaths - 1));
+    setTimeout(() => {
+      if (!this.#isStopping && place.member === dead && !place.isReplacing) this.#start(place);
+    }, waitMs);
+  }
+
+  async #restartAll(): Promise<void> {
+    const { log } = this.#options;
+    log.info({ processes: this.#places.length }, "restarting the processes one after the other");
+    for (const place of this.#places) {
+      if (this.#isStopping) return;
+      place.isReplacing = true;
+      const isReplaced = await this.#replace(place);
+      place.isReplacing = false;
+      if (isReplaced) continue;
+      log.error({ number: place.number }, "the restart was broken off, because a new process did not start");
+      if (place.member?.hasEnded === true) this.#replaceDead(place, place.member);
+      return;
+    }
+    log.info({ processes: this.#places.length }, "all processes were restarted");
+  }
+
+  /** Returns false if the new process ended before it served. The old one then goes on. */
+  async #replace(place: Place): Promise<boolean> {
+    const old = place.member;
+    const fresh = this.#fork(place);
+    fresh.isLeaving = true;
+    if ((await fresh.served.promise) === null) return false;
+    place.member = fresh;
+    if (this.#isStopping) return true;
+    fresh.isLeaving = false;
+    if (old === null || old.hasEnded) return true;
+    this.#dismiss(old, true);
+    await old.process.ended;
+    return true;
+  }
+
+  #dismiss(member: Member, isReplaced: boolean): void {
+    member.isLeaving = true;
+    member.process.send({ type: "leave", isReplaced });
+    void killLate(member.process, member.process.ended, this.#options.leaveMs);
+  }
+
+  #endIfOver(): void {
+    if (this.#members.size === 0) this.#over.resolve(this.#exitCode);
+  }
+}
+
+function newPlace(number: number): Place {
+  return { number, member: null, isReplacing: false, deaths: 0, failedStarts: 0 };
+}
+
+/** Kills a process if this has not happened in time. */
+async function killLate(process: ForkedProcess, happened: Promise<unknown>, ms: number): Promise<void> {
+  const timer = setTimeout(() => process.kill(), ms);
+  await happened;
+  clearTimeout(timer);
+}

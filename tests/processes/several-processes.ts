@@ -1,0 +1,55 @@
+import { readFileSync } from "node:fs";
+import { expect } from "vitest";
+import { type ChildServer, type ChildServerOptions, startChildServer } from "../child-server.ts";
+
+/** Each process takes a second of processor time to start. */
+export const TEST_TIMEOUT_MS = 120_000;
+
+/** A server of several processes. Each call has a connection of its own, so that the processes take turns. */
+export interface SeveralProcesses extends ChildServer {
+  /** The pids of the processes that serve, or start or end just now. */
+  pids(): readonly number[];
+  /** The pid of the process that makes a response, as the log says. */
+  makerOf(responseId: string): Promise<number>;
+  /** The numbers of the processes that answered requests so far. */
+  answered(): readonly unknown[];
+}
+
+export async function startProcesses(count: number, options: ChildServerOptions = {}): Promise<SeveralProcesses> {
+  const server = await startChildServer({
+    ...options,
+    env: { PROCESSES: String(count), LOG_LEVEL: "info", NODE_ENV: "production", ...options.env },
+  });
+  const alone = { connection: "close" };
+  const linesOf = (msg: string) => server.lines().filter((line) => line["msg"] === msg);
+  return {
+    ...server,
+    fetch: (path, init = {}) => server.fetch(path, { ...init, headers: { ...headersOf(init), ...alone } }),
+    post: (path, body, headers = {}) => server.post(path, body, { ...headers, ...alone }),
+    pids: () => childrenOf(server.pid),
+    makerOf: async (responseId) => {
+      const find = () => linesOf("a run began").find((line) => line["responseId"] === responseId)?.["pid"];
+      await expect.poll(find, { timeout: 30_000 }).toBeDefined();
+      return Number(find());
+    },
+    answered: () => linesOf("request").map((line) => line["process"]),
+  };
+}
+
+function headersOf({ headers }: RequestInit): Record<string, string> {
+  return Object.fromEntries(new Headers(headers));
+}
+
+/** The processes that a process started and that have not ended. Linux only. */
+function childrenOf(pid: number): readonly number[] {
+  const text = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim();
+  return text === "" ? [] : text.split(" ").map(Number);
+}
+
+/** The series of a scrape: name with labels, as printed, and value. */
+export async function scrape(server: Pick<ChildServer, "fetch">): Promise<ReadonlyMap<string, number>> {
+  const lines = (await (await server.fetch("/metrics")).text()).split("\n").filter((line) => !line.startsWith("#"));
+  return new Map(
+    lines.map((line) => [line.slice(0, line.lastIndexOf(" ")), Number(line.slice(line.lastIndexOf(" ") + 1))]),
+  );
+}
