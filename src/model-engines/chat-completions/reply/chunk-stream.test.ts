@@ -166,6 +166,7 @@ test("a stream with a damaged part means the same as its events parsed one by on
       '","content":"',
       "\n\n",
       "data: ",
+      "\ufeff",
     ),
   });
   fc.assert(
@@ -184,6 +185,13 @@ test("an event whose text stands twice, or in no delta, is not misread", () => {
   for (const write of [twice, quoted]) {
     const bytes = Buffer.from(`${["a", "b", "b", "c"].map(write).join("")}data: [DONE]\n\n`);
     expectSame(bytes, []);
+  }
+});
+
+test("a byte order mark is removed at the beginning only", () => {
+  for (const marked of [0, 1, 2]) {
+    const events = ["a", "b", "c"].map((text, index) => (index === marked ? `\ufeff${event(text)}` : event(text)));
+    expectSame(Buffer.from(`${events.join("")}data: [DONE]\n\n`), []);
   }
 });
 

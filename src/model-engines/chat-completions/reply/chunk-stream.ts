@@ -13,6 +13,7 @@ import { RepeatedEvent } from "./repeated-event.ts";
 /** Maximum size of one SSE event. A whole image or long arguments may come as one event. */
 const SSE_EVENT_CHARS_MAX = 16 * 1024 * 1024;
 const LAST_DATA = "[DONE]";
+const FIRST_NOT_ASCII = 0x80;
 const EVENT_END = "\n\n";
 /** How many examples in a row may prove useless before no more are taken. */
 const USELESS_EXAMPLES_MAX = 8;
@@ -24,11 +25,12 @@ const USELESS_EXAMPLES_MAX = 8;
 export class ChunkStream {
   readonly #reader: ChunkReader;
   readonly #context: ErrorContext;
-  readonly #decoder = new StringDecoder("utf8");
+  /** Null until the bytes of a character come in two pieces. */
+  #decoder: StringDecoder | null = null;
   readonly #parser: EventSourceParser;
   #isDone = false;
-  /** Whether the parser has been given whole events only. */
-  #isBetweenEvents = true;
+  /** Whether an event begins next. The first one is left to the parser, which removes a byte order mark. */
+  #isBetweenEvents = false;
   #example: RepeatedEvent | null = null;
   #uselessExamples = 0;
 
@@ -50,10 +52,10 @@ export class ChunkStream {
   }
 
   feed(bytes: Buffer): void {
-    const text = this.#decoder.write(bytes);
+    const text = this.#decode(bytes);
     for (let at = 0; at < text.length; ) {
       const end = this.#readRepeated(text, at);
-      at = end === -1 ? this.#parse(text, at) : end;
+      at = end === -1 ? this.#readNext(text, at) : end;
     }
   }
 
@@ -63,7 +65,7 @@ export class ChunkStream {
    */
   end(): void {
     if (this.#isDone) return;
-    this.#parser.feed(`${this.#decoder.end()}\n\n`);
+    this.#parser.feed(`${this.#decoder?.end() ?? ""}\n\n`);
     if (this.#isDone) return;
     if (!this.#reader.hasFinishReason) throw brokenAnswer("broke off in the middle of its answer");
     this.#finish();
@@ -82,6 +84,13 @@ export class ChunkStream {
     return this.#reader.take();
   }
 
+  #decode(bytes: Buffer): string {
+    const last = bytes[bytes.length - 1] ?? 0;
+    if (this.#decoder === null && last < FIRST_NOT_ASCII) return bytes.toString(); // No character is cut.
+    this.#decoder ??= new StringDecoder("utf8");
+    return this.#decoder.write(bytes);
+  }
+
   /** Reads an event that is like the example, and returns where it ends; −1 if there is none at `at`. */
   #readRepeated(text: string, at: number): number {
     if (this.#example === null || !this.#isBetweenEvents || this.#isDone) return -1;
@@ -92,23 +101,26 @@ export class ChunkStream {
     return end;
   }
 
-  /** Gives the parser one event, or the part of it that is there, and returns where that ends. */
-  #parse(text: string, at: number): number {
+  /** Reads any one event, or the part of it that is there, and returns where that ends. */
+  #readNext(text: string, at: number): number {
     const last = text.indexOf(EVENT_END, at);
     const end = last === -1 ? text.length : last + EVENT_END.length;
     const event = text.slice(at, end);
-    this.#parser.feed(event);
-    if (this.#isBetweenEvents && last !== -1) this.#takeExample(event);
+    const isWhole = this.#isBetweenEvents && last !== -1;
     this.#isBetweenEvents = last !== -1;
+    if (!isWhole || !this.#readExample(event)) this.#parser.feed(event);
     return end;
   }
 
-  #takeExample(event: string): void {
-    if (this.#isDone || this.#uselessExamples === USELESS_EXAMPLES_MAX) return;
+  /** Takes an event as the next example and reads it. Returns false if it cannot be one. */
+  #readExample(event: string): boolean {
+    if (this.#isDone || this.#uselessExamples === USELESS_EXAMPLES_MAX) return false;
     const example = RepeatedEvent.like(event);
-    if (example === null) return;
+    if (example === null || isError(example.chunk) || example.read(event, 0) === -1) return false;
     this.#uselessExamples += 1;
     this.#example = example;
+    this.#reader.read(example.chunk);
+    return true;
   }
 
   #readData(text: string, eventName: string | undefined): void {

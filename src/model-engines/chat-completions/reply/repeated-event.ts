@@ -1,6 +1,6 @@
 import { jsonOrUndefined } from "../../../base/json/read-json.ts";
 import { isRecord } from "../../../base/json/records.ts";
-import { isList, type JsonObject } from "../json-values.ts";
+import type { JsonObject } from "../json-values.ts";
 
 /** Longer events are not taken as an example. */
 const EXAMPLE_CHARS_MAX = 4096;
@@ -9,6 +9,7 @@ const DEPTH_MAX = 8;
 /** A slice of at least this length refers to the text it was cut from in V8, and keeps all of it in memory. */
 const SLICE_CHARS_MIN = 13;
 
+const DATA = "data:";
 const QUOTE = 34;
 const BACKSLASH = 92;
 const FIRST_PRINTABLE = 32;
@@ -36,21 +37,23 @@ export class RepeatedEvent {
     this.#place = place;
   }
 
-  /** Takes a whole event as the example, with the empty line that ends it. Null if it cannot be one. */
+  /**
+   * Takes a whole event as the example, with the empty line that ends it. Null if it cannot be one. `chunk` has a
+   * meaningless text until an event is read.
+   */
   static like(event: string): RepeatedEvent | null {
-    const data = /^data: ?/.exec(event)?.[0];
+    if (event.length > EXAMPLE_CHARS_MAX || !event.startsWith(DATA) || event.indexOf("\n") !== event.length - 2)
+      return null;
     const found = TEXT_BEGIN.exec(event);
-    if (data === undefined || found === null || event.length > EXAMPLE_CHARS_MAX) return null;
-    if (event.includes("\r") || event.indexOf("\n") !== event.length - 2) return null;
+    if (found === null || event.includes("\r")) return null;
     const begin = found.index + found[0].length;
     const end = endOfText(event, begin);
     if (end === -1) return null;
     // Longer than any text of the event, so it is found only where it was put.
     const mark = "x".repeat(event.length);
-    const chunk = jsonOrUndefined(`${event.slice(data.length, begin)}${mark}${event.slice(end)}`);
+    const chunk = jsonOrUndefined(`${event.slice(DATA.length, begin)}${mark}${event.slice(end)}`);
     const place = placeOf(mark, chunk, DEPTH_MAX);
     if (!isRecord(chunk) || place === null) return null;
-    // Copies, so that the example does not keep the text it was cut from.
     return new RepeatedEvent(chunk, [copyOf(event.slice(0, begin)), copyOf(event.slice(end))], place);
   }
 
@@ -78,8 +81,8 @@ interface TextPlace {
 /** The place of a text in a parsed chunk. */
 function placeOf(text: string, value: unknown, depth: number): TextPlace | null {
   if (depth === 0 || typeof value !== "object" || value === null) return null;
-  if (isRecord(value)) for (const name of Object.keys(value)) if (value[name] === text) return { holder: value, name };
-  for (const member of isList(value) ? value : Object.values(value)) {
+  for (const [name, member] of Object.entries(value)) {
+    if (member === text) return isRecord(value) ? { holder: value, name } : null;
     const place = placeOf(text, member, depth - 1);
     if (place !== null) return place;
   }
@@ -104,6 +107,7 @@ function unescaped(inside: string): string | null {
   return typeof text === "string" ? text : null;
 }
 
+/** A text of its own, which does not keep the one that it was cut from, and is compared faster. */
 function copyOf(text: string): string {
   return Buffer.from(text).toString();
 }
