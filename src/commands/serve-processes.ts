@@ -2,7 +2,7 @@ import type { Config } from "../config/load-config.ts";
 import { secretsOf } from "../config/secrets-of.ts";
 import { forkProcess } from "../processes/forked-process.ts";
 import { Primary } from "../processes/primary.ts";
-import { openLog } from "../telemetry/log.ts";
+import { openLog } from "../telemetry/log/log.ts";
 import { MetricsOfMany } from "../telemetry/metrics-of-many.ts";
 
 /** How long a process may take to close its files and connections after it has drained, in milliseconds. */

@@ -9,7 +9,7 @@ import { startResponsesApi } from "../servers/responses-api.ts";
 import { startSttCloud } from "../servers/stt-cloud.ts";
 import { createNeighbourTranscriber } from "../speech/neighbour-transcriber.ts";
 import type { FileTranscriber } from "../speech/speech-engine.ts";
-import { openLog, type RootLog } from "../telemetry/log.ts";
+import { openLog, type RootLog } from "../telemetry/log/log.ts";
 import type { RunningServer } from "../transport/http/server.ts";
 import { showSpeechProgress } from "./speech-progress.ts";
 

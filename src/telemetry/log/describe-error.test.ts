@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { verifies } from "../../tests/verifies.ts";
-import { ApiError } from "../base/api-error.ts";
+import { verifies } from "../../../tests/verifies.ts";
+import { ApiError } from "../../base/api-error.ts";
 import { describeError } from "./describe-error.ts";
 
 const KEY = "operators-key-1";

@@ -1,0 +1,51 @@
+import pino, { type DestinationStream } from "pino";
+import type { Logger } from "../../base/logger.ts";
+import { describeError } from "./describe-error.ts";
+import { withoutSecrets } from "./without-secrets.ts";
+
+export interface LogOptions {
+  readonly level: "trace" | "debug" | "info" | "warn" | "error" | "fatal" | "silent";
+  /** Texts that are removed from every line, in case an error's message repeats them. */
+  readonly secrets: readonly string[];
+}
+
+export interface RootLog extends Logger {
+  child(fields: object): RootLog;
+  flush(): void;
+}
+
+/** Writes JSON lines to standard output. */
+export function openLog({ level, secrets }: LogOptions): RootLog {
+  return pino(
+    {
+      level,
+      formatters: { log: withoutSecrets, bindings: withoutSecrets },
+      serializers: { err: (error: unknown) => describeError(error, secrets) },
+    },
+    linesOfATurn(),
+  );
+}
+
+/** So many bytes are written at once, before the turn is over. */
+const UNWRITTEN_BYTES_MAX = 8 * 1024;
+
+/** Writes the lines of one turn of the event loop together: a busy server has several in each, and a write is dear. */
+function linesOfATurn(): DestinationStream & { flush(): void; flushSync(): void } {
+  const out = pino.destination({ sync: true, minLength: UNWRITTEN_BYTES_MAX });
+  let isPlanned = false;
+  const flush = (): void => {
+    isPlanned = false;
+    out.flushSync();
+  };
+  process.once("exit", flush);
+  return {
+    write: (line) => {
+      out.write(line);
+      if (isPlanned) return;
+      isPlanned = true;
+      setImmediate(flush);
+    },
+    flush,
+    flushSync: flush,
+  };
+}
