@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { type Kysely, sql } from "kysely";
 import type { StoredItem } from "../../../generated/responses-api/types.ts";
 import type { Database } from "../database/schema.ts";
-import { storedItem } from "./stored-item.ts";
+import { storedItemInSlices } from "./stored-item.ts";
 
 /** The row that holds an item, and the size of its text. */
 export interface ItemPlace {
@@ -26,7 +26,7 @@ export async function readItems(db: Kysely<Database>, places: readonly ItemPlace
     const bodies = await readBodies(db, slice);
     for (const { sequence } of slice) {
       const body = bodies.get(sequence);
-      if (body !== undefined) items.push(storedItem(body));
+      if (body !== undefined) items.push(await storedItemInSlices(body));
     }
     start += slice.length;
   }

@@ -1,6 +1,6 @@
 import type { StoredItem } from "../../../generated/responses-api/types.ts";
 import { rememberJson } from "../../base/json/json-text.ts";
-import { storedJson } from "../stored-json.ts";
+import { storedJson, storedJsonInSlices } from "../stored-json.ts";
 
 /** The `call_id` of a call or of an output; null for any other item. */
 export function callIdOf(item: StoredItem): string | null {
@@ -10,4 +10,9 @@ export function callIdOf(item: StoredItem): string | null {
 /** Parses the JSON of a stored item. */
 export function storedItem(body: string): StoredItem {
   return rememberJson(storedJson<StoredItem>(body), body);
+}
+
+/** The same. A long item takes several turns of the event loop. */
+export async function storedItemInSlices(body: string): Promise<StoredItem> {
+  return rememberJson(await storedJsonInSlices<StoredItem>(body), body);
 }

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
+import { JSON_DEPTH_MAX, JSON_VALUES_MAX } from "../../base/json/json-assembler.ts";
+import { AT_ONCE_BYTES_MAX } from "../../base/json/read-json-in-slices.ts";
 import { sampleFaults } from "../http/sample-interface.fixture.ts";
-import { JSON_DEPTH_MAX, JSON_VALUES_MAX } from "./json-assembler.ts";
-import { AT_ONCE_BYTES_MAX, parseJsonChunks } from "./parse-json.ts";
+import { parseJsonChunks } from "./parse-json.ts";
 
 /** Appended to each text: nothing, or enough that it is read in pieces. */
 const MARGINS = ["", " ".repeat(AT_ONCE_BYTES_MAX)];

@@ -1,5 +1,5 @@
-import { readJson } from "../../base/json/read-json.ts";
-import { isRecord } from "../../base/json/records.ts";
+import { readJson } from "./read-json.ts";
+import { isRecord } from "./records.ts";
 
 /** Deeper nesting would overflow the stack of the validators and of other recursive code. */
 export const JSON_DEPTH_MAX = 512;
@@ -27,6 +27,8 @@ const BLANKS: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d]);
 const ESCAPE_BYTES_MAX = 6;
 
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+/** Up to here the end of a string is searched byte by byte, which costs less than calling `indexOf`. */
+const NEAR_BYTES = 48;
 const NOTHING = Buffer.alloc(0);
 
 /** An array or object whose closing bracket has not arrived. */
@@ -273,9 +275,15 @@ function setMember(target: Record<string, unknown>, name: string, value: unknown
 }
 
 /** Position of the quote that ends a string whose text begins at `from`; -1 if it is not in these bytes. */
-export function endOfString(bytes: Buffer, from: number): number {
-  for (let quote = bytes.indexOf(QUOTE, from); quote >= 0; quote = bytes.indexOf(QUOTE, quote + 1)) {
-    if (backslashesBefore(bytes, quote, from) % 2 === 0) return quote;
+function endOfString(bytes: Buffer, from: number): number {
+  let at = from;
+  for (const near = Math.min(from + NEAR_BYTES, bytes.length); at < near; at++) {
+    const byte = bytes[at];
+    if (byte === QUOTE) return at;
+    if (byte === BACKSLASH) at++;
+  }
+  for (let quote = bytes.indexOf(QUOTE, at); quote >= 0; quote = bytes.indexOf(QUOTE, quote + 1)) {
+    if (backslashesBefore(bytes, quote, at) % 2 === 0) return quote;
   }
   return -1;
 }
