@@ -1,20 +1,21 @@
 import type { StoredItem } from "../../../generated/responses-api/types.ts";
+import { eachInSlices } from "../../base/limits/slices.ts";
 import { duplicateItem, reasoningWithoutFollower } from "../errors/state-errors.ts";
 import { isInputId, outputSeedOf } from "./item-numbers.ts";
 
 /** Refuses input with duplicate ids, or with reasoning that lacks its following item. */
-export function checkInput(input: readonly StoredItem[]): void {
-  checkIdsUnique(input);
+export async function checkInput(input: readonly StoredItem[]): Promise<void> {
+  await checkIdsUnique(input);
   checkReasoning(input);
 }
 
 /** `list` is the request member that holds the items; errors name it. */
-export function checkIdsUnique(items: readonly StoredItem[], list = "input"): void {
+export async function checkIdsUnique(items: readonly StoredItem[], list = "input"): Promise<void> {
   const seen = new Set<string>();
-  for (const { id } of items) {
+  await eachInSlices(items, ({ id }) => {
     if (seen.has(id)) throw duplicateItem(id, list);
     seen.add(id);
-  }
+  });
 }
 
 /**

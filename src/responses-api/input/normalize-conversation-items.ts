@@ -29,7 +29,7 @@ export async function normalizeConversationItems(
   const now = Math.floor(Date.now() / 1000);
   const makeId = (prefix: string): string => newId(prefix, now, keyOfId(conversationId));
   const normalized = await normalizeList(services, owner, { items, name: "items", after: after?.items ?? [] }, makeId);
-  checkIdsUnique(normalized, "items");
+  await checkIdsUnique(normalized, "items");
   return normalized;
 }
 

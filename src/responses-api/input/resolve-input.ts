@@ -42,8 +42,7 @@ export async function resolveInput(
     makeId,
   );
   const slices = new Slices(); // For thousands of items, each of these steps takes milliseconds.
-  checkInput(items);
-  await slices.pause();
+  await checkInput(items);
   checkCallsNotRepeated(history, items);
   const all = [...history, ...items];
   const isHistoryUnique = conversationIdOf(sent) !== null;
@@ -65,8 +64,11 @@ async function hasRepeats(
   items: readonly StoredItem[],
   isHistoryUnique: boolean,
 ): Promise<boolean> {
-  const ids = new Set(items.map(({ id }) => id));
-  if (ids.size < items.length || history.some(({ id }) => ids.has(id))) return true;
+  // The ids of the items are known to differ.
+  if (items.length > 0 && history.length > 0) {
+    const ids = new Set(items.map(({ id }) => id));
+    if (history.some(({ id }) => ids.has(id))) return true;
+  }
   if (isHistoryUnique) return false;
   const known = new Set<string>();
   await eachInSlices(history, ({ id }) => known.add(id));
