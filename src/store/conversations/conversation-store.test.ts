@@ -56,6 +56,29 @@ test("a conversation is found as it was stored, and its metadata as they were re
   expect(await conversations.findConversation(OURS, "conv_1")).toEqual(aConversation("conv_1", { b: "2" }));
 });
 
+test("items that were loaded before are not read again", async () => {
+  const store = await openTestStore();
+  await begin(store, "conv_1", ["msg_1", "msg_2"]);
+  const before = await store.conversations.loadItems(OURS, "conv_1");
+  await store.conversations.addItems(OURS, "conv_1", [anItem("msg_3")]);
+  const after = await store.conversations.loadItems(OURS, "conv_1");
+  expect(after?.items.map((item, place) => item === before?.items[place])).toEqual([true, true, false]);
+  expect(await idsIn(store, "conv_1")).toEqual(["msg_1", "msg_2", "msg_3"]);
+  expect(await idsIn(store, "conv_1", OTHERS[0])).toEqual(["unknown"]);
+});
+
+test("items that another worker has deleted or replaced are noticed, also where their numbers are used again", async () => {
+  const file = temporaryFile();
+  const [store, other] = [await openTestStore({ file }), await openTestStore({ file })];
+  await begin(store, "conv_1", ["msg_1", "msg_2", "msg_3"]);
+  await idsIn(store, "conv_1");
+  await other.conversations.deleteItem(OURS, "conv_1", "msg_3");
+  await other.conversations.addItems(OURS, "conv_1", [anItem("msg_4", "in conv_1")]);
+  expect(await idsIn(store, "conv_1")).toEqual(["msg_1", "msg_2", "msg_4"]);
+  await other.conversations.deleteItem(OURS, "conv_1", "msg_1");
+  expect(await idsIn(store, "conv_1")).toEqual(["msg_2", "msg_4"]);
+});
+
 test("items keep the order in which they were stored, and their JSON", async () => {
   const store = await openTestStore();
   const { conversations } = store;

@@ -21,7 +21,7 @@ import type { WriteJob, WriteOutcome } from "../runs/commit-plan.ts";
 import type { CommitQueue } from "../runs/commit-queue.ts";
 import { storedJson } from "../stored-json.ts";
 import { type ConversationStep, sizeOfStep } from "./conversation-changes.ts";
-import { loadConversationItems } from "./conversation-items.ts";
+import { WholeConversations } from "./conversation-items.ts";
 
 /** How long to wait, in milliseconds, before a hold is released again after the database was locked. */
 const UNLOCK_RETRY_MS = 1_000;
@@ -32,6 +32,7 @@ const UNLOCK_RETRY_MS = 1_000;
  */
 export class StoredConversations implements ConversationStore {
   readonly #db: Kysely<Database>;
+  readonly #whole: WholeConversations;
   readonly #queue: CommitQueue<WriteJob, WriteOutcome>;
   readonly #quota: StorageQuota;
   readonly #contextBytesMax: number;
@@ -43,6 +44,7 @@ export class StoredConversations implements ConversationStore {
     contextBytesMax: number,
   ) {
     this.#db = db;
+    this.#whole = new WholeConversations(db);
     this.#queue = queue;
     this.#quota = quota;
     this.#contextBytesMax = contextBytesMax;
@@ -89,6 +91,7 @@ export class StoredConversations implements ConversationStore {
   }
 
   deleteItem(owner: Owner, conversationId: string, itemId: string): ConversationChanged {
+    this.#whole.forget(conversationId);
     return this.#change(owner, conversationId, { type: "delete_item", itemId });
   }
 
@@ -130,8 +133,7 @@ export class StoredConversations implements ConversationStore {
 
   async loadItems(owner: Owner, conversationId: string): Promise<ConversationItems | null> {
     if ((await this.findConversation(owner, conversationId)) === null) return null;
-    const whole = { owner, conversationId, lastSequence: Number.MAX_SAFE_INTEGER };
-    return await loadConversationItems(this.#db, whole, new ContextBudget(this.#contextBytesMax));
+    return await this.#whole.load(owner, conversationId, new ContextBudget(this.#contextBytesMax));
   }
 
   #placesOf(owner: Owner, conversationId: string) {
