@@ -4,6 +4,11 @@ import type { Unread } from "./unread-bytes.ts";
 /** Frames are written once they reach this many characters. Larger writes are not faster and hold memory longer. */
 const WRITE_CHARS_MAX = 65_536;
 
+/** If both source and reader are fast, other requests still need their turn. */
+function nextTurn(): Promise<void> {
+  return new Promise(setImmediate);
+}
+
 /**
  * Joins the frames of one turn of the event loop into one write. Holds at most one write besides the one that the
  * socket has not taken yet, if the caller awaits the promise that `add` returns.
@@ -71,13 +76,13 @@ export class FrameWriter {
     this.#text += frame;
     if (isFirst || this.#text.length >= WRITE_CHARS_MAX) {
       this.#flush();
-      // If both source and reader are fast, other requests still need their turn.
-      if (this.#room === null && !isFirst) return new Promise(setImmediate);
+      if (this.#room === null && !isFirst) return nextTurn();
     } else if (!this.#flushPlanned) {
       this.#flushPlanned = true;
       setImmediate(this.#flushAsPlanned);
     }
-    return this.#room?.promise;
+    // A fast reader makes room before the turn ends, so that is no turn for others.
+    return this.#room?.promise.then(nextTurn);
   }
 
   /** Writes the remaining text and ends the reply. */
