@@ -20,6 +20,12 @@ const PLAIN_BODY_BYTES_MAX = 32 * 1024 * 1024;
  */
 const END_MARK_WAIT_MS = 5000;
 
+/** A busy socket would otherwise be read for tens of milliseconds without a turn of the event loop. */
+const BYTES_AT_ONCE_MAX = 64 * 1024;
+
+/** Why no more is read from the socket: the reader of the events is behind, or other requests need their turn. */
+type Holder = "reader" | "turn";
+
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
 type Phase =
@@ -62,14 +68,16 @@ export class UpstreamTurn implements Dispatcher.DispatchHandler {
   #controller: Dispatcher.DispatchController | null = null;
   #timer: NodeJS.Timeout;
   #isWaitingForEndMark = false;
+  #bytesAtOnce = 0;
+  readonly #holds = new Set<Holder>();
   #isPassing = false;
 
   constructor(options: TurnOptions) {
     this.#options = options;
     this.#stream = new ChunkStream(options.reader, options.context);
     const flow: Flow = {
-      pause: () => this.#controller?.pause(),
-      resume: () => this.#controller?.resume(),
+      pause: () => this.#hold("reader"),
+      resume: () => this.#letGo("reader"),
       leave: () => this.#stop(),
     };
     this.#queue = new EventQueue(flow, sizeOfEvent);
@@ -147,6 +155,7 @@ export class UpstreamTurn implements Dispatcher.DispatchHandler {
   }
 
   #readStream(bytes: Buffer): void {
+    this.#leaveTurns(bytes.length);
     try {
       this.#stream.feed(bytes);
     } catch (error) {
@@ -159,6 +168,26 @@ export class UpstreamTurn implements Dispatcher.DispatchHandler {
     this.#isWaitingForEndMark = true;
     clearTimeout(this.#timer);
     this.#timer = setTimeout(this.#timeOut, Math.min(END_MARK_WAIT_MS, this.#options.totalMs));
+  }
+
+  /** Pauses after each `BYTES_AT_ONCE_MAX` until the next turn of the event loop. */
+  #leaveTurns(bytes: number): void {
+    this.#bytesAtOnce += bytes;
+    if (this.#bytesAtOnce < BYTES_AT_ONCE_MAX || this.#holds.has("turn")) return;
+    this.#hold("turn");
+    setImmediate(() => {
+      this.#bytesAtOnce = 0;
+      this.#letGo("turn");
+    });
+  }
+
+  #hold(by: Holder): void {
+    if (this.#holds.size === 0) this.#controller?.pause();
+    this.#holds.add(by);
+  }
+
+  #letGo(by: Holder): void {
+    if (this.#holds.delete(by) && this.#holds.size === 0) this.#controller?.resume();
   }
 
   #readEnd(): void {
