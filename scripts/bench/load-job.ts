@@ -6,6 +6,8 @@ export interface Job {
   readonly body: string;
   readonly count: number;
   readonly atOnce: number;
+  /** Requests are begun no faster than this; absent: each connection begins the next one at once. */
+  readonly perSecond?: number;
   /** After this time no further request is begun. */
   readonly secondsMax: number;
   /** A reply in which this does not occur is not whole. */

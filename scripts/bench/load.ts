@@ -1,5 +1,6 @@
 import { connect, type Socket } from "node:net";
 import { createInterface } from "node:readline";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Job, Outcome } from "./load-job.ts";
 import { quantile } from "./statistics.ts";
 
@@ -139,7 +140,9 @@ async function perform(job: Job): Promise<Outcome> {
   const worker = async (): Promise<void> => {
     let socket: Socket | null = null;
     while (mayBegin()) {
+      const place = begun;
       begun += 1;
+      if (job.perSecond !== undefined) await sleep(startedAt + (place * 1000) / job.perSecond - performance.now());
       socket ??= connect({ port: job.port, host: "127.0.0.1", noDelay: true });
       if (!(await ask(socket, request, job, tally))) socket = null;
     }

@@ -1,3 +1,4 @@
+import { measureCores } from "./cores.ts";
 import { measureEndurance } from "./endure.ts";
 import { measureFlatness } from "./flat.ts";
 import { measureLoopDelay } from "./loop-delay.ts";
@@ -15,6 +16,7 @@ import { measureTable } from "./table.ts";
 const BENCHES: Readonly<Record<string, () => Promise<void>>> = {
   table: () => measureTable(Object.values(ROWS)),
   loop: measureLoopDelay,
+  cores: measureCores,
   overload: measureOverload,
   endure: measureEndurance,
   flat: measureFlatness,

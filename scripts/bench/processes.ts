@@ -44,6 +44,12 @@ export function cpuOfTree(root: number): number {
   return sumOverTree(root, ({ ticks }) => ticks) * MS_PER_TICK;
 }
 
+/** The same for each child of a process, by its pid. */
+export function cpuOfChildren(root: number): ReadonlyMap<number, number> {
+  const children = readOrEmpty(`/proc/${root}/task/${root}/children`).trim();
+  return new Map(children === "" ? [] : children.split(" ").map((pid) => [Number(pid), cpuOfTree(Number(pid))]));
+}
+
 /** The resident memory of a process and its descendants in bytes. Linux only. */
 export function residentBytes(root: number): number {
   return sumOverTree(root, ({ pid }) => memoryOf(pid, "VmRSS"));
