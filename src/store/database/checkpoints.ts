@@ -41,11 +41,11 @@ export class Checkpoints {
     this.#written += textLength(parameters);
   }
 
-  /** Must be called after each transaction and after each statement outside of one. */
+  /** Must be called after each transaction and after each statement that is not part of one, `begin` among them. */
   afterTransaction(): void {
     this.#pages += PAGES_PER_TRANSACTION + this.#written / PAGE_BYTES;
     this.#written = 0;
-    if (this.#isLogFull) this.#emptyLog();
+    if (this.#isLogFull && !this.#database.isTransaction) this.#emptyLog();
     if (this.#pages >= PAGES_DUE && this.#working === null && !this.#isAlone) this.#ask();
   }
 
