@@ -244,6 +244,8 @@ export interface EventLog {
   /** Appends events and replaces the stored snapshot; the run continues. */
   advance(responseId: string, events: readonly RecordedEvent[], response: Response): Promise<void>;
   close(responseId: string, events: readonly RecordedEvent[], end: ClosedRun): Promise<void>;
+  /** Stores a run that has ended, with all its events, as one change. */
+  storeWhole(run: OpenedRun, events: readonly RecordedEvent[], end: ClosedRun): Promise<void>;
   /**
    * The stored events with a number above `after`, oldest first, in batches; all of them if `after` is −1. Ends at the
    * last stored event.

@@ -8,8 +8,9 @@ import { type EventLog, ModelError, type ModelEvent, type Owner, type RecordedEv
 import { READER_LAG_CHARACTERS_MAX } from "./reading/live-feed.ts";
 import { readEvents } from "./reading/read-events.ts";
 import { aPlan, aResponse } from "./run.fixture.ts";
-import { type LiveRun, type RunStart, startRun } from "./run-driver.ts";
+import type { RunStart } from "./run-driver.ts";
 import { ANSWER_CHARACTERS_MAX } from "./run-failures.ts";
+import { type LiveRun, startRun } from "./start-run.ts";
 
 const owner: Owner = { organization: "org", project: "proj" };
 const says = (text: string): ModelEvent => ({ type: "text_delta", text });
@@ -167,6 +168,7 @@ describe("a run whose storing fails", () => {
         method === "append" ? () => Promise.reject(new Error("disk full")) : (id, more) => events.append(id, more),
       advance: (id, more, response) => events.advance(id, more, response),
       close: () => Promise.reject(new Error("disk full")),
+      storeWhole: (run, all, end) => events.storeWhole(run, all, end),
       read: (id, after) => events.read(id, after),
     };
   }

@@ -1,5 +1,5 @@
 import type { Response } from "../../generated/responses-api/types.ts";
-import { createRecorder, type EventRecorder } from "./event-recorder.ts";
+import { assert } from "../base/assert.ts";
 import {
   type EventLog,
   ModelError,
@@ -9,23 +9,21 @@ import {
   RunLost,
   type RunWatch,
 } from "./ports.ts";
-import { LiveFeed, type Subscription } from "./reading/live-feed.ts";
-import { readEvents } from "./reading/read-events.ts";
+import type { EventRecorder } from "./recording/event-recorder.ts";
 import { restoreRun } from "./restore-run.ts";
 import {
   ANSWER_CHARACTERS_MAX,
   INTERNAL_FAILURE,
-  INTERRUPTED_FAILURE,
   modelFailure,
   RunStopped,
   STORAGE_FAILURE,
   TOO_LONG_FAILURE,
 } from "./run-failures.ts";
 import type { RunFailure, RunPlan, RunSignal, RunState } from "./run-state.ts";
-import { initialState, type Transition, transition, transitionAll } from "./transition.ts";
+import { type Transition, transition, transitionAll } from "./transition.ts";
 import type { UnnumberedEvent } from "./wire-event.ts";
 
-type Turn = AsyncIterable<readonly ModelEvent[]>;
+export type Turn = AsyncIterable<readonly ModelEvent[]>;
 
 export interface RunStart {
   readonly plan: RunPlan;
@@ -54,108 +52,19 @@ export interface RunStart {
 }
 
 /** The parts that a run needs until it ends. */
-type LastingStart = Omit<RunStart, "ask" | "opened">;
+export type LastingStart = Omit<RunStart, "ask" | "opened">;
 
-export interface LiveRun {
-  readonly responseId: string;
-  /** All events from the first on, for the caller that started the run. */
-  readonly events: AsyncGenerator<readonly RecordedEvent[]>;
-  /** The events from now on, for a further reader. */
-  subscribe(): Subscription;
-  /** Resolves when the run has ended and all its data is stored. Never rejects. */
-  readonly ended: Promise<void>;
-}
-
-/** A stored run that waits to be started. */
-export interface QueuedRun {
-  readonly responseId: string;
-  /** False if the run only has to be ended, which needs no free place. */
-  readonly asksModel: boolean;
-  /** The events from now on, for one reader. */
-  subscribe(): Subscription;
-  /**
-   * Asks the model and makes the run to its end. Never rejects. Call it exactly once, even if the run was stopped
-   * meanwhile.
-   */
-  drive(): Promise<void>;
-}
-
-/**
- * Starts a foreground run. Resolves once its first events are stored, so that the response can be fetched by id.
- * Rejects as `ask` does. If the model takes longer than `acceptWaitMs`, the run begins anyway, and a later refusal ends
- * it as failed.
- */
-export async function startRun(start: RunStart): Promise<LiveRun> {
-  const { log, plan, signal } = start;
-  start.watch?.began();
-  const turn = start.ask(signal).catch((fault: unknown) => {
-    if (!signal.aborted) throw fault;
-    return EMPTY_TURN; // The reason of `signal` decides how the run ends.
-  });
-  await settledWithin(turn, start.acceptWaitMs);
-  const { driver, feed } = driverOf(start, { nextNumber: 0, state: initialState(plan) });
-  const live = feed.subscribe();
-  await driver.open(start.opened, { type: "accepted" });
-  const responseId = plan.response.id;
-  const events = readEvents({ responseId, log, live, isLiveFromStart: true }, -1);
-  return { responseId, events, subscribe: () => feed.subscribe(), ended: driver.drive(() => turn) };
-}
-
-/** Resolves when `work` is done or after `ms` milliseconds; rejects if `work` rejects before that. */
-async function settledWithin(work: Promise<unknown>, ms: number | undefined): Promise<void> {
-  if (ms === undefined) return void (await work);
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, ms);
-  await Promise.race([work, promise]).finally(() => clearTimeout(timer));
-}
-
-/** Stores a background run before its model is asked. Resolves once its first events are stored. */
-export async function queueRun(start: RunStart): Promise<QueuedRun> {
-  const { driver, feed } = driverOf(start, { nextNumber: 0, state: initialState(start.plan) });
-  await driver.open(start.opened, { type: "queued" });
-  return queued(start, feed, () => driver.drive(watchedAsk(start)));
-}
-
-/**
- * Continues a run that another worker began. If no part of the answer was shown, its model is asked (again). Otherwise
- * its open items are closed and it ends as failed. `askFailure` is the failure to end with if its model cannot be
- * asked; null if it can.
- */
-export function resumeRun(start: RunStart, logged: readonly RecordedEvent[], askFailure: RunFailure | null): QueuedRun {
-  const restored = restoreRun(start.plan, logged);
-  const nextNumber = (logged.at(-1)?.number ?? -1) + 1;
-  const { driver, feed } = driverOf(start, { nextNumber, state: restored.state });
-  if (askFailure === null && !restored.hasAnswer) return queued(start, feed, () => driver.drive(watchedAsk(start)));
-  const failure = restored.hasAnswer ? INTERRUPTED_FAILURE : (askFailure ?? INTERRUPTED_FAILURE);
-  const end = restored.end({ type: "model_failed", failure });
-  return { ...queued(start, feed, () => driver.end(end)), asksModel: false };
-}
-
-function queued({ plan }: RunStart, feed: LiveFeed, drive: () => Promise<void>): QueuedRun {
-  return { responseId: plan.response.id, asksModel: true, subscribe: () => feed.subscribe(), drive };
-}
-
-const EMPTY_TURN: Turn = { [Symbol.asyncIterator]: () => ({ next: async () => ({ done: true, value: undefined }) }) };
-
-function watchedAsk({ ask, watch }: RunStart): RunStart["ask"] {
-  return (signal) => {
-    watch?.began();
-    return ask(signal);
-  };
-}
-
-function driverOf(start: RunStart, { nextNumber, state }: { nextNumber: number; state: RunState }) {
-  // Not kept: they hold the whole context, and a run may be long.
-  const { ask: _asked, opened: _stored, ...lasting } = start;
-  const { log, plan, signal } = lasting;
-  const feed = new LiveFeed(log !== null);
-  signal.addEventListener("abort", () => feed.stopWaiting(), { once: true });
-  const recorder = createRecorder({ responseId: plan.response.id, log, feed, nextNumber });
-  return { driver: new RunDriver(lasting, recorder, state), feed };
-}
+/** How a run was left here. */
+export type RunOutcome =
+  /** It has ended; `response` is the final snapshot that its readers were shown. */
+  | { readonly type: "ended"; readonly response: Response }
+  /** It was deleted, or the rest of it is another worker's. */
+  | { readonly type: "left" }
+  /** It is over, and nothing of it is stored. `fault` says why. */
+  | { readonly type: "unstored"; readonly fault: unknown };
 
 /** Turns the model's batches, aborts and faults into signals, and records the events they make. */
-class RunDriver {
+export class RunDriver {
   readonly #start: LastingStart;
   readonly #recorder: EventRecorder;
   #state: RunState;
@@ -171,54 +80,64 @@ class RunDriver {
   }
 
   /** Never rejects. */
-  drive(ask: RunStart["ask"]): Promise<void> {
+  drive(ask: RunStart["ask"]): Promise<RunOutcome> {
     return this.#reportFaults(async () => {
       const last = await this.#runTurn(ask);
-      if (last === null) this.#leave();
-      else await this.#end(transition(this.#state, last));
+      return last === null ? this.#leave(this.#start.signal.reason) : await this.#end(transition(this.#state, last));
     });
   }
 
   /** Never rejects. */
-  end(end: Transition): Promise<void> {
+  end(end: Transition): Promise<RunOutcome> {
     return this.#reportFaults(() => this.#end(end));
   }
 
-  /** On an internal fault the run stays open; the run keeper finds and ends it. */
-  async #reportFaults(work: () => Promise<void>): Promise<void> {
+  /** On an internal fault a stored run stays open; the run keeper finds and ends it. */
+  async #reportFaults(work: () => Promise<RunOutcome>): Promise<RunOutcome> {
     try {
-      await work();
+      return await work();
     } catch (fault) {
       this.#start.onFault(fault);
-      this.#leave();
+      return this.#leave(fault);
     }
   }
 
-  /** Records the end of the run. If it cannot be stored, shows a failed end that fits the stored events. */
-  async #end({ state, events }: Transition): Promise<void> {
+  async #end({ state, events }: Transition): Promise<RunOutcome> {
     this.#state = state;
-    if (state.phase !== "ended") return;
+    assert(state.phase === "ended", "the last signal ends the run");
     const { response } = state;
     this.#start.onEnd?.(response);
     try {
       await this.#recorder.close(events, { response, outputItems: response.output });
     } catch (fault) {
-      if (fault instanceof RunLost) return this.#leave();
-      this.#start.onFault(fault);
-      this.#recorder.showUnstoredEnd(await this.#failedEndAfterStored());
-      this.#start.watch?.failed(fault);
-      return this.#start.watch?.ended(unstored(response));
+      return fault instanceof RunLost ? this.#leave(fault) : await this.#endUnstored(response, fault);
     }
     this.#start.watch?.ended(response);
+    return { type: "ended", response };
   }
 
-  #leave(): void {
+  #leave(fault: unknown): RunOutcome {
     this.#recorder.closeFeed();
     this.#start.watch?.left();
+    return this.#recorder.isStored ? { type: "left" } : { type: "unstored", fault };
+  }
+
+  /** Ends a run whose end cannot be stored. If its beginning is, shows a failed end that fits the stored events. */
+  async #endUnstored(response: Response, fault: unknown): Promise<RunOutcome> {
+    this.#start.onFault(fault);
+    this.#start.watch?.failed(fault);
+    this.#start.watch?.ended(unstored(response));
+    if (!this.#recorder.isStored) {
+      this.#recorder.closeFeed();
+      return { type: "unstored", fault };
+    }
+    const { state, events } = await this.#failedEndAfterStored();
+    this.#recorder.showUnstoredEnd(events);
+    return { type: "ended", response: state.phase === "ended" ? state.response : unstored(response) };
   }
 
   /** The failed end. Readers have seen the stored events, which may stop in the middle of an item. */
-  async #failedEndAfterStored(): Promise<readonly UnnumberedEvent[]> {
+  async #failedEndAfterStored(): Promise<Transition> {
     const { log, plan } = this.#start;
     const stored: RecordedEvent[] = [];
     try {
@@ -226,7 +145,7 @@ class RunDriver {
     } catch (fault) {
       this.#start.onFault(fault);
     }
-    return restoreRun(plan, stored).end({ type: "model_failed", failure: STORAGE_FAILURE }).events;
+    return restoreRun(plan, stored).end({ type: "model_failed", failure: STORAGE_FAILURE });
   }
 
   /**
@@ -253,7 +172,8 @@ class RunDriver {
       const { state, events } = transitionAll(this.#state, batch);
       this.#state = state;
       this.#start.watch?.said(events.length);
-      if (events.length > 0) await this.#recorder.record(events);
+      const room = events.length === 0 ? undefined : this.#recorder.record(events);
+      if (room !== undefined) await room;
       if (this.#isTooLong() || this.#start.signal.aborted) return;
     }
   }

@@ -101,6 +101,10 @@ export class RunStopped extends Error {
     return new RunStopped("the response took too long", { type: "model_failed", failure: timeoutFailure(runMs) });
   }
 
+  static unstorable(): RunStopped {
+    return new RunStopped("the response cannot be stored", { type: "model_failed", failure: STORAGE_FAILURE });
+  }
+
   static released(): RunStopped {
     return new RunStopped("the response is left to another worker", null);
   }

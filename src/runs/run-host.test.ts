@@ -54,6 +54,7 @@ test("the model call is aborted if the run is lost before the first batch", asyn
     append: (id, more) => events.append(id, more),
     advance: () => Promise.reject(new RunLost("another worker holds it")),
     close: (id, more, end) => events.close(id, more, end),
+    storeWhole: (run, all, end) => events.storeWhole(run, all, end),
     read: (id, after) => events.read(id, after),
   };
   const host = new RunHost(LIMITS);
@@ -72,6 +73,7 @@ test("a commit that fails once leaves no gap in the numbers", async () => {
     append: (id, more) => events.append(id, more),
     advance: () => Promise.reject(new Error("the disk was full for a moment")),
     close: (id, more, end) => events.close(id, more, end),
+    storeWhole: (run, all, end) => events.storeWhole(run, all, end),
     read: (id, after) => events.read(id, after),
   };
   const host = new RunHost(LIMITS);

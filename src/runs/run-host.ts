@@ -1,12 +1,27 @@
 import { ReaderTooSlow } from "../base/reader-too-slow.ts";
 import type { RecordedEvent } from "./ports.ts";
 import type { Subscription } from "./reading/live-feed.ts";
-import { type LiveRun, type QueuedRun, queueRun, type RunStart, resumeRun, startRun } from "./run-driver.ts";
+import type { RunOutcome, RunStart } from "./run-driver.ts";
 import { RunStopped } from "./run-failures.ts";
 import type { RunFailure } from "./run-state.ts";
+import {
+  type LiveRun,
+  type PlainRun,
+  type QueuedRun,
+  queueRun,
+  resumeRun,
+  startPlainRun,
+  startRun,
+} from "./start-run.ts";
 
 /** The parts that a run of one response needs. */
 export type RunOrder = Omit<RunStart, "signal">;
+
+/**
+ * How long a plain run is kept in memory alone, in milliseconds. After a crash there is nothing of such a run, and its
+ * client has seen its connection break.
+ */
+const UNSTORED_MS_MAX = 1_000;
 
 export interface RunHostOptions {
   /** The maximum of runs at once. */
@@ -39,11 +54,11 @@ export class QueueClosed extends Error {
 
 interface HostedRun {
   readonly responseId: string;
+  /** The response that it continues, or null. */
+  readonly previousId: string | null;
   readonly controller: AbortController;
-  /** Null until its first events are stored. */
-  subscribe: (() => Subscription) | null;
-  /** Whether the run is in the store, so that another worker could continue it. */
-  isStored: boolean;
+  /** Null until the run has begun. */
+  run: HostableRun | null;
   readonly ended: Promise<void>;
   /** Call it when this process is done with the run. */
   readonly end: () => void;
@@ -51,6 +66,15 @@ interface HostedRun {
 
 /** Made once, because an error costs more than all else at the end of a run. */
 const RUN_OVER = new Error("the run is over");
+
+/** What a host asks of a run. */
+interface HostableRun {
+  readonly subscribe: () => Subscription;
+  /** Whether the run is in the store, so that another worker could continue it. */
+  readonly isStored: () => boolean;
+  /** As in `PlainRun`. Null for a run that is stored from its beginning, or never. */
+  readonly storeNow: (() => Promise<void>) | null;
+}
 
 interface WaitingRun {
   readonly run: QueuedRun;
@@ -87,35 +111,22 @@ export class RunHost {
    * slow. Rejects with `RunsExhausted`, or as the model does.
    */
   async start(order: RunOrder, client: AbortSignal): Promise<LiveRun> {
-    const { runsMax } = this.#options;
-    if (this.#foreground + this.#background >= runsMax) throw new RunsExhausted("runs", runsMax);
-    const hosted = this.#admit(order);
-    const stopClock = this.#limitTime(hosted);
-    this.#foreground += 1;
-    const isStored = order.log !== null; // `leave` keeps only this and not the order, which holds the whole history.
-    const leave = (): void => {
-      const isCancelled = !isStored || !(client.reason instanceof ReaderTooSlow);
-      // A reader that was only too slow can read the rest from the log.
-      if (isCancelled) hosted.controller.abort(client.reason);
-    };
-    client.addEventListener("abort", leave, { once: true });
-    if (client.aborted) leave();
-    const finish = (): void => {
-      client.removeEventListener("abort", leave);
-      stopClock();
-      this.#foreground -= 1;
-      hosted.end();
-      this.#pump();
-    };
-    try {
-      const run = await startRun({ ...order, signal: hosted.controller.signal });
-      expose(hosted, order, run);
-      void run.ended.then(finish);
-      return { ...run, ended: hosted.ended };
-    } catch (error) {
-      finish();
-      throw error;
-    }
+    const isStored = order.log !== null; // Only this is kept and not the order, which holds the whole history.
+    const { run } = await this.#startInForeground(order, client, startRun, (live) => hostable(live, isStored));
+    return run;
+  }
+
+  /**
+   * Starts a foreground run whose reply is its final snapshot; otherwise as `start`. It is stored as a whole at its
+   * end, or early if it takes long or this process is told to stop.
+   */
+  async startPlain(order: RunOrder, client: AbortSignal): Promise<PlainRun> {
+    const isUnstored = order.log === null;
+    const { run, hosted } = await this.#startInForeground(order, client, startPlainRun, (plain) => plain);
+    if (isUnstored) return run;
+    if (this.#queueClosed) await this.#storeNow(hosted);
+    else this.#limitUnstoredTime(hosted);
+    return run;
   }
 
   /**
@@ -132,7 +143,7 @@ export class RunHost {
     this.#entering.add(entering);
     try {
       const run = await entering;
-      expose(hosted, order, run);
+      hosted.run = hostable(run, order.log !== null);
       this.#entering.delete(entering);
       this.#wait({ run, hosted });
     } catch (error) {
@@ -151,7 +162,7 @@ export class RunHost {
     const hosted = this.#admit(order);
     try {
       const run = resumeRun({ ...order, signal: hosted.controller.signal }, logged, askFailure);
-      expose(hosted, order, run);
+      hosted.run = hostable(run, order.log !== null);
       if (run.asksModel) return this.#wait({ run, hosted });
       await run.drive();
       hosted.end();
@@ -163,7 +174,7 @@ export class RunHost {
 
   /** The events of a run from now on; null if this process does not make it. */
   subscribe(responseId: string): Subscription | null {
-    return this.#hosted.get(responseId)?.subscribe?.() ?? null;
+    return this.#hosted.get(responseId)?.run?.subscribe() ?? null;
   }
 
   has(responseId: string): boolean {
@@ -179,10 +190,20 @@ export class RunHost {
     return true;
   }
 
-  /** Starts no further background run and releases those that wait. Returns their ids. */
+  /** Stores the plain runs that continue this response: what is continued is kept when it is deleted. */
+  async storeContinuing(responseId: string): Promise<void> {
+    const continuing = [...this.#hosted.values()].filter(({ previousId }) => previousId === responseId);
+    await Promise.all(continuing.map((hosted) => this.#storeNow(hosted)));
+  }
+
+  /**
+   * Starts no further background run and releases those that wait. Returns their ids. Stores all plain runs, so that
+   * another worker can end what this process may not.
+   */
   async closeQueue(): Promise<readonly string[]> {
     this.#queueClosed = true;
     await Promise.allSettled(this.#entering);
+    await Promise.all([...this.#hosted.values()].map((hosted) => this.#storeNow(hosted)));
     const left = this.#queue.map(({ run }) => run.responseId);
     await this.releaseAll(left);
     return left;
@@ -216,11 +237,44 @@ export class RunHost {
 
   /** The ids of those that are stored. Until they end, the ledger lists them as held by this worker. */
   listStored(): readonly string[] {
-    return [...this.#hosted.values()].filter(({ isStored }) => isStored).map(({ responseId }) => responseId);
+    return [...this.#hosted.values()].filter(({ run }) => run?.isStored() === true).map(({ responseId }) => responseId);
+  }
+
+  async #startInForeground<Run extends { readonly ended: Promise<RunOutcome> }>(
+    order: RunOrder,
+    client: AbortSignal,
+    begin: (start: RunStart) => Promise<Run>,
+    hosting: (run: Run) => HostableRun,
+  ): Promise<{ readonly run: Run; readonly hosted: HostedRun }> {
+    const { runsMax } = this.#options;
+    if (this.#foreground + this.#background >= runsMax) throw new RunsExhausted("runs", runsMax);
+    const hosted = this.#admit(order);
+    const stopClock = this.#limitTime(hosted);
+    this.#foreground += 1;
+    const forgetClient = stopWithClient(hosted, client, order.log !== null);
+    const finish = (): void => {
+      forgetClient();
+      stopClock();
+      this.#foreground -= 1;
+      hosted.end();
+      this.#pump();
+    };
+    try {
+      const run = await begin({ ...order, signal: hosted.controller.signal });
+      hosted.run = hosting(run);
+      const ended = run.ended.then((outcome) => {
+        finish();
+        return outcome;
+      });
+      return { run: { ...run, ended }, hosted };
+    } catch (error) {
+      finish();
+      throw error;
+    }
   }
 
   #admit({ plan }: RunOrder): HostedRun {
-    const responseId = plan.response.id;
+    const { id: responseId, previous_response_id: previousId } = plan.response;
     const controller = new AbortController();
     const { promise, resolve } = Promise.withResolvers<void>();
     const end = (): void => {
@@ -228,7 +282,7 @@ export class RunHost {
       controller.abort(RUN_OVER); // Stops everything that still works for the run.
       resolve();
     };
-    const hosted: HostedRun = { responseId, controller, subscribe: null, isStored: false, ended: promise, end };
+    const hosted: HostedRun = { responseId, previousId, controller, run: null, ended: promise, end };
     this.#hosted.set(responseId, hosted);
     return hosted;
   }
@@ -269,6 +323,21 @@ export class RunHost {
     void waiting.run.drive().then(hosted.end);
   }
 
+  /** Stores a plain run early if it takes long. */
+  #limitUnstoredTime(hosted: HostedRun): void {
+    const timer = setTimeout(() => void this.#storeNow(hosted), UNSTORED_MS_MAX);
+    void hosted.ended.then(() => clearTimeout(timer));
+  }
+
+  /** Never rejects. A run that cannot be stored is stopped, because its reply would name an unknown response. */
+  async #storeNow({ run, controller }: HostedRun): Promise<void> {
+    try {
+      await run?.storeNow?.();
+    } catch {
+      controller.abort(RunStopped.unstorable()); // Its outcome has the fault.
+    }
+  }
+
   #limitTime({ controller }: HostedRun): () => void {
     const { runMs } = this.#options;
     const timer = setTimeout(() => controller.abort(RunStopped.timedOut(runMs)), runMs);
@@ -276,7 +345,18 @@ export class RunHost {
   }
 }
 
-function expose(hosted: HostedRun, { log }: RunOrder, run: Pick<QueuedRun, "subscribe">): void {
-  hosted.subscribe = () => run.subscribe();
-  hosted.isStored = log !== null;
+function hostable({ subscribe }: Pick<QueuedRun, "subscribe">, isStored: boolean): HostableRun {
+  return { subscribe, isStored: () => isStored, storeNow: null };
+}
+
+/** Cancels the run when its client leaves. Returns how to forget the client. */
+function stopWithClient({ controller }: HostedRun, client: AbortSignal, isStored: boolean): () => void {
+  const leave = (): void => {
+    const isCancelled = !isStored || !(client.reason instanceof ReaderTooSlow);
+    // A reader that was only too slow can read the rest from the log.
+    if (isCancelled) controller.abort(client.reason);
+  };
+  client.addEventListener("abort", leave, { once: true });
+  if (client.aborted) leave();
+  return () => client.removeEventListener("abort", leave);
 }

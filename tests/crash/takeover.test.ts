@@ -87,6 +87,8 @@ test(
     const unstored = create({ stream: true, store: false });
     const attached = create({ background: true, stream: true });
     while (model.calls() < 4) await sleep(10);
+    // The plain one is stored once it has taken long.
+    while (query(folder, "select id from responses where status = 'in_progress'").length < 3) await sleep(50);
     await sleep(300); // Their first words are sent.
     first.pause();
     expireLease(folder);

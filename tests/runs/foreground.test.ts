@@ -6,6 +6,7 @@ import { pipeline } from "node:stream/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { sse, textChunk } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
+import { conversationCalls } from "../conversations/call-conversations.ts";
 import { serveBehind } from "../responses/behind-upstream.ts";
 import { readResponse } from "../responses/read-stream.ts";
 import { verifies } from "../verifies.ts";
@@ -16,6 +17,17 @@ function change(server: { readonly dataDir: string }, sql: string): void {
   const database = new DatabaseSync(join(server.dataDir, "antiphon.db"));
   database.exec(sql);
   database.close();
+}
+
+function rows(server: { readonly dataDir: string }, sql: string): readonly object[] {
+  const database = new DatabaseSync(join(server.dataDir, "antiphon.db"));
+  const found = database.prepare(sql).all();
+  database.close();
+  return found;
+}
+
+async function pollRows(server: { readonly dataDir: string }, sql: string): Promise<void> {
+  while (rows(server, sql).length === 0) await sleep(20);
 }
 
 function* endlessPages(): Generator<string> {
@@ -77,9 +89,29 @@ test("a response whose end could not be stored does not stay in progress", async
   for (const [index, members] of [{}, { background: true }].entries()) {
     const reply = create(members);
     const model = await call(index);
+    // A plain response is stored before its end only if it takes long.
+    if (index === 0) await pollRows(server, "select id from responses");
     model.say("Well");
     model.finish();
     const { id } = await readResponse(await reply);
     expect(await pollUntil(server, id, "failed")).toMatchObject({ error: { code: "server_error" } });
   }
+});
+
+test("a plain response that could not be stored is an error, and frees its conversation", async () => {
+  const { server, create, call } = await serveSlowModel();
+  const { id: conversation } = await conversationCalls(server).create();
+  change(
+    server,
+    "create trigger full before insert on responses when new.status = 'completed' begin select raise(abort, 'full'); end",
+  );
+  const reply = create({ conversation });
+  const model = await call(0);
+  model.finish();
+  expect((await reply).status).toBe(500);
+  expect(rows(server, "select id from responses")).toEqual([]);
+  change(server, "drop trigger full");
+  const next = create({ conversation });
+  (await call(1)).finish();
+  expect((await readResponse(await next)).status).toBe("completed");
 });

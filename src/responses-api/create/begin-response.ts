@@ -1,14 +1,16 @@
 import type { CreateResponseRequest, Response, StoredItem } from "../../../generated/responses-api/types.ts";
-import { QueueClosed, type RunOrder, RunsExhausted } from "../../runs/index.ts";
+import { QueueClosed, type RunOrder, type RunOutcome, RunsExhausted } from "../../runs/index.ts";
 import { ModelError, type OpenedRun, type RecordedEvent, type RunWatch } from "../../runs/ports.ts";
 import { Admission } from "../access/admission.ts";
 import type { Caller } from "../access/caller.ts";
 import { modelRefused } from "../errors/model-errors.ts";
 import { shuttingDown, tooManyRuns } from "../errors/server-errors.ts";
+import { responseNotFound } from "../errors/state-errors.ts";
 import { type PlanTask, planOf, type RunTask } from "../keeping/run-task.ts";
 import type { ResponseServices } from "../services.ts";
-import { continueFromLog, type Watched, watchResponse } from "../show/watch-response.ts";
+import { continueFromLog, isOver, type Watched, waitUntilOver, watchResponse } from "../show/watch-response.ts";
 import { askModel, type TurnServices, warmUp } from "./ask-model.ts";
+import type { ConversationHold } from "./conversation-hold.ts";
 import { prepareRun } from "./prepare-run.ts";
 
 /** The services that making a response from its task needs. */
@@ -39,30 +41,93 @@ export async function beginResponse(
   request: CreateResponseRequest,
   caller: Caller,
 ): Promise<BegunResponse> {
+  const admitted = await admit(services, request, caller);
+  const { order, admission } = admitted;
+  const { response, inputItems, owner } = admitted.order.opened;
+  const watched = { owner, responseId: response.id, signal: caller.signal };
+  const events = await begun(admitted, () => begin(services, order, watched));
+  return { responseId: response.id, events, response, inputItems, headers: admission.headers };
+}
+
+export interface AnsweredResponse {
+  /** The final snapshot. */
+  readonly response: Response;
+  /** The six `x-ratelimit-*` headers. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/**
+ * Makes a foreground response whose events nobody reads. Resolves once it has ended and is stored, whichever process
+ * ends it. Throws an `ApiError` if its model refuses it or it was deleted, and the fault if it could not be stored. It
+ * is cancelled when its caller leaves.
+ */
+export async function answerResponse(
+  services: ResponseServices,
+  request: CreateResponseRequest,
+  caller: Caller,
+): Promise<AnsweredResponse> {
+  const admitted = await admit(services, request, caller);
+  const { headers } = admitted.admission;
+  const { owner, response } = admitted.order.opened;
+  const { ended } = await begun(admitted, () => services.runs.startPlain(admitted.order, caller.signal));
+  const outcome = await admitted.hold.during(() => storedOutcome(ended));
+  if (outcome.type === "ended") return { response: outcome.response, headers };
+  const watched = { owner, responseId: response.id, signal: caller.signal };
+  return { response: await endElsewhere(services, watched), headers };
+}
+
+/** A request that may begin its response. */
+interface AdmittedRequest {
+  readonly order: WatchedOrder;
+  readonly hold: ConversationHold;
+  readonly admission: Admission;
+}
+
+async function admit(
+  services: ResponseServices,
+  request: CreateResponseRequest,
+  caller: Caller,
+): Promise<AdmittedRequest> {
   const createdAt = Math.floor(Date.now() / 1000);
-  const { principal, signal, generate = true } = caller;
-  const { owner } = principal;
-  if (request.store !== false) await services.quota.requireRoom(owner);
+  const { principal, generate = true } = caller;
+  if (request.store !== false) await services.quota.requireRoom(principal.owner);
   const admission = await Admission.open(services, principal);
   const { task, opened, hold } = await prepareRun(services, caller, request, createdAt);
   const need = { input: task.inputTokensEstimate, outputMax: opened.response.max_output_tokens };
   await hold.during(() => admission.reserve(need));
-  const { headers } = admission;
   const made = orderOf(services, task, opened, caller);
-  const order: RunOrder = {
+  const order = {
     ...(generate ? made : warmUpOrder(services, made, task)),
     ...(request.stream === true ? { acceptWaitMs: services.streamStartWaitMs } : {}),
+    watch: made.watch,
     onEnd: settleAtEnd(admission),
   };
+  return { order, hold, admission };
+}
+
+/** Begins the run. If it is refused, releases what the request holds. */
+async function begun<Run>({ order, hold, admission }: AdmittedRequest, start: () => Promise<Run>): Promise<Run> {
   try {
-    const { response, inputItems } = opened;
-    const events = await hold.during(() => begin(services, order, { owner, responseId: response.id, signal }));
-    return { responseId: response.id, events, response, inputItems, headers };
+    return await hold.during(start);
   } catch (error) {
     admission.settle(0); // No model was used.
-    made.watch.refused(error);
+    order.watch.refused(error);
     return refused(error);
   }
+}
+
+async function storedOutcome(ended: Promise<RunOutcome>): Promise<Exclude<RunOutcome, { type: "unstored" }>> {
+  const outcome = await ended;
+  if (outcome.type === "unstored") throw outcome.fault;
+  return outcome;
+}
+
+/** The final snapshot of a response that another process ends. Throws an `ApiError` if it was deleted. */
+async function endElsewhere(services: ResponseServices, watched: Watched): Promise<Response> {
+  const waitMs = services.runs.isQueueClosed ? 0 : Number.POSITIVE_INFINITY;
+  const response = await waitUntilOver(services, watched, waitMs);
+  if (response === null || !isOver(response)) throw responseNotFound(watched.responseId);
+  return response;
 }
 
 /** Not inlined: the closure lives as long as the run and must not hold the whole history. */

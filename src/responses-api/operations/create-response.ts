@@ -1,15 +1,12 @@
 import type { CreateResponseReply, ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
-import type { CreateResponseRequest, Response } from "../../../generated/responses-api/types.ts";
+import type { CreateResponseRequest } from "../../../generated/responses-api/types.ts";
 import { EventFrames } from "../../base/event-frames.ts";
-import { ResponseFold } from "../../runs/index.ts";
 import type { Caller } from "../access/caller.ts";
-import { type BegunResponse, beginResponse } from "../create/begin-response.ts";
+import { answerResponse, type BegunResponse, beginResponse } from "../create/begin-response.ts";
 import { audioNotDeliverable } from "../errors/parameter-errors.ts";
-import { responseNotFound } from "../errors/state-errors.ts";
 import type { ResponseServices } from "../services.ts";
 import { plainBody } from "../show/plain-body.ts";
 import { type ShownEvents, shownEvents, shownFrames, showOptionsOf } from "../show/show-events.ts";
-import { isOver } from "../show/watch-response.ts";
 
 type StreamedReply = Extract<CreateResponseReply, { readonly events: unknown }>;
 
@@ -20,22 +17,21 @@ type StreamedReply = Extract<CreateResponseReply, { readonly events: unknown }>;
 const PREPARATION_MS = 1_000;
 
 /**
- * `POST /v1/responses`: asks the model, and streams its events or folds them into one body. A background response
+ * `POST /v1/responses`: asks the model, and streams its events or returns the final snapshot. A background response
  * without `stream` is returned as queued.
  */
 export function createResponse(services: ResponseServices): ResponsesApiHandlers<Caller>["createResponse"] {
   return async ({ body }, caller) => {
     if (body.output_audio != null && body.stream !== true && body.store === false) throw audioNotDeliverable();
-    const beginning = beginResponse(services, body, caller);
-    if (body.stream === true) return streamed(beginning, body, services.streamStartWaitMs);
-    const run = await beginning;
-    const response = body.background === true ? run.response : await folded(run);
-    return { ...replyHead(run, body), body: plainBody(response) };
+    if (body.stream === true) return streamed(beginResponse(services, body, caller), body, services.streamStartWaitMs);
+    const make = body.background === true ? beginResponse : answerResponse;
+    const made = await make(services, body, caller);
+    return { ...replyHead(made, body), body: plainBody(made.response) };
   };
 }
 
 /** Only foreground replies carry the rate limit headers, as at the reference. */
-function replyHead({ headers }: BegunResponse, { background }: CreateResponseRequest) {
+function replyHead({ headers }: Pick<BegunResponse, "headers">, { background }: CreateResponseRequest) {
   return { status: 200 as const, headers: background === true ? {} : headers };
 }
 
@@ -62,14 +58,4 @@ function eventsOnceBegun(beginning: Promise<BegunResponse>, request: CreateRespo
     yield* shownFrames(events, showOptionsOf(request));
   };
   return new EventFrames(framesOnceBegun());
-}
-
-async function folded({ events, responseId }: BegunResponse): Promise<Response> {
-  const fold = new ResponseFold();
-  for await (const batch of events) {
-    for (const { event } of batch) fold.apply(event);
-  }
-  const { response } = fold;
-  if (!isOver(response)) throw responseNotFound(responseId); // Deleted while it ran.
-  return response;
 }

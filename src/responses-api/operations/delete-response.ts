@@ -11,6 +11,7 @@ export function deleteResponse(
   return async ({ path: { response_id: id } }, { principal: { owner } }) => {
     if ((await store.findResponse(owner, id)) === null) throw responseNotFound(id);
     await runs.stop(id);
+    await runs.storeContinuing(id);
     if (!(await store.deleteResponse(owner, id))) throw responseNotFound(id);
     return { status: 200, body: { id, object: "response.deleted", deleted: true } };
   };

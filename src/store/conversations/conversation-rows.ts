@@ -250,6 +250,32 @@ async function isHeld(db: Kysely<Database>, responseId: string, worker: number):
   return living !== undefined;
 }
 
+/** A response and the conversation that it holds. */
+export type Holder = CommitPlan["inConversations"][number];
+
+/**
+ * The responses whose worker has lost their hold since it took it. Others may have changed those conversations
+ * meanwhile.
+ */
+export async function findUnheld(
+  db: Kysely<Database>,
+  worker: number,
+  holders: readonly Holder[],
+): Promise<ReadonlySet<string>> {
+  const unheld = new Set<string>();
+  for (const { responseId, conversationId } of holders) {
+    const hold = await db
+      .selectFrom("conversation_locks")
+      .select("worker")
+      .where("conversation_id", "=", conversationId)
+      .where("response_id", "=", responseId)
+      .where("worker", "=", worker)
+      .executeTakeFirst();
+    if (hold === undefined) unheld.add(responseId);
+  }
+  return unheld;
+}
+
 async function insertItems(
   { db, inserter }: Pick<ConversationWriter, "db" | "inserter">,
   owner: Owner,

@@ -44,6 +44,20 @@ export type WriteJob =
       /** Null if the response was not made in a conversation. */
       readonly conversation: ConversationEnd | null;
     }
+  /** A run that was kept in memory until it ended. */
+  | {
+      readonly type: "whole";
+      readonly responseId: string;
+      readonly owner: Owner;
+      /** The final one. */
+      readonly snapshot: Snapshot;
+      readonly streamed: boolean;
+      /** The conversation that the response holds; null if it was not made in one. */
+      readonly conversation: ConversationEnd | null;
+      readonly inputItems: readonly ItemText[];
+      readonly outputItems: readonly ItemText[];
+      readonly events: readonly EventBlock[];
+    }
   /** Lets any worker claim the run. */
   | { readonly type: "release"; readonly responseId: string }
   | { readonly type: "delete"; readonly responseId: string; readonly owner: Owner }
@@ -97,7 +111,7 @@ export interface CommitContext {
   readonly runs: ReadonlyMap<string, UnfinishedRun>;
   /** Runs whose tail must become a chunk now, so that the journal can be truncated. */
   readonly overdue: ReadonlySet<string>;
-  /** Runs that another worker has ended. */
+  /** Runs that another worker has ended, and whole ones that no longer hold their conversation. */
   readonly lost: ReadonlySet<string>;
 }
 
@@ -108,6 +122,8 @@ export function planCommit(jobs: readonly WriteJob[], context: CommitContext): C
   for (const responseId of context.overdue) draft.find(responseId);
   return { ...draft.rows(), outcomes };
 }
+
+type NewResponse = Pick<Extract<WriteJob, { type: "open" }>, "responseId" | "owner" | "streamed" | "conversationId">;
 
 interface RunDraft {
   readonly before: UnfinishedRun;
@@ -139,27 +155,15 @@ class CommitDraft {
   add(job: WriteJob, index: number): WriteOutcome {
     switch (job.type) {
       case "open":
-        this.#responses.push({
-          id: job.responseId,
-          organization: job.owner.organization,
-          project: job.owner.project,
-          ...job.snapshot,
-          version: 1,
-          worker: this.#context.worker,
-          task: job.task,
-          streamed: job.streamed ? 1 : 0,
-          stop_asked: 0,
-        });
-        if (job.conversationId !== null)
-          this.#inConversations.push({ responseId: job.responseId, conversationId: job.conversationId });
-        this.#addItems(job.responseId, job.owner, "input", job.items);
-        return addEvents(this.#begin(job.responseId, { owner: job.owner, tail: emptyTail(0) }, true), job.events);
+        return this.#open(job);
       case "append":
         return addEvents(this.find(job.responseId), job.events);
       case "advance":
         return this.#advance(job);
       case "close":
         return this.#close(job, index);
+      case "whole":
+        return this.#storeWhole(job, index);
       case "release":
         return this.#release(job.responseId);
       case "delete":
@@ -206,6 +210,51 @@ class CommitDraft {
       journal,
       runs,
     };
+  }
+
+  #open(job: Extract<WriteJob, { type: "open" }>): WriteOutcome {
+    const { responseId, owner, snapshot, task, streamed, conversationId } = job;
+    this.#addResponse(
+      { responseId, owner, streamed, conversationId },
+      { ...snapshot, worker: this.#context.worker, task },
+    );
+    this.#addItems(responseId, owner, "input", job.items);
+    return addEvents(this.#begin(responseId, { owner, tail: emptyTail(0) }, true), job.events);
+  }
+
+  #storeWhole(job: Extract<WriteJob, { type: "whole" }>, index: number): WriteOutcome {
+    const { responseId, owner, snapshot, streamed, conversation } = job;
+    if (this.#context.lost.has(responseId)) return "unchanged";
+    const run = this.#begin(responseId, { owner, tail: emptyTail(0) }, true);
+    const outcome = addEvents(run, job.events);
+    run.state = outcome === "written" ? "ended" : "deleted";
+    if (outcome !== "written") return outcome;
+    const conversationId = conversation?.conversationId ?? null;
+    this.#addResponse({ responseId, owner, streamed, conversationId }, { ...snapshot, worker: null, task: null });
+    this.#addItems(responseId, owner, "input", job.inputItems);
+    this.#addItems(responseId, owner, "output", job.outputItems);
+    if (conversation !== null) this.#endInConversation(conversation, responseId, owner, index);
+    return outcome;
+  }
+
+  /** A new row. Its columns always have the same order. */
+  #addResponse(
+    { responseId, owner, streamed, conversationId }: NewResponse,
+    columns: Snapshot & Pick<ResponsesTable, "worker" | "task">,
+  ): void {
+    const { worker, task, ...snapshot } = columns;
+    this.#responses.push({
+      id: responseId,
+      organization: owner.organization,
+      project: owner.project,
+      ...snapshot,
+      version: 1,
+      worker,
+      task,
+      streamed: streamed ? 1 : 0,
+      stop_asked: 0,
+    });
+    if (conversationId !== null) this.#inConversations.push({ responseId, conversationId });
   }
 
   #close(job: Extract<WriteJob, { type: "close" }>, index: number): WriteOutcome {

@@ -74,6 +74,22 @@ export class StoredEventLog implements EventLog {
     requireWritten(await this.#queue.add(job, "urgent"));
   }
 
+  async storeWhole(run: OpenedRun, events: readonly RecordedEvent[], end: ClosedRun): Promise<void> {
+    const { owner, inputItems } = run;
+    const job: WriteJob = {
+      type: "whole",
+      responseId: end.response.id,
+      owner,
+      snapshot: snapshotOf(end.response),
+      streamed: run.streamed ?? false,
+      conversation: endInConversation(end.response),
+      inputItems: isSmall(inputItems) ? inputItems.map(itemTextOf) : await itemTextsOf(inputItems),
+      outputItems: end.outputItems.map(itemTextOf),
+      events: packEvents(events),
+    };
+    requireWritten(await this.#queue.add(job, "urgent"));
+  }
+
   async *read(responseId: string, after: number): AsyncGenerator<readonly RecordedEvent[], void> {
     const tail = await this.#calls.findTail(responseId);
     yield* readStoredEvents(this.#db, responseId, after, tail);
@@ -108,6 +124,13 @@ export function sizeOfJob(job: WriteJob): number {
     case "open":
     case "close":
       return lengthOfBlocks(job.events) + lengthOfItems(job.items) + job.snapshot.body.length;
+    case "whole":
+      return (
+        lengthOfBlocks(job.events) +
+        lengthOfItems(job.inputItems) +
+        lengthOfItems(job.outputItems) +
+        job.snapshot.body.length
+      );
     case "append":
       return lengthOfBlocks(job.events);
     case "advance":

@@ -2,7 +2,7 @@ import type { Kysely } from "kysely";
 import { StoreBusy } from "../../responses-api/ports.ts";
 import { RunLost } from "../../runs/ports.ts";
 import type { ConversationOutcome } from "../conversations/conversation-changes.ts";
-import { changeConversations, noteConversations } from "../conversations/conversation-rows.ts";
+import { changeConversations, findUnheld, type Holder, noteConversations } from "../conversations/conversation-rows.ts";
 import { RowInserter } from "../database/row-inserter.ts";
 import type { Database } from "../database/schema.ts";
 import {
@@ -106,10 +106,13 @@ export class RunWriter {
 
   async #writeAll(transaction: Kysely<Database>, jobs: readonly WriteJob[], first: CommitPlan) {
     await this.#requireLease(transaction, this.#worker);
-    await this.#inserter.insert(transaction, "responses", first.responses);
-    await noteConversations(transaction, first.inConversations);
-    const lost = await updateResponses(transaction, this.#worker, first.updates);
-    const plan = lost.size === 0 ? first : planCommit(jobs, this.#context(lost));
+    const unheld = await findUnheld(transaction, this.#worker, holdersOf(jobs));
+    const held = unheld.size === 0 ? first : planCommit(jobs, this.#context(unheld));
+    await this.#inserter.insert(transaction, "responses", held.responses);
+    await noteConversations(transaction, held.inConversations);
+    const ended = await updateResponses(transaction, this.#worker, held.updates);
+    const lost = ended.size === 0 ? unheld : ended.union(unheld);
+    const plan = ended.size === 0 ? held : planCommit(jobs, this.#context(lost));
     const journal = writeJournal(plan.journal);
     const cut = this.#journal.findStart(this.#endedTails(plan));
     await transaction
@@ -192,12 +195,21 @@ export class RunWriter {
   async #adoptRuns(jobs: readonly WriteJob[]): Promise<void> {
     const opened = new Set(jobs.flatMap((job) => (job.type === "open" ? [job.responseId] : [])));
     for (const job of jobs) {
-      if (job.type === "open" || job.type === "delete" || job.type === "conversation") continue;
+      if (job.type === "open" || job.type === "whole" || job.type === "delete" || job.type === "conversation") continue;
       if (this.#runs.has(job.responseId) || opened.has(job.responseId)) continue;
       const run = await findLiveRun(this.#db, this.#worker, job.responseId);
       if (run !== null) this.#runs.set(job.responseId, run);
     }
   }
+}
+
+/** The responses that are stored whole and must still hold their conversation. */
+function holdersOf(jobs: readonly WriteJob[]): readonly Holder[] {
+  return jobs.flatMap((job) =>
+    job.type === "whole" && job.conversation !== null
+      ? [{ responseId: job.responseId, conversationId: job.conversation.conversationId }]
+      : [],
+  );
 }
 
 /** Whether a plan is at most one insert into the journal, which needs no transaction. */

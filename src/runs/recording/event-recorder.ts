@@ -1,19 +1,24 @@
-import type { Response } from "../../generated/responses-api/types.ts";
-import { Numbering } from "./numbering.ts";
-import type { ClosedRun, EventLog, OpenedRun, RecordedEvent } from "./ports.ts";
-import type { LiveFeed } from "./reading/live-feed.ts";
-import type { UnnumberedEvent } from "./wire-event.ts";
+import type { Response } from "../../../generated/responses-api/types.ts";
+import { Numbering } from "../numbering.ts";
+import type { ClosedRun, EventLog, OpenedRun, RecordedEvent } from "../ports.ts";
+import type { LiveFeed } from "../reading/live-feed.ts";
+import type { UnnumberedEvent } from "../wire-event.ts";
 
 /** How many characters of events may wait for a commit before `record` waits. */
 const UNSTORED_CHARACTERS_MAX = 256 * 1024;
 
 /** Numbers the events of one run, stores them, then shows them. No other code makes a `sequence_number`. */
 export interface EventRecorder {
+  /** Whether the run is in the store once it was opened, so that another worker could continue it. */
+  readonly isStored: boolean;
   open(run: OpenedRun, events: readonly UnnumberedEvent[]): Promise<void>;
   /** Records events and replaces the stored snapshot; the run continues. */
   advance(events: readonly UnnumberedEvent[], response: Response): Promise<void>;
-  /** Takes the events at once. The promise resolves when there is room for more, not when they are stored. */
-  record(events: readonly UnnumberedEvent[]): Promise<void>;
+  /**
+   * Takes the events at once. The promise resolves when there is room for more, not when they are stored; there is
+   * none if there is room now.
+   */
+  record(events: readonly UnnumberedEvent[]): Promise<void> | undefined;
   /**
    * Resolves when everything, the end included, is stored and shown. If storing fails, rejects and does not show
    * `events`.
@@ -40,6 +45,7 @@ export function createRecorder({ responseId, log, feed, nextNumber }: RecorderPa
 
 /** For runs that are not stored. The run waits for slow readers, because they cannot catch up from a log. */
 class UnstoredRecorder implements EventRecorder {
+  readonly isStored = false;
   readonly #feed: LiveFeed;
   readonly #numbering = new Numbering(0);
 
@@ -75,7 +81,8 @@ class UnstoredRecorder implements EventRecorder {
 }
 
 /** For stored runs. Events that arrive during a commit share the next one. */
-class StoredRecorder implements EventRecorder {
+export class StoredRecorder implements EventRecorder {
+  readonly isStored = true;
   readonly #responseId: string;
   readonly #log: EventLog;
   readonly #feed: LiveFeed;

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
+import type { EventLog, RecordedEvent } from "../ports.ts";
+import { LiveFeed } from "../reading/live-feed.ts";
+import { aResponse } from "../run.fixture.ts";
+import type { UnnumberedEvent } from "../wire-event.ts";
 import { createRecorder } from "./event-recorder.ts";
-import type { EventLog, RecordedEvent } from "./ports.ts";
-import { LiveFeed } from "./reading/live-feed.ts";
-import { aResponse } from "./run.fixture.ts";
-import type { UnnumberedEvent } from "./wire-event.ts";
 
 const RESPONSE = aResponse({ status: "completed" });
 const END = { response: RESPONSE, outputItems: [] };
@@ -58,6 +58,7 @@ class ManualLog implements EventLog {
 
   async open(): Promise<void> {}
   async advance(): Promise<void> {}
+  async storeWhole(): Promise<void> {}
   async *read(): AsyncGenerator<readonly RecordedEvent[]> {}
 
   #hold(name: string, events: readonly RecordedEvent[]): Promise<void> {

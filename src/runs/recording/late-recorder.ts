@@ -1,0 +1,119 @@
+import { assert } from "../../base/assert.ts";
+import { Numbering } from "../numbering.ts";
+import type { ClosedRun, EventLog, OpenedRun } from "../ports.ts";
+import type { LiveFeed } from "../reading/live-feed.ts";
+import type { UnnumberedEvent } from "../wire-event.ts";
+import { type EventRecorder, StoredRecorder } from "./event-recorder.ts";
+
+/** How much a run keeps in memory before it is stored, in characters. The batch that reaches it is kept as well. */
+export const KEPT_CHARACTERS_MAX = 64 * 1024;
+/** What an event counts beside its delta. */
+const EVENT_CHARACTERS = 64;
+
+/**
+ * For stored runs whose events nobody reads before their end. Keeps the events, and stores the run as a whole when it
+ * is closed. If that is too long to wait for, `storeNow` stores what there is; from then on the run is recorded as any
+ * other.
+ */
+export class LateRecorder implements EventRecorder {
+  readonly #log: EventLog;
+  readonly #feed: LiveFeed;
+  readonly #recorder: StoredRecorder;
+  #run: OpenedRun | null = null;
+  #kept: UnnumberedEvent[] = [];
+  #keptCharacters = 0;
+  #storing: Promise<void> | null = null;
+  #isStored = false;
+
+  constructor(responseId: string, log: EventLog, feed: LiveFeed) {
+    this.#log = log;
+    this.#feed = feed;
+    this.#recorder = new StoredRecorder(responseId, log, feed, 0);
+  }
+
+  get isStored(): boolean {
+    return this.#isStored;
+  }
+
+  async open(run: OpenedRun, events: readonly UnnumberedEvent[]): Promise<void> {
+    this.#run = run;
+    this.#keep(events);
+  }
+
+  record(events: readonly UnnumberedEvent[]): Promise<void> | undefined {
+    if (this.#isStored) return this.#recorder.record(events);
+    if (this.#storing !== null) return this.#storing.then(() => this.#recorder.record(events));
+    this.#keep(events);
+    return this.#keptCharacters < KEPT_CHARACTERS_MAX ? undefined : this.storeNow();
+  }
+
+  /** Rejects if the run cannot be stored; every later call of `record`, `advance` and `close` then rejects as well. */
+  storeNow(): Promise<void> {
+    this.#storing ??= this.#openEarly();
+    return this.#storing;
+  }
+
+  async advance(events: readonly UnnumberedEvent[], response: ClosedRun["response"]): Promise<void> {
+    await this.storeNow();
+    await this.#recorder.advance(events, response);
+  }
+
+  async close(events: readonly UnnumberedEvent[], end: ClosedRun): Promise<void> {
+    if (this.#storing === null) return await (this.#storing = this.#storeWhole(events, end));
+    await this.#storing;
+    await this.#recorder.close(events, end);
+  }
+
+  showUnstoredEnd(events: readonly UnnumberedEvent[]): void {
+    this.#recorder.showUnstoredEnd(events);
+  }
+
+  closeFeed(): void {
+    this.#feed.end();
+  }
+
+  #keep(events: readonly UnnumberedEvent[]): void {
+    for (const event of events) {
+      this.#kept.push(event);
+      this.#keptCharacters +=
+        EVENT_CHARACTERS + ("delta" in event && typeof event.delta === "string" ? event.delta.length : 0);
+    }
+  }
+
+  /** Gives up what was kept. */
+  #take(): { readonly run: OpenedRun | null; readonly events: UnnumberedEvent[] } {
+    const taken = { run: this.#run, events: this.#kept };
+    this.#run = null;
+    this.#kept = [];
+    return taken;
+  }
+
+  async #openEarly(): Promise<void> {
+    const { run, events } = this.#take();
+    assert(run !== null, "a run is opened before it is stored");
+    await this.#recorder.open(run, events);
+    this.#isStored = true;
+  }
+
+  async #storeWhole(last: readonly UnnumberedEvent[], end: ClosedRun): Promise<void> {
+    const { run, events } = this.#take();
+    assert(run !== null, "a run is opened before it is closed");
+    events.push(...last);
+    await this.#log.storeWhole(run, new Numbering(0).number(events), end);
+    this.#isStored = true;
+    this.#feed.end();
+  }
+}
+
+/** For runs that are not stored and whose events nobody reads. */
+export class SilentRecorder implements EventRecorder {
+  readonly isStored = false;
+
+  async open(): Promise<void> {}
+  async advance(): Promise<void> {}
+  async close(): Promise<void> {}
+  async storeNow(): Promise<void> {}
+  record(): undefined {}
+  showUnstoredEnd(): void {}
+  closeFeed(): void {}
+}

@@ -1,0 +1,156 @@
+import type { RecordedEvent } from "./ports.ts";
+import { LiveFeed, type Subscription } from "./reading/live-feed.ts";
+import { readEvents } from "./reading/read-events.ts";
+import { createRecorder } from "./recording/event-recorder.ts";
+import { LateRecorder, SilentRecorder } from "./recording/late-recorder.ts";
+import { restoreRun } from "./restore-run.ts";
+import { type LastingStart, RunDriver, type RunOutcome, type RunStart, type Turn } from "./run-driver.ts";
+import { INTERRUPTED_FAILURE } from "./run-failures.ts";
+import type { RunFailure, RunState } from "./run-state.ts";
+import { initialState } from "./transition.ts";
+
+export interface LiveRun {
+  readonly responseId: string;
+  /** All events from the first on, for the caller that started the run. */
+  readonly events: AsyncGenerator<readonly RecordedEvent[]>;
+  /** The events from now on, for a further reader. */
+  subscribe(): Subscription;
+  /** Resolves when the run has ended and all its data is stored. Never rejects. */
+  readonly ended: Promise<RunOutcome>;
+}
+
+/** A foreground run whose reply is its final snapshot. Its id is known to nobody, so nobody reads its events. */
+export interface PlainRun {
+  readonly responseId: string;
+  /** Whether the run is in the store, so that another worker could continue it. */
+  readonly isStored: () => boolean;
+  /**
+   * Stores what the run has made so far, and from then on what it makes; otherwise it is stored as a whole at its end.
+   * Call it before the run acts on the world, such as by calling a hosted tool, because a crash must not hide that.
+   * Rejects if it cannot be stored; the run can then only be ended. Does nothing for a run with `store: false`.
+   */
+  readonly storeNow: () => Promise<void>;
+  /** The events from now on, once the run is in the store. */
+  subscribe(): Subscription;
+  /** Resolves when the run has ended and all its data is stored. Never rejects. */
+  readonly ended: Promise<RunOutcome>;
+}
+
+/** A stored run that waits to be started. */
+export interface QueuedRun {
+  readonly responseId: string;
+  /** False if the run only has to be ended, which needs no free place. */
+  readonly asksModel: boolean;
+  /** The events from now on, for one reader. */
+  subscribe(): Subscription;
+  /**
+   * Asks the model and makes the run to its end. Never rejects. Call it exactly once, even if the run was stopped
+   * meanwhile.
+   */
+  drive(): Promise<RunOutcome>;
+}
+
+/**
+ * Starts a foreground run. Resolves once its first events are stored, so that the response can be fetched by id.
+ * Rejects as `ask` does. If the model takes longer than `acceptWaitMs`, the run begins anyway, and a later refusal ends
+ * it as failed.
+ */
+export async function startRun(start: RunStart): Promise<LiveRun> {
+  const { log, plan } = start;
+  const turn = askedBy(start);
+  await settledWithin(turn, start.acceptWaitMs);
+  const { driver, feed } = driverOf(start, { nextNumber: 0, state: initialState(plan) });
+  const live = feed.subscribe();
+  await driver.open(start.opened, { type: "accepted" });
+  const responseId = plan.response.id;
+  const events = readEvents({ responseId, log, live, isLiveFromStart: true }, -1);
+  return { responseId, events, subscribe: () => feed.subscribe(), ended: driver.drive(() => turn) };
+}
+
+/**
+ * Starts a foreground run whose events nobody reads. Resolves once its model has accepted; rejects as `ask` does. The
+ * run is stored as a whole at its end, or earlier if it makes more than is kept in memory.
+ */
+export async function startPlainRun(start: RunStart): Promise<PlainRun> {
+  const { log, plan } = start;
+  const turn = await askedBy(start);
+  const feed = new LiveFeed(true);
+  const recorder = log === null ? new SilentRecorder() : new LateRecorder(plan.response.id, log, feed);
+  const driver = new RunDriver(lastingPartsOf(start), recorder, initialState(plan));
+  await driver.open(start.opened, { type: "accepted" });
+  return {
+    responseId: plan.response.id,
+    isStored: () => recorder.isStored,
+    storeNow: () => recorder.storeNow(),
+    subscribe: () => feed.subscribe(),
+    ended: driver.drive(async () => turn),
+  };
+}
+
+/** Asks the model. If the run is stopped meanwhile, resolves to an empty turn: the reason of `signal` ends the run. */
+async function askedBy({ ask, signal, watch }: RunStart): Promise<Turn> {
+  watch?.began();
+  try {
+    return await ask(signal);
+  } catch (fault) {
+    if (!signal.aborted) throw fault;
+    return EMPTY_TURN;
+  }
+}
+
+/** Resolves when `work` is done or after `ms` milliseconds; rejects if `work` rejects before that. */
+async function settledWithin(work: Promise<unknown>, ms: number | undefined): Promise<void> {
+  if (ms === undefined) return void (await work);
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  await Promise.race([work, promise]).finally(() => clearTimeout(timer));
+}
+
+/** Stores a background run before its model is asked. Resolves once its first events are stored. */
+export async function queueRun(start: RunStart): Promise<QueuedRun> {
+  const { driver, feed } = driverOf(start, { nextNumber: 0, state: initialState(start.plan) });
+  await driver.open(start.opened, { type: "queued" });
+  return queued(start, feed, () => driver.drive(watchedAsk(start)));
+}
+
+/**
+ * Continues a run that another worker began. If no part of the answer was shown, its model is asked (again). Otherwise
+ * its open items are closed and it ends as failed. `askFailure` is the failure to end with if its model cannot be
+ * asked; null if it can.
+ */
+export function resumeRun(start: RunStart, logged: readonly RecordedEvent[], askFailure: RunFailure | null): QueuedRun {
+  const restored = restoreRun(start.plan, logged);
+  const nextNumber = (logged.at(-1)?.number ?? -1) + 1;
+  const { driver, feed } = driverOf(start, { nextNumber, state: restored.state });
+  if (askFailure === null && !restored.hasAnswer) return queued(start, feed, () => driver.drive(watchedAsk(start)));
+  const failure = restored.hasAnswer ? INTERRUPTED_FAILURE : (askFailure ?? INTERRUPTED_FAILURE);
+  const end = restored.end({ type: "model_failed", failure });
+  return { ...queued(start, feed, () => driver.end(end)), asksModel: false };
+}
+
+function queued({ plan }: RunStart, feed: LiveFeed, drive: QueuedRun["drive"]): QueuedRun {
+  return { responseId: plan.response.id, asksModel: true, subscribe: () => feed.subscribe(), drive };
+}
+
+const EMPTY_TURN: Turn = { [Symbol.asyncIterator]: () => ({ next: async () => ({ done: true, value: undefined }) }) };
+
+function watchedAsk({ ask, watch }: RunStart): RunStart["ask"] {
+  return (signal) => {
+    watch?.began();
+    return ask(signal);
+  };
+}
+
+function driverOf(start: RunStart, { nextNumber, state }: { nextNumber: number; state: RunState }) {
+  const { log, plan, signal } = start;
+  const feed = new LiveFeed(log !== null);
+  if (log === null) signal.addEventListener("abort", () => feed.stopWaiting(), { once: true });
+  const recorder = createRecorder({ responseId: plan.response.id, log, feed, nextNumber });
+  return { driver: new RunDriver(lastingPartsOf(start), recorder, state), feed };
+}
+
+/** All but what holds the whole context, because a run may be long. */
+function lastingPartsOf(start: RunStart): LastingStart {
+  const { ask: _asked, opened: _stored, ...lasting } = start;
+  return lasting;
+}
