@@ -2,15 +2,20 @@ import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Worker } from "node:worker_threads";
 import { isRecord } from "../../src/base/json/records.ts";
-import { withServer } from "./with-server.ts";
+import { longConversation } from "./state.ts";
+import { type Bench, withServer } from "./with-server.ts";
 
 /** Work that keeps the server busy while `/healthz` is polled. */
 interface Burden {
   readonly name: string;
-  /** The body of a create call. */
+  /** The body of the call. */
   readonly members: () => object;
+  /** Calls made before the measured one. Resolves to further members of its body, or to the path of a GET instead. */
+  readonly prepare?: (bench: Bench) => Promise<object | string>;
   /** The path; default: the create operation. */
   readonly path?: string;
+  /** The expected status; default: 200. */
+  readonly status?: number;
   /** The deltas of the model server; default: one word. */
   readonly says?: () => Iterable<object>;
 }
@@ -84,6 +89,25 @@ const BURDENS: readonly Burden[] = [
     name: "60 MB of text in messages of 10 MB",
     members: () => ({ input: numbered(6, () => ({ role: "user", content: "x".repeat(10_000_000) })) }),
   },
+  {
+    name: "100,000 items, which are too many",
+    members: () => ({ input: numbered(100_000, () => ({ role: "user", content: "Hi" })) }),
+    status: 400,
+  },
+  {
+    name: "a turn of a conversation of 5,000 items",
+    members: () => ({}),
+    prepare: async (bench) => ({ conversation: await longConversation(bench) }),
+  },
+  {
+    name: "a replay of 100,000 events",
+    members: () => ({}),
+    says: () => numbered(100_000, () => ({ content: "token" })),
+    prepare: async (bench) => {
+      const { id } = await bench.create({});
+      return `/responses/${String(id)}/events`;
+    },
+  },
   { name: "a picture of 20 MB", members: () => ({ input: [picturesOf(20_000_000)] }) },
   { name: "three pictures of 15 MB", members: () => ({ input: [picturesOf(15_000_000, 15_000_000, 15_000_000)] }) },
   { name: "a delta of 12 MiB", members: () => ({}), says: () => [{ content: "y".repeat(12 * MEBIBYTE) }] },
@@ -113,14 +137,19 @@ export async function measureResponsiveness(): Promise<void> {
     const model = await startModel(burden);
     await withServer(
       { tokens: 1 },
-      async ({ serverUrl, server: { headers } }) => {
+      async (bench) => {
+        const { serverUrl, server } = bench;
+        const { headers } = server;
         const healthUrl = new URL("/healthz", serverUrl).href;
         await call(`${serverUrl}/responses`, headers, {});
         const idle = await waitsDuring(healthUrl, () => new Promise((resolve) => setTimeout(resolve, QUIET_MS)));
-        const body = burden.members();
-        const url = `${serverUrl}${burden.path ?? "/responses"}`;
-        const first = await waitsDuring(healthUrl, () => call(url, headers, body));
-        const again = await waitsDuring(healthUrl, () => call(url, headers, body));
+        const prepared = (await burden.prepare?.(bench)) ?? {};
+        const isGet = typeof prepared === "string";
+        const body = isGet ? null : { ...burden.members(), ...prepared };
+        const url = `${serverUrl}${isGet ? prepared : (burden.path ?? "/responses")}`;
+        const ask = (): Promise<void> => call(url, headers, body, burden.status);
+        const first = await waitsDuring(healthUrl, ask);
+        const again = await waitsDuring(healthUrl, ask);
         console.log(`  ${burden.name}: ${shown(first)}, again ${shown(again)}; idle ${shown(idle)}`);
       },
       { MODEL_BASE_URL: model.url, MODEL_CONTEXT_WINDOW: "100000000" },
@@ -133,11 +162,17 @@ function shown({ longest, median }: { readonly longest: number; readonly median:
   return `${longest.toFixed(0)} ms (${median.toFixed(1)} ms)`;
 }
 
-async function call(url: string, headers: Readonly<Record<string, string>>, members: object): Promise<void> {
-  const body = JSON.stringify({ model: "bench", input: "Hi", ...members });
-  const reply = await fetch(url, { method: "POST", headers, body });
+/** `members` is null for a GET. */
+async function call(
+  url: string,
+  headers: Readonly<Record<string, string>>,
+  members: object | null,
+  status = 200,
+): Promise<void> {
+  const post = { method: "POST", body: JSON.stringify({ model: "bench", input: "Hi", ...members }) };
+  const reply = await fetch(url, { headers, ...(members === null ? {} : post) });
   const text = await reply.text();
-  if (reply.status !== 200) console.log(`  (answered ${reply.status}: ${text.slice(0, 200)})`);
+  if (reply.status !== status) console.log(`  (answered ${reply.status}: ${text.slice(0, 200)})`);
 }
 
 /** Polls from a separate thread, so that only the server's delays are measured. */

@@ -1,3 +1,4 @@
+import { cpuOfTree } from "./processes.ts";
 import { median } from "./statistics.ts";
 import { type Bench, withServer } from "./with-server.ts";
 
@@ -6,6 +7,8 @@ const CHAIN_DEPTHS = [1, 2, 10, 50, 100, 200];
 const CHAIN_RATIO_MAX = 1.5;
 const CONVERSATION_ITEMS = 5000;
 const ITEMS_PER_CALL = 20;
+const CPU_SAMPLES = 5;
+const TURNS_PER_SAMPLE = 20;
 const REPLAY_EVENTS = 5000;
 const REPLAY_ROUNDS = 25;
 const REPLAY_RATIO_MIN = 3;
@@ -58,13 +61,8 @@ async function timeChains(bench: Bench, chain: readonly string[]) {
 }
 
 async function measureConversation(bench: Bench): Promise<void> {
-  const conversation = idOf(await bench.post("/conversations", {}));
-  const filling = await timed(async () => {
-    for (let first = 0; first < CONVERSATION_ITEMS; first += ITEMS_PER_CALL) {
-      const items = messages(ITEMS_PER_CALL).map((message) => ({ type: "message", ...message }));
-      await bench.post(`/conversations/${conversation}/items`, { items });
-    }
-  });
+  let conversation = "";
+  const filling = await timed(async () => (conversation = await longConversation(bench)));
   const turns: number[] = [];
   const direct: number[] = [];
   const pages: number[] = [];
@@ -73,11 +71,34 @@ async function measureConversation(bench: Bench): Promise<void> {
     direct.push(await timed(() => bench.askDirectly(messages(CONVERSATION_ITEMS))));
     pages.push(await timed(() => bench.get(`/conversations/${conversation}/items?limit=100`)));
   }
+  const cpu = await cpuOfTurn(bench, conversation);
   console.log(`\na conversation of ${CONVERSATION_ITEMS} items`);
   console.log(
     `  filled in calls of ${ITEMS_PER_CALL}: ${(filling / (CONVERSATION_ITEMS / ITEMS_PER_CALL)).toFixed(2)} ms a call; ` +
-      `a page of 100: ${median(pages).toFixed(2)} ms; a turn: ${median(turns).toFixed(1)} ms through, ${median(direct).toFixed(1)} ms direct`,
+      `a page of 100: ${median(pages).toFixed(2)} ms; a turn: ${median(turns).toFixed(1)} ms through, ${median(direct).toFixed(1)} ms direct; ` +
+      `the server's CPU for a turn: ${cpu.toFixed(1)} ms`,
   );
+}
+
+/** The CPU time of the server for a turn, in milliseconds: the median of several samples of many turns. */
+async function cpuOfTurn(bench: Bench, conversation: string): Promise<number> {
+  const samples: number[] = [];
+  for (let sample = 0; sample < CPU_SAMPLES; sample++) {
+    const before = cpuOfTree(bench.server.pid);
+    for (let turn = 0; turn < TURNS_PER_SAMPLE; turn++) await bench.create({ conversation });
+    samples.push((cpuOfTree(bench.server.pid) - before) / TURNS_PER_SAMPLE);
+  }
+  return median(samples);
+}
+
+/** Makes a conversation of `CONVERSATION_ITEMS` messages; resolves to its id. */
+export async function longConversation(bench: Bench): Promise<string> {
+  const conversation = idOf(await bench.post("/conversations", {}));
+  for (let first = 0; first < CONVERSATION_ITEMS; first += ITEMS_PER_CALL) {
+    const items = messages(ITEMS_PER_CALL).map((message) => ({ type: "message", ...message }));
+    await bench.post(`/conversations/${conversation}/items`, { items });
+  }
+  return conversation;
 }
 
 async function measureBackground(bench: Bench): Promise<void> {
