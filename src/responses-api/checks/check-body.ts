@@ -33,10 +33,10 @@ export function checkCreateBody(body: unknown): CreateResponseRequest {
 /** Like `checkCreateBody`, for a request with further members. */
 export function checkMembersOf(fields: RequestFields, body: unknown): CreateResponseRequest & Record<string, unknown> {
   if (!isRecord(body)) throw bodyNotAnObject(typeWords(body));
-  const request = withReferences(withReferences(withoutCodexMetadata(withoutNulls(body)), "input"), "conversation");
   checkPresence(body);
   checkNames(fields, body);
   checkListSizes(body);
+  const request = withReferences(withReferences(withoutCodexMetadata(withoutNulls(body)), "input"), "conversation");
   checkMembers(fields, request);
   checkExclusion(request);
   return request;

@@ -1,3 +1,4 @@
+import { mapInSlices } from "../../base/limits/slices.ts";
 import type { ModelEngine, ModelRequest } from "../../runs/ports.ts";
 import { inputTooLong } from "../errors/model-errors.ts";
 import { droppableUnits } from "./droppable-units.ts";
@@ -43,7 +44,7 @@ async function shortened(
   signal: AbortSignal,
 ): Promise<ModelRequest> {
   const { room } = start;
-  const sizes = request.items.map(relativeSize);
+  const sizes = await mapInSlices(request.items, relativeSize);
   const units = droppableUnits(request.items);
   let { tokens } = start;
   let total = sizes.reduce((sum, each) => sum + each, 0);
