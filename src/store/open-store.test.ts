@@ -22,6 +22,7 @@ const COLUMNS: {
   };
 } = {
   responses: {
+    number: "integer",
     id: "text",
     organization: "text",
     project: "text",
@@ -41,6 +42,7 @@ const COLUMNS: {
     conversation_seen: "integer?",
   },
   ancestors: {
+    number: "integer",
     id: "text",
     organization: "text",
     project: "text",
@@ -56,14 +58,14 @@ const COLUMNS: {
   items: {
     sequence: "integer",
     id: "text",
-    response_id: "text",
+    response_number: "integer",
     organization: "text",
     project: "text",
     direction: "text",
     position: "integer",
     body: "text",
   },
-  event_chunks: { response_id: "text", first_number: "integer", last_number: "integer", body: "text" },
+  event_chunks: { response_number: "integer", first_number: "integer", last_number: "integer", body: "text" },
   files: {
     sequence: "integer",
     id: "text",

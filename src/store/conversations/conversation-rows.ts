@@ -3,10 +3,11 @@ import { assertNever } from "../../base/assert.ts";
 import type { Owner } from "../../runs/ports.ts";
 import type { RowInserter } from "../database/row-inserter.ts";
 import type { Database } from "../database/schema.ts";
+import { isId } from "../database/time-first.ts";
 import type { ItemText } from "../responses/item-text.ts";
 import { callIdOf, storedItem } from "../responses/stored-item.ts";
 import type { CommitPlan } from "../runs/commit-plan.ts";
-import { LIVE_STATUSES } from "../runs/run-rows.ts";
+import { LIVE_STATUSES, numberOf } from "../runs/run-rows.ts";
 import type { ConversationChange, ConversationOutcome, PlannedChange } from "./conversation-changes.ts";
 
 /** A transaction and the worker that writes in it. */
@@ -38,7 +39,7 @@ export async function noteConversations(db: Kysely<Database>, responses: CommitP
           .select(sql<number>`coalesce(max(sequence), 0)`.as("seen"))
           .where("conversation_id", "=", conversationId),
       }))
-      .where("id", "=", responseId)
+      .where(isId("responses.id", responseId))
       .execute();
   }
 }
@@ -212,7 +213,7 @@ async function addResponse(
           "items.project",
           "items.body",
         ])
-        .where("items.response_id", "=", responseId)
+        .where("items.response_number", "=", numberOf(db, responseId))
         .where("conversations.organization", "=", owner.organization)
         .where("conversations.project", "=", owner.project)
         .orderBy("items.direction") // `input` sorts before `output`.
@@ -244,7 +245,11 @@ async function findRefusal(db: Kysely<Database>, owner: Owner, conversationId: s
  * ends.
  */
 async function isHeld(db: Kysely<Database>, responseId: string, worker: number): Promise<boolean> {
-  const response = await db.selectFrom("responses").select("status").where("id", "=", responseId).executeTakeFirst();
+  const response = await db
+    .selectFrom("responses")
+    .select("status")
+    .where(isId("responses.id", responseId))
+    .executeTakeFirst();
   if (response !== undefined) return LIVE_STATUSES.includes(response.status);
   const living = await db.selectFrom("workers").select("id").where("id", "=", worker).executeTakeFirst();
   return living !== undefined;

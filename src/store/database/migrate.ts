@@ -10,10 +10,11 @@ import { runRestarts } from "./migrations/0006-run-restarts.ts";
 import { keyEnds } from "./migrations/0007-key-ends.ts";
 import { whatIsReferredTo } from "./migrations/0008-what-is-referred-to.ts";
 import { ownerUsage } from "./migrations/0009-owner-usage.ts";
+import { responseNumbers } from "./migrations/0010-response-numbers.ts";
 import type { Database } from "./schema.ts";
 
 /** All migrations by name. They run in the order of their names and are never edited once released. */
-const MIGRATIONS: Readonly<Record<string, Migration>> = {
+export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0001-first-tables": firstTables,
   "0002-workers": workers,
   "0003-conversations": conversations,
@@ -23,6 +24,7 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0007-key-ends": keyEnds,
   "0008-what-is-referred-to": whatIsReferredTo,
   "0009-owner-usage": ownerUsage,
+  "0010-response-numbers": responseNumbers,
 };
 
 /** Runs all missing migrations, or none if one fails. Throws if the database is newer than this program. */

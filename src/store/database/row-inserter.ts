@@ -1,8 +1,9 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { CompiledQuery, InsertObject, Kysely } from "kysely";
-import type { Database } from "./schema.ts";
+import { type CompiledQuery, type InsertObject, type Kysely, sql } from "kysely";
+import type { Database, ResponseParts } from "./schema.ts";
 import { STATEMENT_VARIABLES_MAX } from "./sqlite.ts";
 import { textLength } from "./text-length.ts";
+import { timeFirst, timeFirstSql } from "./time-first.ts";
 
 /** How much text, and how many rows, one statement inserts, unless a single row is larger. */
 const STATEMENT_CHARACTERS_MAX = 1024 * 1024;
@@ -13,6 +14,11 @@ const STATEMENT_ROWS_MAX = 2_000;
  * it.
  */
 const REMEMBERED_ROWS_MAX = 8;
+
+/** A row that belongs to a response, before the response's number is known. */
+export type RowOfResponse<Table extends ResponseParts> = Omit<InsertObject<Database, Table>, "response_number"> & {
+  readonly response_id: string;
+};
 
 /**
  * Inserts rows in few statements, with a turn of the event loop between them. Caches the SQL of small inserts, which
@@ -27,29 +33,58 @@ export class RowInserter {
     table: Table,
     rows: readonly InsertObject<Database, Table>[],
   ): Promise<void> {
+    await this.#insert(db, table, rows, (slice) => db.insertInto(table).values(slice).compile());
+  }
+
+  /** The same for rows that belong to responses. Leaves out those whose response is not stored. */
+  async insertParts<Table extends ResponseParts>(
+    db: Kysely<Database>,
+    table: Table,
+    rows: readonly RowOfResponse<Table>[],
+  ): Promise<void> {
+    const keyed = rows.map((row) => ({ ...row, response_id: timeFirst(row.response_id) }));
+    await this.#insert(db, table, keyed, (slice) => partsQuery(db, table, slice));
+  }
+
+  async #insert<Row extends object>(
+    db: Kysely<Database>,
+    table: keyof Database,
+    rows: readonly Row[],
+    build: (slice: readonly Row[]) => CompiledQuery,
+  ): Promise<void> {
     for (let start = 0; start < rows.length; ) {
       if (start > 0) await nextTurn();
       const slice = sliceFrom(rows, start);
       start += slice.length;
       await db.executeQuery({
-        ...this.#queryFor(db, table, slice),
+        ...this.#queryFor(table, slice.length, () => build(slice)),
         parameters: slice.flatMap((row) => Object.values(row)),
       });
     }
   }
 
-  #queryFor<Table extends keyof Database>(
-    db: Kysely<Database>,
-    table: Table,
-    rows: readonly InsertObject<Database, Table>[],
-  ): CompiledQuery {
-    const name = `${table} ${rows.length}`;
+  #queryFor(table: keyof Database, rowCount: number, build: () => CompiledQuery): CompiledQuery {
+    const name = `${table} ${rowCount}`;
     const known = this.#queries.get(name);
     if (known !== undefined) return known;
-    const query = db.insertInto(table).values(rows).compile();
-    if (rows.length <= REMEMBERED_ROWS_MAX) this.#queries.set(name, query);
+    const query = build();
+    if (rowCount <= REMEMBERED_ROWS_MAX) this.#queries.set(name, query);
     return query;
   }
+}
+
+/** An insert that looks up the number of each row's response, in the order of the rows. */
+function partsQuery(db: Kysely<Database>, table: ResponseParts, rows: readonly object[]): CompiledQuery {
+  const columns = Object.keys(rows[0] ?? {});
+  const stored = columns.map((name) => sql.ref(name === "response_id" ? "response_number" : name));
+  const read = columns.map((name) => sql.ref(name === "response_id" ? "responses.number" : `given.${name}`));
+  const given = rows.map((row) => sql`(${sql.join(Object.values(row))})`);
+  // `cross join` keeps SQLite from reading the responses first.
+  return sql`
+    with given (${sql.join(columns.map((name) => sql.ref(name)))}) as (values ${sql.join(given)})
+    insert into ${sql.table(table)} (${sql.join(stored)})
+    select ${sql.join(read)} from given
+      cross join responses on ${timeFirstSql("responses.id")} = given.response_id`.compile(db);
 }
 
 function sliceFrom<Row extends object>(rows: readonly Row[], start: number): readonly Row[] {

@@ -20,6 +20,8 @@ export interface Database {
 }
 
 export interface ResponsesTable {
+  /** Increases with each stored response and is never used again. Items and events refer to it. */
+  readonly number: Generated<number>;
   readonly id: string;
   readonly organization: string;
   readonly project: string;
@@ -57,6 +59,8 @@ export interface AncestorsTable
     ResponsesTable,
     "id" | "organization" | "project" | "status" | "previous_response_id" | "conversation_id" | "conversation_seen"
   > {
+  /** The number that it had as a response; negative if it was deleted before responses had numbers. */
+  readonly number: number;
   /** Whether no response continues it any more, so that it can be erased with its items: 0 or 1. */
   readonly is_unused: number;
 }
@@ -69,7 +73,7 @@ export interface ItemsTable {
   /** Increases with each stored item: of several items with one id, the newest has the highest. */
   readonly sequence: Generated<number>;
   readonly id: string;
-  readonly response_id: string;
+  readonly response_number: number;
   readonly organization: string;
   readonly project: string;
   readonly direction: ItemDirection;
@@ -77,11 +81,14 @@ export interface ItemsTable {
   readonly body: string;
 }
 
+/** Tables whose rows belong to a response. */
+export type ResponseParts = "items" | "event_chunks";
+
 export type ItemDirection = "input" | "output";
 
 /** Events `first_number` to `last_number` of one response, without gaps. */
 export interface EventChunksTable {
-  readonly response_id: string;
+  readonly response_number: number;
   readonly first_number: number;
   readonly last_number: number;
   /** The events as JSON, one per line. */

@@ -1,12 +1,14 @@
 import { type Kysely, type SqlBool, sql } from "kysely";
 import type { Owner } from "../../runs/ports.ts";
 import type { Database } from "../database/schema.ts";
+import { isId, isSameId } from "../database/time-first.ts";
 
 /** Written like the condition of the index of unused ancestors. */
 const IS_UNUSED = sql<SqlBool>`ancestors.is_unused = 1`;
 
 /** The columns that an ancestor keeps of its response. */
 const KEPT_COLUMNS = [
+  "number",
   "id",
   "organization",
   "project",
@@ -28,7 +30,7 @@ export async function keepAsAncestor(db: Kysely<Database>, owner: Owner, respons
       query
         .selectFrom("responses")
         .select([...KEPT_COLUMNS, sql<number>`0`.as("is_unused")])
-        .where("id", "=", responseId)
+        .where(isId("responses.id", responseId))
         .where("organization", "=", owner.organization)
         .where("project", "=", owner.project)
         .where(isContinued("responses")),
@@ -41,13 +43,13 @@ export async function keepAsAncestor(db: Kysely<Database>, owner: Owner, respons
  * Erases the items of a deleted response. Marks its predecessor if no response continues that any more; the sweep
  * erases it later.
  */
-export async function forgetItems(db: Kysely<Database>, responseId: string, previousId: string | null): Promise<void> {
-  await db.deleteFrom("items").where("response_id", "=", responseId).execute();
+export async function forgetItems(db: Kysely<Database>, number: number, previousId: string | null): Promise<void> {
+  await db.deleteFrom("items").where("response_number", "=", number).execute();
   if (previousId === null) return;
   await db
     .updateTable("ancestors")
     .set({ is_unused: 1 })
-    .where("id", "=", previousId)
+    .where(isId("ancestors.id", previousId))
     .where((expression) => expression.not(isContinued("ancestors")))
     .execute();
 }
@@ -56,20 +58,20 @@ export async function forgetItems(db: Kysely<Database>, responseId: string, prev
 export async function eraseAncestors(db: Kysely<Database>, limit: number): Promise<number> {
   const unused = await db
     .selectFrom("ancestors")
-    .select(["id", "previous_response_id as previousId"])
+    .select(["number", "previous_response_id as previousId"])
     .where(IS_UNUSED)
     .limit(limit)
     .execute();
-  for (const { id, previousId } of unused) {
-    await db.deleteFrom("ancestors").where("id", "=", id).execute();
-    await forgetItems(db, id, previousId);
+  for (const { number, previousId } of unused) {
+    await db.deleteFrom("ancestors").where("number", "=", number).execute();
+    await forgetItems(db, number, previousId);
   }
   return unused.length;
 }
 
 /** Whether a response or an ancestor continues a row of this table. */
 export function isContinued(table: "responses" | "ancestors") {
-  const id = sql.ref(`${table}.id`);
-  return sql<SqlBool>`(exists (select 1 from responses as later where later.previous_response_id = ${id})
-    or exists (select 1 from ancestors as later where later.previous_response_id = ${id}))`;
+  const continues = isSameId("later.previous_response_id", `${table}.id`);
+  return sql<SqlBool>`(exists (select 1 from responses as later where ${continues})
+    or exists (select 1 from ancestors as later where ${continues}))`;
 }

@@ -1,11 +1,13 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { type Kysely, sql } from "kysely";
+import { type Kysely, type SqlBool, sql } from "kysely";
 import { LRUCache } from "lru-cache";
-import type { Response, StoredItem } from "../../../generated/responses-api/types.ts";
+import type { StoredItem } from "../../../generated/responses-api/types.ts";
 import { freezeDeep } from "../../base/json/freeze-deep.ts";
 import type { Owner } from "../../runs/ports.ts";
+import { builtOnce, type StandIns } from "../database/built-once.ts";
 import type { Database } from "../database/schema.ts";
 import { LIVE_STATUSES } from "../runs/run-rows.ts";
+import type { ChainLinkRow } from "./chain-links.ts";
 import type { ContextBudget } from "./context-budget.ts";
 import { type ItemPlace, readItems } from "./item-places.ts";
 
@@ -14,15 +16,12 @@ const KEPT_BYTES_MAX = 4 * 1024 * 1024;
 /** How many links one query looks up. */
 const LINKS_AT_ONCE_MAX = 100;
 
-export interface Link {
-  readonly id: string;
-  readonly status: Response["status"];
-}
+export type Link = Pick<ChainLinkRow, "id" | "number" | "status">;
 
 /** The place of an item of a chain. */
 export interface ChainPlace extends ItemPlace {
   readonly id: string;
-  readonly responseId: string;
+  readonly responseNumber: number;
 }
 
 interface KeptItems {
@@ -59,9 +58,9 @@ export class ChainItems {
       if (known === undefined) unread.push(link);
       else items.set(link.id, takeKept(known, budget));
     }
-    const places = Map.groupBy(await this.findPlaces(owner, unread, budget), (place) => place.responseId);
+    const places = Map.groupBy(await this.findPlaces(owner, unread, budget), (place) => place.responseNumber);
     for (const place of [...places.values()].flat()) budget.takeBytes(place.bytes);
-    for (const link of unread) items.set(link.id, await this.#read(link, places.get(link.id) ?? []));
+    for (const link of unread) items.set(link.id, await this.#read(link, places.get(link.number) ?? []));
     return items;
   }
 
@@ -70,10 +69,10 @@ export class ChainItems {
     const places: ChainPlace[] = [];
     for (let start = 0; start < links.length; start += LINKS_AT_ONCE_MAX) {
       if (start > 0) await nextTurn();
-      const ids = links.slice(start, start + LINKS_AT_ONCE_MAX).map(({ id }) => id);
-      budget.takeItems(await this.#count(ids));
-      const found = Map.groupBy(await this.#findPlaces(owner, ids), (place) => place.responseId);
-      places.push(...ids.flatMap((id) => found.get(id) ?? []));
+      const numbers = links.slice(start, start + LINKS_AT_ONCE_MAX).map(({ number }) => number);
+      budget.takeItems(await this.#count(numbers));
+      const found = Map.groupBy(await this.#findPlaces(owner, numbers), (place) => place.responseNumber);
+      places.push(...numbers.flatMap((number) => found.get(number) ?? []));
     }
     return places;
   }
@@ -86,29 +85,44 @@ export class ChainItems {
     return items;
   }
 
-  async #count(responseIds: readonly string[]): Promise<number> {
-    const { count } = await this.#db
-      .selectFrom("items")
-      .select((expression) => expression.fn.countAll<number>().as("count"))
-      .where("response_id", "in", responseIds)
-      .executeTakeFirstOrThrow();
-    return count;
+  async #count(responses: readonly number[]): Promise<number> {
+    const { rows } = await countItems(this.#db, { responses: JSON.stringify(responses) });
+    return rows[0]?.count ?? 0;
   }
 
-  async #findPlaces(owner: Owner, responseIds: readonly string[]): Promise<readonly ChainPlace[]> {
-    const rows = await this.#db
-      .selectFrom("items")
-      // Does not read the bodies.
-      .select(["id", "response_id as responseId", "sequence", sql<number>`octet_length(body)`.as("bytes")])
-      .where("response_id", "in", responseIds)
-      .where("organization", "=", owner.organization)
-      .where("project", "=", owner.project)
-      .orderBy("response_id")
-      .orderBy("direction") // `input` sorts before `output`.
-      .orderBy("position")
-      .execute();
+  async #findPlaces(owner: Owner, responses: readonly number[]): Promise<readonly ChainPlace[]> {
+    const { rows } = await findItems(this.#db, { responses: JSON.stringify(responses), ...owner });
     return rows.map((row) => ({ ...row, table: "items" }));
   }
+}
+
+/** A JSON list of the numbers of responses. */
+type Responses = { readonly responses: string };
+
+const countItems = builtOnce((db: Kysely<Database>, given: StandIns<Responses>) =>
+  db
+    .selectFrom("items")
+    .select((expression) => expression.fn.countAll<number>().as("count"))
+    .where(isOfOneOf(given))
+    .compile(),
+);
+
+const findItems = builtOnce((db: Kysely<Database>, given: StandIns<Responses & Owner>) =>
+  db
+    .selectFrom("items")
+    // Does not read the bodies.
+    .select(["id", "response_number as responseNumber", "sequence", sql<number>`octet_length(body)`.as("bytes")])
+    .where(isOfOneOf(given))
+    .where("organization", "=", given.value("organization"))
+    .where("project", "=", given.value("project"))
+    .orderBy("response_number")
+    .orderBy("direction") // `input` sorts before `output`.
+    .orderBy("position")
+    .compile(),
+);
+
+function isOfOneOf(given: StandIns<Responses>) {
+  return sql<SqlBool>`response_number in (select value from json_each(${given.value("responses")}))`;
 }
 
 function takeKept({ items, bytes }: KeptItems, budget: ContextBudget): readonly StoredItem[] {

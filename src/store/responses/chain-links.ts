@@ -2,7 +2,9 @@ import { type Kysely, sql } from "kysely";
 import type { Response } from "../../../generated/responses-api/types.ts";
 import { assert } from "../../base/assert.ts";
 import type { Owner } from "../../runs/ports.ts";
+import { builtOnce, type StandIns } from "../database/built-once.ts";
 import type { Database } from "../database/schema.ts";
+import { isId, isSameId } from "../database/time-first.ts";
 
 /** No real chain is this long; a longer one would be a cycle. */
 const CHAIN_LINKS_MAX = 10_000;
@@ -10,6 +12,8 @@ const CHAIN_LINKS_MAX = 10_000;
 /** One response of a chain. */
 export interface ChainLinkRow {
   readonly id: string;
+  /** Its number among responses, to which its items refer. */
+  readonly number: number;
   readonly status: Response["status"];
   readonly previousResponseId: string | null;
   readonly conversationId: string | null;
@@ -25,20 +29,31 @@ export async function findLinks(
   owner: Owner,
   responseId: string,
 ): Promise<readonly ChainLinkRow[]> {
-  const { rows } = await sql<ChainLinkRow>`
-    with recursive chain(id, status, previousResponseId, conversationId, conversationSeen, depth) as (
-      select id, status, previous_response_id, conversation_id, conversation_seen, 0 from responses
-        where id = ${responseId} and organization = ${owner.organization} and project = ${owner.project}
-      union all
-      select link.id, link.status, link.previous_response_id, link.conversation_id, link.conversation_seen, depth + 1
-        from chain join responses as link on link.id = chain.previousResponseId
-        where organization = ${owner.organization} and project = ${owner.project} and depth < ${CHAIN_LINKS_MAX}
-      union all
-      select link.id, link.status, link.previous_response_id, link.conversation_id, link.conversation_seen, depth + 1
-        from chain join ancestors as link on link.id = chain.previousResponseId
-        where organization = ${owner.organization} and project = ${owner.project} and depth < ${CHAIN_LINKS_MAX}
-    )
-    select id, status, previousResponseId, conversationId, conversationSeen from chain order by depth desc`.execute(db);
+  const { rows } = await findChain(db, { responseId, ...owner });
   assert(rows.length < CHAIN_LINKS_MAX, "a chain of responses has an end");
   return rows;
+}
+
+const findChain = builtOnce((db: Kysely<Database>, given: StandIns<Owner & { readonly responseId: string }>) => {
+  const isOwned = sql`organization = ${given.value("organization")} and project = ${given.value("project")}`;
+  const isPrevious = isSameId("link.id", "chain.previousResponseId");
+  return sql<ChainLinkRow>`
+    with recursive chain(id, number, status, previousResponseId, conversationId, conversationSeen, depth) as (
+      select ${sql.join(columnsOf("responses"))}, 0 from responses
+        where ${isId("responses.id", given.id("responseId"))} and ${isOwned}
+      union all
+      select ${sql.join(columnsOf("link"))}, depth + 1 from chain join responses as link on ${isPrevious}
+        where ${isOwned} and depth < ${CHAIN_LINKS_MAX}
+      union all
+      select ${sql.join(columnsOf("link"))}, depth + 1 from chain join ancestors as link on ${isPrevious}
+        where ${isOwned} and depth < ${CHAIN_LINKS_MAX}
+    )
+    select id, number, status, previousResponseId, conversationId, conversationSeen from chain
+      order by depth desc`.compile(db);
+});
+
+function columnsOf(table: string) {
+  return ["id", "number", "status", "previous_response_id", "conversation_id", "conversation_seen"].map((column) =>
+    sql.ref(`${table}.${column}`),
+  );
 }

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { type Kysely, sql } from "kysely";
+import { type Kysely, type SqlBool, sql } from "kysely";
 import type { StoredItem } from "../../../generated/responses-api/types.ts";
+import { builtOnce, type StandIns } from "../database/built-once.ts";
 import type { Database } from "../database/schema.ts";
 import { storedItemInSlices } from "./stored-item.ts";
 
@@ -63,10 +64,18 @@ function sliceFrom(places: readonly ItemPlace[], start: number): readonly ItemPl
  */
 async function readBodies(db: Kysely<Database>, slice: readonly ItemPlace[]): Promise<ReadonlyMap<number, string>> {
   const sequences = JSON.stringify(slice.map(({ sequence }) => sequence));
-  const rows = await db
-    .selectFrom(slice[0]?.table ?? "items")
-    .select(["sequence", "body"])
-    .where(sql<boolean>`sequence in (select value from json_each(${sequences}))`)
-    .execute();
+  const { rows } = await readRows[slice[0]?.table ?? "items"](db, { sequences });
   return new Map(rows.map(({ sequence, body }) => [sequence, body]));
+}
+
+const readRows = { items: readFrom("items"), conversation_items: readFrom("conversation_items") };
+
+function readFrom(table: ItemPlace["table"]) {
+  return builtOnce((db: Kysely<Database>, given: StandIns<{ readonly sequences: string }>) =>
+    db
+      .selectFrom(table)
+      .select(["sequence", "body"])
+      .where(sql<SqlBool>`sequence in (select value from json_each(${given.value("sequences")}))`)
+      .compile(),
+  );
 }

@@ -14,9 +14,12 @@ import type {
 } from "../../responses-api/ports.ts";
 import type { Owner } from "../../runs/ports.ts";
 import { findConversationPlaces, loadConversationItems } from "../conversations/conversation-items.ts";
+import { builtOnce, type StandIns } from "../database/built-once.ts";
 import type { Database } from "../database/schema.ts";
+import { isId, isOneOf } from "../database/time-first.ts";
 import type { WriteJob, WriteOutcome } from "../runs/commit-plan.ts";
 import type { CommitQueue } from "../runs/commit-queue.ts";
+import { numberOf } from "../runs/run-rows.ts";
 import { storedJson } from "../stored-json.ts";
 import { ChainItems } from "./chain-items.ts";
 import { type ChainLinkRow, findLinks } from "./chain-links.ts";
@@ -45,13 +48,8 @@ export class StoredResponses implements ResponseStore {
   }
 
   async findStored(owner: Owner, responseId: string): Promise<StoredResponse | null> {
-    const row = await this.#db
-      .selectFrom("responses")
-      .select(["body", "streamed"])
-      .where("id", "=", responseId)
-      .where("organization", "=", owner.organization)
-      .where("project", "=", owner.project)
-      .executeTakeFirst();
+    const { rows } = await findBody(this.#db, { responseId, ...owner });
+    const [row] = rows;
     if (row === undefined) return null;
     const response = rememberJson(storedJson<Response>(row.body), row.body);
     return { response, streamed: row.streamed === 1 };
@@ -162,7 +160,7 @@ export class StoredResponses implements ResponseStore {
     return this.#db
       .selectFrom("items")
       .select(["id", "sequence", sql<number>`octet_length(body)`.as("bytes")])
-      .where("response_id", "=", responseId)
+      .where("response_number", "=", numberOf(this.#db, responseId))
       .where("direction", "=", "input")
       .where("organization", "=", owner.organization)
       .where("project", "=", owner.project);
@@ -172,7 +170,7 @@ export class StoredResponses implements ResponseStore {
     const rows = await this.#db
       .selectFrom("conversation_items")
       .select(["id", "sequence", sql<number>`octet_length(body)`.as("bytes")])
-      .where("id", "in", ids)
+      .where(isOneOf("conversation_items.id", ids))
       .where("organization", "=", owner.organization)
       .where("project", "=", owner.project)
       .orderBy("sequence") // The newest row comes last.
@@ -183,8 +181,8 @@ export class StoredResponses implements ResponseStore {
   async #hasResponse(owner: Owner, responseId: string): Promise<boolean> {
     const row = await this.#db
       .selectFrom("responses")
-      .select("id")
-      .where("id", "=", responseId)
+      .select("number")
+      .where(isId("responses.id", responseId))
       .where("organization", "=", owner.organization)
       .where("project", "=", owner.project)
       .executeTakeFirst();
@@ -204,7 +202,7 @@ export class StoredResponses implements ResponseStore {
     const row = await this.#db
       .selectFrom("items")
       .select("position")
-      .where("response_id", "=", responseId)
+      .where("response_number", "=", numberOf(this.#db, responseId))
       .where("direction", "=", "input")
       .where("id", "=", itemId)
       .where("organization", "=", owner.organization)
@@ -230,13 +228,16 @@ export class StoredResponses implements ResponseStore {
         // SQLite takes bare columns beside `max` from the row with the maximum.
         sql<number>`octet_length(body)`.as("bytes"),
       ])
-      .where("id", "in", ids)
+      .where(isOneOf("items.id", ids))
       .where("organization", "=", owner.organization)
       .where("project", "=", owner.project)
       .where((expression) =>
         expression.exists(
           // Excludes items of deleted responses.
-          expression.selectFrom("responses").select("responses.id").whereRef("responses.id", "=", "items.response_id"),
+          expression
+            .selectFrom("responses")
+            .select("responses.number")
+            .whereRef("responses.number", "=", "items.response_number"),
         ),
       )
       .groupBy("id")
@@ -244,6 +245,16 @@ export class StoredResponses implements ResponseStore {
     return rows.map(inItems);
   }
 }
+
+const findBody = builtOnce((db: Kysely<Database>, given: StandIns<Owner & { readonly responseId: string }>) =>
+  db
+    .selectFrom("responses")
+    .select(["body", "streamed"])
+    .where(isId("responses.id", given.id("responseId")))
+    .where("organization", "=", given.value("organization"))
+    .where("project", "=", given.value("project"))
+    .compile(),
+);
 
 function inItems<Row extends { readonly id: string; readonly sequence: number; readonly bytes: number }>(row: Row) {
   return { ...row, table: "items" as const };

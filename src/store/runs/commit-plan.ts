@@ -8,7 +8,8 @@ import {
   endStep,
   type PlannedChange,
 } from "../conversations/conversation-changes.ts";
-import type { EventChunksTable, ItemDirection, ItemsTable, ResponsesTable } from "../database/schema.ts";
+import type { RowOfResponse } from "../database/row-inserter.ts";
+import type { ItemDirection, ResponsesTable } from "../database/schema.ts";
 import type { EventBlock } from "../event-blocks/event-block.ts";
 import type { ItemText } from "../responses/item-text.ts";
 import type { JournalEntry } from "./journal.ts";
@@ -75,11 +76,10 @@ export type Snapshot = Pick<
  */
 export type WriteOutcome = "written" | "unchanged" | "out_of_order" | ConversationOutcome;
 
-/** A change of a live response that this worker holds. */
-export interface ResponseUpdate {
-  readonly responseId: string;
-  readonly columns: Partial<Snapshot> & { readonly worker?: null; readonly task?: null };
-}
+/** A change of a live response that this worker holds. Once it has ended or was released, no worker holds it. */
+export type ResponseUpdate =
+  | { readonly type: "advance" | "end"; readonly responseId: string; readonly snapshot: Snapshot }
+  | { readonly type: "release"; readonly responseId: string };
 
 /** What the writer knows about a run that has not ended. */
 export interface UnfinishedRun {
@@ -94,8 +94,8 @@ export interface CommitPlan {
   readonly inConversations: readonly { readonly responseId: string; readonly conversationId: string }[];
   /** New snapshots, in order. If a run ends, its last snapshot ends it. */
   readonly updates: readonly ResponseUpdate[];
-  readonly items: readonly Insertable<ItemsTable>[];
-  readonly chunks: readonly Insertable<EventChunksTable>[];
+  readonly items: readonly RowOfResponse<"items">[];
+  readonly chunks: readonly RowOfResponse<"event_chunks">[];
   readonly journal: readonly JournalEntry[];
   readonly deletions: readonly { readonly job: number; readonly responseId: string; readonly owner: Owner }[];
   /** Applied in order, after the responses and items are stored. */
@@ -262,7 +262,7 @@ class CommitDraft {
     const outcome = addEvents(run, job.events);
     if (run === null || outcome !== "written") return outcome;
     run.state = "ended";
-    this.#updates.push({ responseId: job.responseId, columns: { ...job.snapshot, worker: null, task: null } });
+    this.#updates.push({ type: "end", responseId: job.responseId, snapshot: job.snapshot });
     this.#addItems(job.responseId, run.before.owner, "output", job.items);
     if (job.conversation !== null) this.#endInConversation(job.conversation, job.responseId, run.before.owner, index);
     return outcome;
@@ -270,7 +270,8 @@ class CommitDraft {
 
   #advance(job: Extract<WriteJob, { type: "advance" }>): WriteOutcome {
     const outcome = addEvents(this.find(job.responseId), job.events);
-    if (outcome === "written") this.#updates.push({ responseId: job.responseId, columns: job.snapshot });
+    if (outcome === "written")
+      this.#updates.push({ type: "advance", responseId: job.responseId, snapshot: job.snapshot });
     return outcome;
   }
 
@@ -278,7 +279,7 @@ class CommitDraft {
     const run = this.find(responseId);
     if (run === null || run.state !== "live") return "unchanged";
     run.state = "released";
-    this.#updates.push({ responseId, columns: { worker: null } });
+    this.#updates.push({ type: "release", responseId });
     return "written";
   }
 

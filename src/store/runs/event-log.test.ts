@@ -25,7 +25,10 @@ function ending(status: string, id = RUN) {
 function layoutOf(file: string, responseId = RUN): { readonly chunks: readonly unknown[]; readonly journal: unknown } {
   const database = new DatabaseSync(file, { readOnly: true });
   const chunks = database
-    .prepare("select first_number, last_number from event_chunks where response_id = ? order by last_number")
+    .prepare(
+      `select first_number, last_number from event_chunks join responses on number = response_number where id = ?
+        order by last_number`,
+    )
     .all(responseId);
   const journal = database.prepare("select count(*) as rows from event_journal").get();
   database.close();

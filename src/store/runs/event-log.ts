@@ -6,6 +6,7 @@ import { isSmall } from "../../base/json/write-json.ts";
 import { type ClosedRun, type EventLog, type OpenedRun, type RecordedEvent, RunLost } from "../../runs/ports.ts";
 import { type ConversationEnd, sizeOfStep } from "../conversations/conversation-changes.ts";
 import type { Database } from "../database/schema.ts";
+import { isId } from "../database/time-first.ts";
 import { lengthOfBlocks, packEvents } from "../event-blocks/event-block.ts";
 import { itemTextOf, itemTextsOf, lengthOfItems } from "../responses/item-text.ts";
 import type { DatabaseCalls } from "../thread/database-calls.ts";
@@ -151,7 +152,7 @@ export async function findForeignTail(db: Kysely<Database>, responseId: string):
     .selectFrom("event_journal")
     .innerJoin("responses", "responses.worker", "event_journal.worker")
     .select("event_journal.body")
-    .where("responses.id", "=", responseId)
+    .where(isId("responses.id", responseId))
     .where("responses.status", "in", LIVE_STATUSES)
     .where(sql`instr(event_journal.body, ${responseId})`, ">", 0)
     .orderBy("event_journal.position")

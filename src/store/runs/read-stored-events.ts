@@ -1,7 +1,9 @@
 import type { Kysely } from "kysely";
 import type { RecordedEvent } from "../../runs/ports.ts";
+import { builtOnce, type StandIns } from "../database/built-once.ts";
 import type { Database } from "../database/schema.ts";
 import { readEventLines } from "../event-blocks/event-block.ts";
+import { numberOf } from "./run-rows.ts";
 import type { Chunk } from "./run-tail.ts";
 
 /** How many chunks one query reads and a reader holds in memory. */
@@ -21,14 +23,7 @@ export async function* readStoredEvents(
   let cursor = after;
   let mayHaveMore = true;
   while (mayHaveMore) {
-    const chunks = await db
-      .selectFrom("event_chunks")
-      .select(["first_number", "last_number", "body"])
-      .where("response_id", "=", responseId)
-      .where("last_number", ">", cursor)
-      .orderBy("last_number")
-      .limit(PAGE_CHUNKS)
-      .execute();
+    const { rows: chunks } = await findChunks(db, { responseId, cursor });
     for (const chunk of chunks) {
       yield readEventLines(chunk.body, chunk.first_number, cursor);
       cursor = chunk.last_number;
@@ -37,3 +32,15 @@ export async function* readStoredEvents(
   }
   if (tail !== null && tail.lastNumber > cursor) yield readEventLines(tail.body, tail.firstNumber, cursor);
 }
+
+const findChunks = builtOnce(
+  (db: Kysely<Database>, given: StandIns<{ readonly responseId: string; readonly cursor: number }>) =>
+    db
+      .selectFrom("event_chunks")
+      .select(["first_number", "last_number", "body"])
+      .where("response_number", "=", numberOf(db, given.id("responseId")))
+      .where("last_number", ">", given.value("cursor"))
+      .orderBy("last_number")
+      .limit(PAGE_CHUNKS)
+      .compile(),
+);

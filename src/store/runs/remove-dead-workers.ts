@@ -1,6 +1,6 @@
 import type { Kysely } from "kysely";
-import { RowInserter } from "../database/row-inserter.ts";
-import type { Database, EventChunksTable } from "../database/schema.ts";
+import { RowInserter, type RowOfResponse } from "../database/row-inserter.ts";
+import type { Database } from "../database/schema.ts";
 import { type JournalEntry, readJournal } from "./journal.ts";
 import { findLiveRun } from "./run-rows.ts";
 
@@ -25,19 +25,19 @@ async function recoverTails(transaction: Kysely<Database>, workers: readonly num
       rows.flatMap((row) => readJournal(row.body)),
       (entry) => entry.responseId,
     );
-    const chunks: EventChunksTable[] = [];
+    const chunks: RowOfResponse<"event_chunks">[] = [];
     for (const [responseId, entriesOfRun] of entries) {
       // The events of an ended run are all in chunks; those of a deleted run are not needed.
       const run = await findLiveRun(transaction, worker, responseId);
       if (run !== null) chunks.push(...chunksOf(entriesOfRun, run.tail.nextNumber));
     }
-    await new RowInserter().insert(transaction, "event_chunks", chunks);
+    await new RowInserter().insertParts(transaction, "event_chunks", chunks);
     await transaction.deleteFrom("event_journal").where("worker", "=", worker).execute();
   }
 }
 
 /** At most one chunk, of the entries that are in no chunk yet. An entry is in a chunk as a whole or not at all. */
-function chunksOf(entries: readonly JournalEntry[], nextNumber: number): readonly EventChunksTable[] {
+function chunksOf(entries: readonly JournalEntry[], nextNumber: number): readonly RowOfResponse<"event_chunks">[] {
   const missing = entries.filter((entry) => entry.firstNumber >= nextNumber);
   const last = missing.at(-1);
   if (last === undefined) return [];

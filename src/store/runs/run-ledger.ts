@@ -3,6 +3,7 @@ import type { Response } from "../../../generated/responses-api/types.ts";
 import { rememberJson } from "../../base/json/json-text.ts";
 import type { AbandonedRun, RunLedger } from "../../runs/ports.ts";
 import type { Database } from "../database/schema.ts";
+import { isId } from "../database/time-first.ts";
 import { storedJson } from "../stored-json.ts";
 import type { ClaimedRun, DatabaseCalls } from "../thread/database-calls.ts";
 import type { WriteJob, WriteOutcome } from "./commit-plan.ts";
@@ -50,7 +51,7 @@ export class StoredRunLedger implements RunLedger {
     await this.#db
       .updateTable("responses")
       .set({ restarts: (expression) => expression("restarts", "+", 1) })
-      .where("id", "=", responseId)
+      .where(isId("responses.id", responseId))
       .execute();
   }
 
@@ -58,7 +59,7 @@ export class StoredRunLedger implements RunLedger {
     await this.#db
       .updateTable("responses")
       .set({ stop_asked: 1 })
-      .where("id", "=", responseId)
+      .where(isId("responses.id", responseId))
       .where(IS_LIVE)
       .execute();
   }

@@ -1,8 +1,11 @@
 import { type Kysely, type SqlBool, sql } from "kysely";
 import type { Response } from "../../../generated/responses-api/types.ts";
+import { assertNever } from "../../base/assert.ts";
+import { builtOnce, type StandIns } from "../database/built-once.ts";
 import type { Database } from "../database/schema.ts";
+import { type IdValue, isId } from "../database/time-first.ts";
 import { forgetItems, keepAsAncestor } from "../responses/ancestors.ts";
-import type { CommitPlan, UnfinishedRun } from "./commit-plan.ts";
+import type { CommitPlan, ResponseUpdate, Snapshot, UnfinishedRun } from "./commit-plan.ts";
 import { emptyTail } from "./run-tail.ts";
 
 /** The statuses of a response that has not ended. */
@@ -23,17 +26,61 @@ export async function updateResponses(
   updates: CommitPlan["updates"],
 ): Promise<ReadonlySet<string>> {
   const lost = new Set<string>();
-  for (const { responseId, columns } of updates) {
-    const { numUpdatedRows } = await db
-      .updateTable("responses")
-      .set({ ...columns, version: (expression) => expression("version", "+", 1) })
-      .where("id", "=", responseId)
-      .where("worker", "=", worker)
-      .where("status", "in", LIVE_STATUSES)
-      .executeTakeFirstOrThrow();
-    if (numUpdatedRows === 0n) lost.add(responseId);
+  for (const change of updates) {
+    const { numAffectedRows } = await update(db, worker, change);
+    if (numAffectedRows !== 1n) lost.add(change.responseId);
   }
   return lost;
+}
+
+function update(db: Kysely<Database>, worker: number, change: ResponseUpdate) {
+  const run = { id: change.responseId, worker };
+  switch (change.type) {
+    case "advance":
+      return advanceRun(db, { ...run, ...change.snapshot });
+    case "end":
+      return endRun(db, { ...run, ...change.snapshot });
+    case "release":
+      return releaseRun(db, run);
+    default:
+      return assertNever(change);
+  }
+}
+
+type HeldRun = { readonly id: string; readonly worker: number };
+
+const advanceRun = builtOnce((db: Kysely<Database>, given: StandIns<HeldRun & Snapshot>) =>
+  updateHeld(db, given).set(snapshotFrom(given)).compile(),
+);
+
+const endRun = builtOnce((db: Kysely<Database>, given: StandIns<HeldRun & Snapshot>) =>
+  updateHeld(db, given)
+    .set({ ...snapshotFrom(given), worker: null, task: null })
+    .compile(),
+);
+
+const releaseRun = builtOnce((db: Kysely<Database>, given: StandIns<HeldRun>) =>
+  updateHeld(db, given).set({ worker: null }).compile(),
+);
+
+function updateHeld(db: Kysely<Database>, given: StandIns<HeldRun>) {
+  return db
+    .updateTable("responses")
+    .set({ version: (expression) => expression("version", "+", 1) })
+    .where(isId("responses.id", given.id("id")))
+    .where("worker", "=", given.value("worker"))
+    .where("status", "in", LIVE_STATUSES);
+}
+
+function snapshotFrom(given: StandIns<Snapshot>) {
+  return {
+    status: given.value("status"),
+    model: given.value("model"),
+    previous_response_id: given.value("previous_response_id"),
+    created_at: given.value("created_at"),
+    completed_at: given.value("completed_at"),
+    body: given.value("body"),
+  };
 }
 
 /** Deletes responses. Returns the jobs that found something to delete. */
@@ -46,14 +93,14 @@ export async function deleteResponses(
     const isContinued = await keepAsAncestor(db, owner, responseId);
     const row = await db
       .deleteFrom("responses")
-      .where("id", "=", responseId)
+      .where(isId("responses.id", responseId))
       .where("organization", "=", owner.organization)
       .where("project", "=", owner.project)
-      .returning("previous_response_id as previousId")
+      .returning(["number", "previous_response_id as previousId"])
       .executeTakeFirst();
     if (row === undefined) continue;
-    if (!isContinued) await forgetItems(db, responseId, row.previousId);
-    await db.deleteFrom("event_chunks").where("response_id", "=", responseId).execute();
+    if (!isContinued) await forgetItems(db, row.number, row.previousId);
+    await db.deleteFrom("event_chunks").where("response_number", "=", row.number).execute();
     await db.deleteFrom("conversation_locks").where("response_id", "=", responseId).execute();
     deleted.set(job, responseId);
   }
@@ -69,7 +116,7 @@ export async function findLiveRun(
   const owner = await db
     .selectFrom("responses")
     .select(["organization", "project"])
-    .where("id", "=", responseId)
+    .where(isId("responses.id", responseId))
     .where("worker", "=", worker)
     .where("status", "in", LIVE_STATUSES)
     .executeTakeFirst();
@@ -81,9 +128,14 @@ export async function findNextNumber(db: Kysely<Database>, responseId: string): 
   const newest = await db
     .selectFrom("event_chunks")
     .select("last_number")
-    .where("response_id", "=", responseId)
+    .where("response_number", "=", numberOf(db, responseId))
     .orderBy("last_number", "desc")
     .limit(1)
     .executeTakeFirst();
   return newest === undefined ? 0 : newest.last_number + 1;
+}
+
+/** The number of a response, for use inside a query; null if it is not stored. */
+export function numberOf(db: Kysely<Database>, responseId: string | IdValue) {
+  return db.selectFrom("responses").select("responses.number").where(isId("responses.id", responseId));
 }

@@ -121,8 +121,8 @@ export class RunWriter {
       .where("position", "<", cut)
       .execute();
     await this.#insertJournal(transaction, journal);
-    await this.#inserter.insert(transaction, "event_chunks", plan.chunks);
-    await this.#inserter.insert(transaction, "items", plan.items);
+    await this.#inserter.insertParts(transaction, "event_chunks", plan.chunks);
+    await this.#inserter.insertParts(transaction, "items", plan.items);
     const writer = { db: transaction, inserter: this.#inserter, worker: this.#worker };
     const changed = await changeConversations(writer, plan.conversations);
     return { plan, journal, cut, lost, changed, deleted: await deleteResponses(transaction, plan.deletions) };

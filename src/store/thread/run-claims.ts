@@ -1,5 +1,6 @@
 import type { Kysely } from "kysely";
 import type { Database } from "../database/schema.ts";
+import { isOneOf } from "../database/time-first.ts";
 import { removeDeadWorkers } from "../runs/remove-dead-workers.ts";
 import { IS_LIVE } from "../runs/run-rows.ts";
 import type { WorkerLease } from "../runs/worker-lease.ts";
@@ -29,11 +30,11 @@ export async function claimRuns(
     const rows = await transaction
       .selectFrom("responses")
       .select(["organization", "project", "body", "task", "restarts", "worker"])
-      .where("id", "in", free)
+      .where(isOneOf("responses.id", free))
       .orderBy("created_at")
       .orderBy("id")
       .execute();
-    await transaction.updateTable("responses").set({ worker: own }).where("id", "in", free).execute();
+    await transaction.updateTable("responses").set({ worker: own }).where(isOneOf("responses.id", free)).execute();
     return rows.map(({ worker, task, ...run }) => ({ ...run, task: worker === own ? null : task }));
   });
 }

@@ -9,7 +9,7 @@ const STEP_ROWS = 50;
 /** Where the next step continues. Steps go from the newest to the oldest. */
 export interface ExpiryCursor {
   readonly createdAt: number;
-  readonly id: string;
+  readonly number: number;
 }
 
 /** The result of one step. */
@@ -44,10 +44,10 @@ export class StoredExpiry implements Expiry {
     const deleted = await this.#db.transaction().execute((transaction) =>
       deleteEach(
         transaction,
-        rows.map(({ id }) => id),
+        rows.map(({ number }) => number),
       ),
     );
-    const next = rows.length < STEP_ROWS ? null : { createdAt: last.created_at, id: last.id };
+    const next = rows.length < STEP_ROWS ? null : { createdAt: last.created_at, number: last.number };
     return { deleted, next };
   }
 }
@@ -55,37 +55,37 @@ export class StoredExpiry implements Expiry {
 function findOld(db: Kysely<Database>, before: number, cursor: ExpiryCursor | null) {
   return db
     .selectFrom("responses")
-    .select(["id", "created_at"])
+    .select(["number", "created_at"])
     .where("created_at", "<", before)
     .$if(cursor !== null, (query) =>
       query.where((expression) =>
         expression(
-          expression.refTuple("created_at", "id"),
+          expression.refTuple("created_at", "number"),
           "<",
-          expression.tuple(cursor?.createdAt ?? 0, cursor?.id ?? ""),
+          expression.tuple(cursor?.createdAt ?? 0, cursor?.number ?? 0),
         ),
       ),
     )
     .orderBy("created_at", "desc")
-    .orderBy("id", "desc")
+    .orderBy("number", "desc")
     .limit(STEP_ROWS)
     .execute();
 }
 
 /** Deletes in the given order, so that a response can be deleted right after the one that continues it. */
-async function deleteEach(db: Transaction<Database>, ids: readonly string[]): Promise<number> {
+async function deleteEach(db: Transaction<Database>, numbers: readonly number[]): Promise<number> {
   let deleted = 0;
-  for (const id of ids) {
+  for (const number of numbers) {
     const row = await db
       .deleteFrom("responses")
-      .where("id", "=", id)
+      .where("number", "=", number)
       .where("status", "not in", LIVE_STATUSES)
       .where((expression) => expression.not(isContinued("responses")))
       .returning("previous_response_id as previousId")
       .executeTakeFirst();
     if (row === undefined) continue;
-    await forgetItems(db, id, row.previousId);
-    await db.deleteFrom("event_chunks").where("response_id", "=", id).execute();
+    await forgetItems(db, number, row.previousId);
+    await db.deleteFrom("event_chunks").where("response_number", "=", number).execute();
     deleted += 1;
   }
   return deleted;

@@ -1,0 +1,55 @@
+import { type CompiledQuery, type Kysely, type QueryResult, type RawBuilder, sql } from "kysely";
+import { assert } from "../../base/assert.ts";
+import type { Database } from "./schema.ts";
+import { type IdValue, timeFirst } from "./time-first.ts";
+
+/** What a builder writes in place of the values that its query gets each time it runs. */
+export interface StandIns<Names extends object> {
+  value<Name extends keyof Names & string>(name: Name): RawBuilder<Names[Name]>;
+  /** The value of a name that is an id, for `isId`. */
+  id(name: keyof Names & string): IdValue;
+}
+
+/** A query whose SQL is built once for each database, because building it can take longer than running it. */
+export type BuiltOnce<Names extends object, Row> = (db: Kysely<Database>, given: Names) => Promise<QueryResult<Row>>;
+
+export function builtOnce<Names extends object, Row>(
+  build: (db: Kysely<Database>, given: StandIns<Names>) => CompiledQuery<Row>,
+): BuiltOnce<Names, Row> {
+  const known = new WeakMap<object, CompiledQuery<Row>>();
+  const readers: ((given: Names) => unknown)[] = [];
+  const standIns = standInsFor(readers);
+  return (db, given) => {
+    const { adapter } = db.getExecutor(); // A database and its transactions share it.
+    const query = known.get(adapter) ?? build(db, standIns);
+    known.set(adapter, query);
+    const parameters = query.parameters.map((value) =>
+      value instanceof StandIn ? readers[value.index]?.(given) : value,
+    );
+    return db.executeQuery({ ...query, parameters });
+  };
+}
+
+class StandIn {
+  readonly index: number;
+
+  constructor(index: number) {
+    this.index = index;
+  }
+}
+
+function standInsFor<Names extends object>(readers: ((given: Names) => unknown)[]): StandIns<Names> {
+  const standIn = <Type>(read: (given: Names) => unknown): RawBuilder<Type> =>
+    sql<Type>`${new StandIn(readers.push(read) - 1)}`;
+  return {
+    value: (name) => standIn((given) => given[name]),
+    id: (name) => ({
+      id: standIn((given) => given[name]),
+      timeFirst: standIn((given) => {
+        const id = given[name];
+        assert(typeof id === "string", "an id is text");
+        return timeFirst(id);
+      }),
+    }),
+  };
+}

@@ -1,0 +1,79 @@
+import { DatabaseSync } from "node:sqlite";
+import { expect, test, vi } from "vitest";
+import { assembleStore, databaseOptions, type Store } from "../open-store.ts";
+import { readAll, storeRun, temporaryFile } from "../store.fixture.ts";
+import { anItem, aResponse, OURS } from "../stored-shapes.fixture.ts";
+import { DatabaseOwner } from "../thread/database-owner.ts";
+import { freePlace, takePlace } from "../thread/own-workers.ts";
+
+/** Reading one of these tables from end to end. Indexes of few rows may be read whole. */
+const READS_ALL =
+  /^SCAN (responses|items|event_chunks|ancestors|conversation_items|link|later)\b(?!.* INDEX (ancestors_unused|live_responses)\b)/;
+
+test("no query of the store reads a whole table of responses, items or events", async () => {
+  const options = { file: temporaryFile(), commitIntervalMs: 0 };
+  const own = takePlace();
+  const owner = await DatabaseOwner.open(databaseOptions(options), own); // In this thread, where it can be watched.
+  const prepare = vi.spyOn(DatabaseSync.prototype, "prepare");
+  const store = await assembleStore(owner, options);
+  await useStore(store);
+  const queries = new Set(prepare.mock.calls.map(([query]) => query));
+  prepare.mockRestore();
+  await store.close();
+  freePlace(own);
+
+  const database = new DatabaseSync(options.file);
+  const isExplained = (query: string) => /^\s*(select|insert|update|delete|with)\b/.test(query);
+  const plansOf = (query: string) => database.prepare(`explain query plan ${query}`).all();
+  const slow = [...queries].filter(isExplained).flatMap((query) =>
+    plansOf(query)
+      .map((row) => String(row["detail"]))
+      .filter((detail) => READS_ALL.test(detail))
+      .map((detail) => ({ query, detail })),
+  );
+  expect(slow).toEqual([]);
+  expect(queries.size).toBeGreaterThan(50);
+  database.close();
+});
+
+/** Does everything that responses, conversations and their upkeep do. */
+async function useStore({ responses, conversations, events, ledger, expiry, erasure }: Store): Promise<void> {
+  const conversation = { id: "conv_1", object: "conversation", created_at: 1_760_000_000, metadata: {} } as const;
+  await conversations.createConversation(OURS, conversation, [anItem("msg_a"), anItem("msg_b")]);
+  await conversations.lock(OURS, "conv_1", "resp_1");
+  const first = aResponse("resp_1", { conversation: { id: "conv_1" } });
+  await events.open({ owner: OURS, response: first, inputItems: [anItem("msg_1")], task: "{}" }, []);
+  await events.advance("resp_1", [], first);
+  await events.close("resp_1", [], { response: { ...first, status: "completed" }, outputItems: [anItem("msg_2")] });
+  await storeRun(events, "resp_2", { previous: "resp_1", input: ["msg_3"], output: ["msg_4"] });
+  await storeRun(events, "resp_3", { previous: "resp_2", input: ["msg_5"] });
+  const input = { after: null, before: null, history: false, order: "asc", limit: 1 } as const;
+  await responses.listInputItems(OURS, "resp_3", input);
+  await responses.listInputItems(OURS, "resp_3", { ...input, after: "msg_5", order: "desc" });
+  await responses.listInputItems(OURS, "resp_3", { ...input, history: true });
+  await responses.loadChain(OURS, "resp_3");
+  await responses.findItems(OURS, ["msg_1", "msg_a"]);
+  await readAll(events, "resp_3");
+  await conversations.listItems(OURS, "conv_1", { after: "msg_a", order: "asc", limit: 1 });
+  await conversations.loadItems(OURS, "conv_1");
+  await conversations.findItem(OURS, "conv_1", "msg_a");
+  await conversations.addItems(OURS, "conv_1", [anItem("msg_c")]);
+  await conversations.deleteItem(OURS, "conv_1", "msg_c");
+
+  await events.open({ owner: OURS, response: aResponse("resp_4"), inputItems: [], task: "{}" }, []);
+  await ledger.listHeld();
+  await ledger.countRestart("resp_4");
+  await ledger.requestStop("resp_4");
+  await ledger.listStopRequests();
+  await ledger.release("resp_4");
+  await ledger.claimAbandoned(10);
+  await readAll(events, "resp_4");
+
+  await responses.deleteResponse(OURS, "resp_2"); // Becomes an ancestor.
+  await responses.loadChain(OURS, "resp_3");
+  await responses.deleteResponse(OURS, "resp_3");
+  await expiry.deleteExpired(1_800_000_000, null);
+  await expiry.deleteExpired(1_800_000_000, { createdAt: 1_700_000_000, number: 1 });
+  await conversations.deleteConversation(OURS, "conv_1");
+  for (let step = 0; step < 4; step++) await erasure.eraseUnused("");
+}

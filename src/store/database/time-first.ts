@@ -1,0 +1,52 @@
+import { type RawBuilder, type SqlBool, sql } from "kysely";
+
+/**
+ * How many characters at the end of an id move to its start. In ids that `base/ids` makes from a stem, they begin with
+ * the time.
+ */
+const MOVED = 32;
+const MOVED_SQL = sql.lit(MOVED);
+
+/**
+ * An id as indexes hold it: its last 32 characters, then the others; shorter ids are unchanged. Ids begin with random
+ * digits, so each new one would go to a random page of the index. In this order new ids go to its end.
+ *
+ * As in SQLite, characters are code points, and a text ends at its first NUL. Two such texts can have one form, so
+ * conditions also compare the ids themselves.
+ */
+export function timeFirst(id: string): string {
+  const characters = /^[\w-]*$/.test(id) ? id : [...(id.split("\0", 1)[0] ?? "")];
+  const [end, start] = [characters.slice(-MOVED), characters.slice(0, Math.max(0, characters.length - MOVED))];
+  return [end, start].map((part) => (typeof part === "string" ? part : part.join(""))).join("");
+}
+
+/** `timeFirst` in SQL. An index is used only by conditions that contain its very expression. */
+export function timeFirstSql(column: string): RawBuilder<string> {
+  const name = sql.ref(column);
+  return sql<string>`(substr(${name}, -${MOVED_SQL}) || substr(${name}, 1, length(${name}) - ${MOVED_SQL}))`;
+}
+
+/** An id that a query gets when it runs. */
+export interface IdValue {
+  readonly id: RawBuilder<string>;
+  readonly timeFirst: RawBuilder<string>;
+}
+
+/** Whether a column, named like `table.column`, holds this id. Uses the column's index. */
+export function isId(column: string, id: string | IdValue): RawBuilder<SqlBool> {
+  const value = typeof id === "string" ? { id, timeFirst: timeFirst(id) } : id;
+  return sql<SqlBool>`(${timeFirstSql(column)} = ${value.timeFirst} and ${sql.ref(column)} = ${value.id})`;
+}
+
+/** Whether two columns hold the same id. Uses the index of the first. */
+export function isSameId(column: string, other: string): RawBuilder<SqlBool> {
+  const isSame = sql`${sql.ref(column)} = ${sql.ref(other)}`;
+  return sql<SqlBool>`(${timeFirstSql(column)} = ${timeFirstSql(other)} and ${isSame})`;
+}
+
+/** Whether a column holds one of these ids. Uses the column's index. */
+export function isOneOf(column: string, ids: readonly string[]): RawBuilder<SqlBool> {
+  const forms = JSON.stringify(ids.map(timeFirst));
+  const isListed = sql`${sql.ref(column)} in (${sql.join(ids)})`;
+  return sql<SqlBool>`(${timeFirstSql(column)} in (select value from json_each(${forms})) and ${isListed})`;
+}
