@@ -3,6 +3,7 @@ import { assert } from "../base/assert.ts";
 import { newId } from "../base/ids.ts";
 import type { KeyFinder, KnownKey } from "../responses-api/ports.ts";
 import type { Owner } from "../runs/ports.ts";
+import { builtOnce, type StandIns } from "./database/built-once.ts";
 import type { ApiKeysTable, Database } from "./database/schema.ts";
 import { storedJson } from "./stored-json.ts";
 
@@ -63,15 +64,8 @@ export class StoredKeys implements KeyStore {
   }
 
   async findByHash(hash: string): Promise<ApiKey | null> {
-    const row = await this.#db
-      .selectFrom("api_keys")
-      .selectAll()
-      .where("hash", "=", hash)
-      .where("revoked_at", "is", null)
-      .where((expression) =>
-        expression.or([expression("expires_at", "is", null), expression("expires_at", ">", now())]),
-      )
-      .executeTakeFirst();
+    const { rows } = await findValid(this.#db, { hash, now: now() });
+    const [row] = rows;
     return row === undefined ? null : apiKey(row);
   }
 
@@ -98,6 +92,20 @@ export class StoredKeys implements KeyStore {
     return keys;
   }
 }
+
+type Wanted = { readonly hash: string; readonly now: number };
+
+const findValid = builtOnce((db: Kysely<Database>, given: StandIns<Wanted>) =>
+  db
+    .selectFrom("api_keys")
+    .selectAll()
+    .where("hash", "=", given.value("hash"))
+    .where("revoked_at", "is", null)
+    .where((expression) =>
+      expression.or([expression("expires_at", "is", null), expression("expires_at", ">", given.value("now"))]),
+    )
+    .compile(),
+);
 
 function apiKey(row: Selectable<ApiKeysTable>): ApiKey {
   return {

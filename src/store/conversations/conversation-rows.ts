@@ -1,6 +1,7 @@
 import { type Kysely, sql } from "kysely";
 import { assertNever } from "../../base/assert.ts";
 import type { Owner } from "../../runs/ports.ts";
+import { builtOnce, type StandIns } from "../database/built-once.ts";
 import type { RowInserter } from "../database/row-inserter.ts";
 import type { Database } from "../database/schema.ts";
 import { isId } from "../database/time-first.ts";
@@ -30,19 +31,26 @@ export async function changeConversations(
 /** Records how much of their conversations new responses see. They hold those conversations. */
 export async function noteConversations(db: Kysely<Database>, responses: CommitPlan["inConversations"]): Promise<void> {
   for (const { responseId, conversationId } of responses) {
-    await db
-      .updateTable("responses")
-      .set((expression) => ({
-        conversation_id: conversationId,
-        conversation_seen: expression
-          .selectFrom("conversation_items")
-          .select(sql<number>`coalesce(max(sequence), 0)`.as("seen"))
-          .where("conversation_id", "=", conversationId),
-      }))
-      .where(isId("responses.id", responseId))
-      .execute();
+    await noteConversation(db, { responseId, conversationId });
   }
 }
+
+/** A response and the conversation that it was made in. */
+type Place = { readonly responseId: string; readonly conversationId: string };
+
+const noteConversation = builtOnce((db: Kysely<Database>, given: StandIns<Place>) =>
+  db
+    .updateTable("responses")
+    .set((expression) => ({
+      conversation_id: given.value("conversationId"),
+      conversation_seen: expression
+        .selectFrom("conversation_items")
+        .select(sql<number>`coalesce(max(sequence), 0)`.as("seen"))
+        .where("conversation_id", "=", given.value("conversationId")),
+    }))
+    .where(isId("responses.id", given.id("responseId")))
+    .compile(),
+);
 
 async function makeChange(writer: ConversationWriter, change: ConversationChange): Promise<ConversationOutcome> {
   const { db } = writer;
@@ -61,11 +69,11 @@ async function makeChange(writer: ConversationWriter, change: ConversationChange
     case "lock":
       return lock(writer, change, step.responseId);
     case "unlock":
-      await unlock(db, conversationId, step.responseId);
+      await unlock(db, { conversationId, responseId: step.responseId });
       return "written";
     case "add_response":
-      await addResponse(db, change, step.responseId);
-      await unlock(db, conversationId, step.responseId);
+      await addResponse(db, { ...change.owner, conversationId, responseId: step.responseId });
+      await unlock(db, { conversationId, responseId: step.responseId });
       return "written";
     default:
       return assertNever(step);
@@ -178,34 +186,38 @@ async function lock(
 ): Promise<ConversationOutcome> {
   const refusal = await findRefusal(db, owner, conversationId);
   if (refusal !== null) return refusal;
-  await db
-    .replaceInto("conversation_locks")
-    .values({ conversation_id: conversationId, response_id: responseId, worker })
-    .execute();
+  await addLock(db, { conversationId, responseId, worker });
   return "written";
 }
 
-async function unlock(db: Kysely<Database>, conversationId: string, responseId: string): Promise<void> {
-  await db
+const addLock = builtOnce((db: Kysely<Database>, given: StandIns<Place & { readonly worker: number }>) =>
+  db
+    .replaceInto("conversation_locks")
+    .values({
+      conversation_id: given.value("conversationId"),
+      response_id: given.value("responseId"),
+      worker: given.value("worker"),
+    })
+    .compile(),
+);
+
+const unlock = builtOnce((db: Kysely<Database>, given: StandIns<Place>) =>
+  db
     .deleteFrom("conversation_locks")
-    .where("conversation_id", "=", conversationId)
-    .where("response_id", "=", responseId)
-    .execute();
-}
+    .where("conversation_id", "=", given.value("conversationId"))
+    .where("response_id", "=", given.value("responseId"))
+    .compile(),
+);
 
 /** Copies the stored items of the response into the conversation, input first. */
-async function addResponse(
-  db: Kysely<Database>,
-  { owner, conversationId }: ConversationChange,
-  responseId: string,
-): Promise<void> {
-  await db
+const addResponse = builtOnce((db: Kysely<Database>, given: StandIns<Place & Owner>) =>
+  db
     .insertInto("conversation_items")
     .columns(["conversation_id", "id", "organization", "project", "body"])
     .expression((query) =>
       query
         .selectFrom("items")
-        .innerJoin("conversations", (join) => join.on("conversations.id", "=", conversationId))
+        .innerJoin("conversations", (join) => join.on("conversations.id", "=", given.value("conversationId")))
         .select([
           "conversations.id as conversation_id",
           "items.id",
@@ -213,32 +225,37 @@ async function addResponse(
           "items.project",
           "items.body",
         ])
-        .where("items.response_number", "=", numberOf(db, responseId))
-        .where("conversations.organization", "=", owner.organization)
-        .where("conversations.project", "=", owner.project)
+        .where("items.response_number", "=", numberOf(db, given.id("responseId")))
+        .where("conversations.organization", "=", given.value("organization"))
+        .where("conversations.project", "=", given.value("project"))
         .orderBy("items.direction") // `input` sorts before `output`.
         .orderBy("items.position"),
     )
     // The input was already checked against the history. This keeps one run's mistake from failing the whole commit.
     .onConflict((conflict) => conflict.doNothing())
-    .execute();
-}
+    .compile(),
+);
 
 /** Why the items of a conversation may not change now. */
 async function findRefusal(db: Kysely<Database>, owner: Owner, conversationId: string) {
-  const found = await db
-    .selectFrom("conversations")
-    .leftJoin("conversation_locks", "conversation_locks.conversation_id", "conversations.id")
-    .select(["conversation_locks.response_id as holder", "conversation_locks.worker"])
-    .where("conversations.id", "=", conversationId)
-    .where("conversations.organization", "=", owner.organization)
-    .where("conversations.project", "=", owner.project)
-    .executeTakeFirst();
+  const { rows } = await findHold(db, { conversationId, ...owner });
+  const [found] = rows;
   if (found === undefined) return { reason: "unknown" } as const;
   const { holder, worker } = found;
   if (holder === null || worker === null) return null;
   return (await isHeld(db, holder, worker)) ? ({ reason: "locked" } as const) : null;
 }
+
+const findHold = builtOnce((db: Kysely<Database>, given: StandIns<Owner & { readonly conversationId: string }>) =>
+  db
+    .selectFrom("conversations")
+    .leftJoin("conversation_locks", "conversation_locks.conversation_id", "conversations.id")
+    .select(["conversation_locks.response_id as holder", "conversation_locks.worker"])
+    .where("conversations.id", "=", given.value("conversationId"))
+    .where("conversations.organization", "=", given.value("organization"))
+    .where("conversations.project", "=", given.value("project"))
+    .compile(),
+);
 
 /**
  * A response that is not stored yet holds its conversation while its worker lives. A stored response holds it until it
@@ -269,17 +286,21 @@ export async function findUnheld(
 ): Promise<ReadonlySet<string>> {
   const unheld = new Set<string>();
   for (const { responseId, conversationId } of holders) {
-    const hold = await db
-      .selectFrom("conversation_locks")
-      .select("worker")
-      .where("conversation_id", "=", conversationId)
-      .where("response_id", "=", responseId)
-      .where("worker", "=", worker)
-      .executeTakeFirst();
-    if (hold === undefined) unheld.add(responseId);
+    const { rows } = await findOwnHold(db, { conversationId, responseId, worker });
+    if (rows.length === 0) unheld.add(responseId);
   }
   return unheld;
 }
+
+const findOwnHold = builtOnce((db: Kysely<Database>, given: StandIns<Holder & { readonly worker: number }>) =>
+  db
+    .selectFrom("conversation_locks")
+    .select("worker")
+    .where("conversation_id", "=", given.value("conversationId"))
+    .where("response_id", "=", given.value("responseId"))
+    .where("worker", "=", given.value("worker"))
+    .compile(),
+);
 
 async function insertItems(
   { db, inserter }: Pick<ConversationWriter, "db" | "inserter">,

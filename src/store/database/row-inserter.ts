@@ -13,7 +13,7 @@ const STATEMENT_ROWS_MAX = 2_000;
  * The SQL of larger inserts is not cached: few have the same number of rows, and building it is cheap beside running
  * it.
  */
-const REMEMBERED_ROWS_MAX = 8;
+const REMEMBERED_ROWS_MAX = 32;
 
 /** A row that belongs to a response, before the response's number is known. */
 export type RowOfResponse<Table extends ResponseParts> = Omit<InsertObject<Database, Table>, "response_number"> & {

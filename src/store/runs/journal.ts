@@ -56,6 +56,11 @@ export class JournalSpan {
     return this.#end;
   }
 
+  /** Whether the journal has rows before this position. */
+  hasRowsBefore(position: number): boolean {
+    return this.#cut < position;
+  }
+
   /** How many characters could be removed from the journal. */
   get excess(): number {
     return this.findStart(NONE) - this.#cut;

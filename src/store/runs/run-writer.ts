@@ -3,6 +3,7 @@ import { StoreBusy } from "../../responses-api/ports.ts";
 import { RunLost } from "../../runs/ports.ts";
 import type { ConversationOutcome } from "../conversations/conversation-changes.ts";
 import { changeConversations, findUnheld, type Holder, noteConversations } from "../conversations/conversation-rows.ts";
+import { builtOnce, type StandIns } from "../database/built-once.ts";
 import { RowInserter } from "../database/row-inserter.ts";
 import type { Database } from "../database/schema.ts";
 import {
@@ -115,11 +116,7 @@ export class RunWriter {
     const plan = ended.size === 0 ? held : planCommit(jobs, this.#context(lost));
     const journal = writeJournal(plan.journal);
     const cut = this.#journal.findStart(this.#endedTails(plan));
-    await transaction
-      .deleteFrom("event_journal")
-      .where("worker", "=", this.#worker)
-      .where("position", "<", cut)
-      .execute();
+    if (this.#journal.hasRowsBefore(cut)) await cutJournal(transaction, { worker: this.#worker, cut });
     await this.#insertJournal(transaction, journal);
     await this.#inserter.insertParts(transaction, "event_chunks", plan.chunks);
     await this.#inserter.insertParts(transaction, "items", plan.items);
@@ -211,6 +208,16 @@ function holdersOf(jobs: readonly WriteJob[]): readonly Holder[] {
       : [],
   );
 }
+
+type JournalCut = { readonly worker: number; readonly cut: number };
+
+const cutJournal = builtOnce((db: Kysely<Database>, given: StandIns<JournalCut>) =>
+  db
+    .deleteFrom("event_journal")
+    .where("worker", "=", given.value("worker"))
+    .where("position", "<", given.value("cut"))
+    .compile(),
+);
 
 /** Whether a plan is at most one insert into the journal, which needs no transaction. */
 function isOneStatement(plan: CommitPlan): boolean {

@@ -1,6 +1,7 @@
 import { readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
 import type { Kysely } from "kysely";
+import { builtOnce, type StandIns } from "../database/built-once.ts";
 import type { Database } from "../database/schema.ts";
 import { isOwnNumber, type OwnWorkers, setNumber } from "../thread/own-workers.ts";
 import { removeDeadWorkers } from "./remove-dead-workers.ts";
@@ -42,16 +43,13 @@ export class WorkerLease {
 
   /** Returns false if another worker has removed this number as dead. The next `number` is then a new one. */
   async renew(number: number, db: Kysely<Database> = this.#db): Promise<boolean> {
-    const { numUpdatedRows } = await this.#noticingLocks(() =>
-      db
-        .updateTable("workers")
-        .set({ expires_at: Date.now() + LEASE_MS })
-        .where("id", "=", number)
-        .executeTakeFirstOrThrow(),
+    const { numAffectedRows } = await this.#noticingLocks(() =>
+      renewLease(db, { number, expiresAt: Date.now() + LEASE_MS }),
     );
     this.#noticeAbsence();
-    if (numUpdatedRows === 0n && this.#registered === number) this.#number = null;
-    return numUpdatedRows !== 0n;
+    const isRegistered = numAffectedRows === 1n;
+    if (!isRegistered && this.#registered === number) this.#number = null;
+    return isRegistered;
   }
 
   /** The other workers that are dead: their lease has expired, or their process is known to be gone. */
@@ -122,6 +120,16 @@ export class WorkerLease {
     this.#renewedAt = now;
   }
 }
+
+type Renewal = { readonly number: number; readonly expiresAt: number };
+
+const renewLease = builtOnce((db: Kysely<Database>, given: StandIns<Renewal>) =>
+  db
+    .updateTable("workers")
+    .set({ expires_at: given.value("expiresAt") })
+    .where("id", "=", given.value("number"))
+    .compile(),
+);
 
 /** Process numbers are only comparable within one host and process namespace. */
 const HOST = `${hostname()} ${pidNamespace()}`;
