@@ -55,13 +55,16 @@ export async function* bodyChunks(
 }
 
 /**
- * The whole body, if it is small and came together with the head, as most do; null if it has to be waited for or
- * decompressed.
+ * The whole body, if it says that it is small and comes together with the head, as most do. Null if it has to be waited
+ * for or decompressed.
  */
-export function arrivedBody(request: IncomingMessage, bytesMax: number): Buffer | null {
-  const { complete, readableLength, headers } = request;
-  if (!complete || readableLength === 0 || readableLength > bytesMax) return null;
-  if (headers["content-encoding"] !== undefined) return null;
+export async function promptBody(request: IncomingMessage, bytesMax: number): Promise<Buffer | null> {
+  const { headers } = request;
+  const size = Number(headers["content-length"] ?? Number.POSITIVE_INFINITY);
+  if (size > bytesMax || headers["content-encoding"] !== undefined) return null;
+  // Node parses what follows the head after the present callback, though in the same turn of the event loop.
+  if (!request.complete) await new Promise(setImmediate);
+  if (!request.complete || request.readableLength === 0) return null;
   const body: unknown = request.read();
   return Buffer.isBuffer(body) ? body : null;
 }

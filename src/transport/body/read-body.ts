@@ -6,13 +6,13 @@ import type { Contract, OperationRoute } from "../contract.ts";
 import type { Faults } from "../faults.ts";
 import type { TransportOptions } from "../options.ts";
 import {
-  arrivedBody,
   BODY_BYTES_PER_SECOND_MIN,
   type BodyFaults,
   type BodyLimits,
   type BodyTimeouts,
   decodeBody,
   hasBody,
+  promptBody,
 } from "./body-chunks.ts";
 import { parseJsonChunks } from "./parse-json.ts";
 import { type IncomingForm, readForm } from "./read-form.ts";
@@ -30,10 +30,7 @@ export interface IncomingBody extends Pick<IncomingForm, "request"> {
   readonly spool: IncomingForm["spool"] | null;
 }
 
-/**
- * Reads the body by its media type: a JSON value, lines, a form's parts, or bytes. Undefined if there is none. Returns
- * a promise unless a small body has already arrived.
- */
+/** Reads the body by its media type: a JSON value, lines, a form's parts, or bytes. Undefined if there is none. */
 export function readBody(
   route: OperationRoute,
   { request, spool }: IncomingBody,
@@ -141,15 +138,15 @@ type WholeBodyOptions = Pick<
   "bodyBytesMax" | "bodyIdleTimeoutMs" | "bodyTotalTimeoutMs" | "incoming"
 >;
 
-/** Passes the whole body to `read`, at once if it is small and has already arrived. */
-function readWhole<T>(
+/** Passes the whole body to `read`. */
+async function readWhole<T>(
   request: IncomingMessage,
   options: WholeBodyOptions,
   faults: Faults,
   read: (chunks: readonly Buffer[]) => T | Promise<T>,
-): T | Promise<T> {
-  const arrived = arrivedBody(request, Math.min(SMALL_BYTES, options.bodyBytesMax));
-  return arrived === null ? awaitWhole(request, options, faults, read) : read([arrived]);
+): Promise<T> {
+  const prompt = await promptBody(request, Math.min(SMALL_BYTES, options.bodyBytesMax));
+  return prompt === null ? awaitWhole(request, options, faults, read) : read([prompt]);
 }
 
 /** Passes the whole body to `read`. Its bytes count towards the budget `incoming` until `read` has finished. */
