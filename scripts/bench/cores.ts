@@ -45,7 +45,7 @@ export async function measureCores(): Promise<void> {
 }
 
 async function warmUp({ server, processes }: Side, load: LoadGenerator): Promise<void> {
-  const job = serverSide(server, { stores: true }).job({ ...ANSWER, count: 1500 * processes, atOnce: CONNECTIONS });
+  const job = serverSide(server, { stores: true }).job({ ...ANSWER, count: 1000 * processes, atOnce: CONNECTIONS });
   await load.performWell(job);
 }
 

@@ -142,7 +142,8 @@ async function perform(job: Job): Promise<Outcome> {
     while (mayBegin()) {
       const place = begun;
       begun += 1;
-      if (job.perSecond !== undefined) await sleep(startedAt + (place * 1000) / job.perSecond - performance.now());
+      if (job.perSecond !== undefined)
+        await sleep(Math.max(0, startedAt + (place * 1000) / job.perSecond - performance.now()));
       socket ??= connect({ port: job.port, host: "127.0.0.1", noDelay: true });
       if (!(await ask(socket, request, job, tally))) socket = null;
     }
