@@ -1,6 +1,10 @@
 import cluster, { type Worker } from "node:cluster";
+import { setTimeout as sleep } from "node:timers/promises";
 import { isToPrimary, type ToPrimary, type ToProcess } from "./messages.ts";
 import { passOnLines } from "./pass-on-lines.ts";
+
+/** How long messages and log lines of a process may arrive after its end, in milliseconds. */
+const CHANNEL_END_MS = 500;
 
 /** One of several serving processes, as the primary sees it. */
 export interface ForkedProcess {
@@ -40,10 +44,15 @@ export function forkProcess(): ForkedProcess {
   };
 }
 
-/** Waits for the end of the channel too, because the last messages may arrive after the process has ended. */
+/**
+ * Waits for the end of the channel too, because the last messages may arrive after the process has ended. But not for
+ * long: Node never reports it if the process was killed while it was handed a connection.
+ */
 async function endOf(worker: Worker, passedOn: Promise<void>): Promise<number | null> {
   worker.on("error", () => {}); // A message that could not be sent; the end follows.
-  await Promise.all([eventOf(worker, "exit"), eventOf(worker, "disconnect"), passedOn]);
+  const channelEnded = eventOf(worker, "disconnect");
+  await eventOf(worker, "exit");
+  await Promise.race([Promise.all([channelEnded, passedOn]), sleep(CHANNEL_END_MS)]);
   return worker.process.exitCode;
 }
 

@@ -57,8 +57,8 @@ export class JoinedProcess implements RateCounter {
     process.on("message", (message: unknown) => {
       if (isToProcess(message)) this.#receive(message);
     });
-    this.#seat = await this.#seats.ask((call) => send({ type: "join", call }), JOIN_TIMEOUT_MS);
-    assert(this.#seat !== null, "the primary gives each process a seat");
+    const seat = await this.#seats.ask((call) => send({ type: "join", call }), JOIN_TIMEOUT_MS);
+    assert(seat !== null, "the primary gives each process a seat");
   }
 
   /** Adds duties. Until then the primary gets no answer, and leaving waits. */
@@ -105,13 +105,14 @@ export class JoinedProcess implements RateCounter {
   #receive(message: ToProcess): void {
     switch (message.type) {
       case "seat":
+        this.#seat = message.seat; // Not after the wait for it: the next message may change it.
         return this.#seats.answer(message.call, message.seat);
       case "rateGranted":
         return this.#grants.answer(message.call, message.grant);
       case "scraped":
         return this.#scrapes.answer(message.call, message.text);
       case "speechMoved":
-        this.#seat = { ...this.seat, speechUrl: message.url };
+        if (this.#seat !== null) this.#seat = { ...this.#seat, speechUrl: message.url };
         return;
       case "measure":
         return void this.#measure(message.call);
