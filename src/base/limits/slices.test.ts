@@ -1,0 +1,36 @@
+import { expect, test } from "vitest";
+import { eachInSlices, mapInSlices } from "./slices.ts";
+
+/** Keeps the thread busy for this time. */
+function compute(ms: number): void {
+  for (const end = performance.now() + ms; performance.now() < end; );
+}
+
+async function turnsDuring(work: Promise<unknown>): Promise<number> {
+  let turns = 0;
+  const count = (): void => {
+    turns += 1;
+    next = setImmediate(count);
+  };
+  let next = setImmediate(count);
+  await work;
+  clearImmediate(next);
+  return turns;
+}
+
+test("a long list is worked on in order, with turns of the event loop in between", async () => {
+  const list = Array.from({ length: 100 }, (_, index) => index);
+  const seen: number[] = [];
+  const work = eachInSlices(list, (element) => {
+    compute(0.5);
+    seen.push(element);
+  });
+  expect(await turnsDuring(work)).toBeGreaterThan(3);
+  expect(seen).toEqual(list);
+});
+
+test("a short list takes no turn, and what fails is told", async () => {
+  expect(await turnsDuring(mapInSlices([1, 2], (element) => element * 2))).toBe(0);
+  expect(await mapInSlices([1, 2], (element, index) => element * 2 + index)).toEqual([2, 5]);
+  await expect(mapInSlices([1], () => JSON.parse("{"))).rejects.toThrow(SyntaxError);
+});
