@@ -340,3 +340,40 @@ test("a conversation of 5,000 items is read at once and paged in no time", async
   expect(pagingMs).toBeLessThan(20);
   expect(page?.items.map(({ id }) => id)).toEqual(numbersFrom(4_801, 4_900).map((number) => `msg_${number}`));
 });
+
+/** Stores a response that was kept in memory until its end. */
+async function storeWhole(
+  { events }: Store,
+  responseId: string,
+  conversation: string,
+  items: readonly [string, string],
+) {
+  const [input, output] = items;
+  const response = aResponse(responseId, { conversation: { id: conversation }, status: "completed" });
+  const run = { owner: OURS, response, inputItems: [anItem(input)] };
+  await events.storeWhole(run, [], { response, outputItems: [anItem(output)] });
+}
+
+test("a response that is stored whole adds its items after those that it saw, and frees the conversation", async () => {
+  const store = await openTestStore();
+  await begin(store, "conv_1", ["msg_0"]);
+  await store.conversations.lock(OURS, "conv_1", "resp_1");
+  await storeWhole(store, "resp_1", "conv_1", ["msg_1", "msg_2"]);
+  expect(await idsIn(store, "conv_1")).toEqual(["msg_0", "msg_1", "msg_2"]);
+  const chain = await store.responses.loadChain(OURS, "resp_1");
+  expect(chain?.[0]?.seen?.items.map(({ id }) => id)).toEqual(["msg_0"]);
+  expect(await store.conversations.lock(OURS, "conv_1", "resp_2")).toBeNull();
+});
+
+test("a response whose conversation another one has taken meanwhile is not stored whole", async () => {
+  const file = temporaryFile();
+  const [slept, other] = [await openTestStore({ file }), await openTestStore({ file })];
+  await begin(slept, "conv_1");
+  await slept.conversations.lock(OURS, "conv_1", "resp_1");
+  letLeasesRunOut(file);
+  expect(await other.conversations.lock(OURS, "conv_1", "resp_2")).toBeNull();
+  await expect(storeWhole(slept, "resp_1", "conv_1", ["msg_1", "msg_2"])).rejects.toThrow(RunLost);
+  expect(await slept.responses.findResponse(OURS, "resp_1")).toBeNull();
+  await storeWhole(other, "resp_2", "conv_1", ["msg_3", "msg_4"]);
+  expect(await idsIn(other, "conv_1")).toEqual(["msg_3", "msg_4"]);
+});
