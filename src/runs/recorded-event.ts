@@ -1,5 +1,5 @@
 import type { ResponseStreamEvent } from "../../generated/responses-api/types.ts";
-import { rememberJson } from "../base/json/json-text.ts";
+import { rememberedJson, rememberJson } from "../base/json/json-text.ts";
 import { readOwnJson } from "../base/json/read-json.ts";
 import type { UnnumberedEvent } from "./wire-event.ts";
 
@@ -47,7 +47,7 @@ export class RecordedWhole {
 
   /** Compact JSON with `sequence_number` and without `obfuscation`. */
   get json(): string {
-    this.#json ??= JSON.stringify(this.#event);
+    this.#json ??= jsonOfEvent(this.event);
     return this.#json;
   }
 
@@ -65,6 +65,13 @@ export class RecordedWhole {
   get size(): number {
     return this.json.length + EVENT_OVERHEAD;
   }
+}
+
+/** The JSON of an event. That of its response is not made again if it is remembered. */
+function jsonOfEvent(event: ResponseStreamEvent): string {
+  const response = "response" in event ? rememberedJson(event.response) : null;
+  if (response === null) return JSON.stringify(event);
+  return `{"type":"${event.type}","response":${response},"sequence_number":${event.sequence_number}}`;
 }
 
 /** The next piece of one part of an item. */

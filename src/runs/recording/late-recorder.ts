@@ -1,4 +1,5 @@
 import { assert } from "../../base/assert.ts";
+import { jsonOf, rememberJson } from "../../base/json/json-text.ts";
 import { Numbering } from "../numbering.ts";
 import type { ClosedRun, EventLog, OpenedRun } from "../ports.ts";
 import type { LiveFeed } from "../reading/live-feed.ts";
@@ -16,9 +17,11 @@ const EVENT_CHARACTERS = 64;
  * other.
  */
 export class LateRecorder implements EventRecorder {
+  readonly #responseId: string;
   readonly #log: EventLog;
   readonly #feed: LiveFeed;
-  readonly #recorder: StoredRecorder;
+  /** Records the run once it was stored early. */
+  #recorder: StoredRecorder | null = null;
   #run: OpenedRun | null = null;
   #kept: UnnumberedEvent[] = [];
   #keptCharacters = 0;
@@ -26,9 +29,9 @@ export class LateRecorder implements EventRecorder {
   #isStored = false;
 
   constructor(responseId: string, log: EventLog, feed: LiveFeed) {
+    this.#responseId = responseId;
     this.#log = log;
     this.#feed = feed;
-    this.#recorder = new StoredRecorder(responseId, log, feed, 0);
   }
 
   get isStored(): boolean {
@@ -41,8 +44,8 @@ export class LateRecorder implements EventRecorder {
   }
 
   record(events: readonly UnnumberedEvent[]): Promise<void> | undefined {
-    if (this.#isStored) return this.#recorder.record(events);
-    if (this.#storing !== null) return this.#storing.then(() => this.#recorder.record(events));
+    if (this.#recorder !== null) return this.#recorder.record(events);
+    if (this.#storing !== null) return this.#storing.then(() => this.record(events));
     this.#keep(events);
     return this.#keptCharacters < KEPT_CHARACTERS_MAX ? undefined : this.storeNow();
   }
@@ -55,17 +58,17 @@ export class LateRecorder implements EventRecorder {
 
   async advance(events: readonly UnnumberedEvent[], response: ClosedRun["response"]): Promise<void> {
     await this.storeNow();
-    await this.#recorder.advance(events, response);
+    await this.#recorder?.advance(events, response);
   }
 
   async close(events: readonly UnnumberedEvent[], end: ClosedRun): Promise<void> {
     if (this.#storing === null) return await (this.#storing = this.#storeWhole(events, end));
     await this.#storing;
-    await this.#recorder.close(events, end);
+    await this.#recorder?.close(events, end);
   }
 
   showUnstoredEnd(events: readonly UnnumberedEvent[]): void {
-    this.#recorder.showUnstoredEnd(events);
+    this.#recorder?.showUnstoredEnd(events);
   }
 
   closeFeed(): void {
@@ -91,7 +94,9 @@ export class LateRecorder implements EventRecorder {
   async #openEarly(): Promise<void> {
     const { run, events } = this.#take();
     assert(run !== null, "a run is opened before it is stored");
-    await this.#recorder.open(run, events);
+    const recorder = new StoredRecorder(this.#responseId, this.#log, this.#feed, 0);
+    await recorder.open(run, events);
+    this.#recorder = recorder;
     this.#isStored = true;
   }
 
@@ -99,6 +104,8 @@ export class LateRecorder implements EventRecorder {
     const { run, events } = this.#take();
     assert(run !== null, "a run is opened before it is closed");
     events.push(...last);
+    // Several events and the stored body have the same snapshots.
+    for (const { response } of [run, end]) rememberJson(response, jsonOf(response));
     await this.#log.storeWhole(run, new Numbering(0).number(events), end);
     this.#isStored = true;
     this.#feed.end();
