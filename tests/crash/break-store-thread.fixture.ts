@@ -14,11 +14,16 @@ function count(kind: keyof typeof counts): void {
   if (kind === direction && counts[kind] === Number(number)) process.kill(process.pid, "SIGKILL");
 }
 
+function noteStoreThread(worker: Worker): void {
+  storeThread = worker;
+}
+
 /** The store thread is sent lists of requests and answers with lists; no other thread does. */
+// oxlint-disable-next-line typescript/unbound-method -- both are called with their own worker below
 const { postMessage, emit } = Worker.prototype;
 Worker.prototype.postMessage = function (this: Worker, message: unknown, transfer?: never): void {
   if (Array.isArray(message)) {
-    storeThread = this;
+    noteStoreThread(this);
     count("sent");
   }
   postMessage.call(this, message, transfer);
