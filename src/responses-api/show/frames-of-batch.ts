@@ -3,8 +3,11 @@ import type { DeltaTemplate, RecordedDelta, RecordedEvent } from "../../runs/por
 import { paddingOf } from "./padding.ts";
 import { isPadded, renamedJson, type ShowOptions, shownJson, shownType } from "./shown-event.ts";
 
-/** The server-sent frames of events, as one reader sees them. */
-export function framesOf(batch: readonly RecordedEvent[], options: ShowOptions): string {
+/** A text has at least this many characters if more follows, so that a long batch is not one long text. */
+const TEXT_CHARACTERS = 32 * 1024;
+
+/** The server-sent frames of events, as one reader sees them: one text, or several if they are long. */
+export function* framesOf(batch: readonly RecordedEvent[], options: ShowOptions): Generator<string, void> {
   let frames = "";
   let deltas: DeltaFrames | null = null;
   for (const event of batch) {
@@ -15,8 +18,12 @@ export function framesOf(batch: readonly RecordedEvent[], options: ShowOptions):
       if (deltas?.template !== event.template) deltas = new DeltaFrames(event.template, options);
       frames += deltas.frameOf(event);
     }
+    if (frames.length >= TEXT_CHARACTERS) {
+      yield frames;
+      frames = "";
+    }
   }
-  return frames;
+  if (frames !== "") yield frames;
 }
 
 /** Writes the frames of deltas that share a template: all but their texts, numbers and padding is made once. */

@@ -28,15 +28,12 @@ export function shownEvents(batches: AsyncIterable<readonly RecordedEvent[]>, op
   return new EventFrames(shownFrames(batches, options));
 }
 
-/** The frames of each batch as one text. */
+/** The frames of each batch together. */
 export async function* shownFrames(
   batches: AsyncIterable<readonly RecordedEvent[]>,
   options: ShowOptions,
 ): AsyncGenerator<string, void> {
-  for await (const batch of batches) {
-    const frames = framesOf(batch, options);
-    if (frames !== "") yield frames;
-  }
+  for await (const batch of batches) yield* framesOf(batch, options);
 }
 
 const AS_STORED: ShowOptions = { padded: false, channels: null, dialect: false };

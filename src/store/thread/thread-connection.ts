@@ -8,6 +8,9 @@ import type { OwnWorkers } from "./own-workers.ts";
 
 type Result<Name extends keyof DatabaseCalls> = Awaited<ReturnType<DatabaseCalls[Name]>>;
 
+/** Jobs live for one commit, so the thread needs no more for new objects; without a limit it takes 64 MB. */
+const YOUNG_MEGABYTES_MAX = 16;
+
 interface WaitingCall {
   /** Takes `never`, because only the caller knows the type of the result. */
   readonly resolve: (result: never) => void;
@@ -40,6 +43,7 @@ export class ThreadConnection {
     this.#worker = new Worker(new URL("./store-thread.ts", import.meta.url), {
       env: {},
       execArgv: [],
+      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MEGABYTES_MAX },
     });
     this.#worker.on("message", (answers: readonly CallAnswer<never>[]) => {
       for (const answer of answers) this.#settle(answer);
