@@ -32,7 +32,8 @@ export function createAuthenticator(keys: KeyFinder): Authenticator {
     cached.delete(hash);
     const key = await keys.findByHash(hash);
     if (key === null) return null;
-    if (cached.size >= CACHED_KEYS_MAX) cached.clear();
+    const [oldest] = cached.size < CACHED_KEYS_MAX ? [] : cached.keys();
+    if (oldest !== undefined) cached.delete(oldest);
     cached.set(hash, { key, until: performance.now() + KEY_CACHE_MS });
     return key;
   };
