@@ -22,13 +22,22 @@ export type CallRequest = {
   };
 }[keyof DatabaseCalls];
 
-export type StoreRequest = OpenRequest | CallRequest;
+/** A piece of a long text of the next commit of this store. It has no answer. */
+export interface TextPiece {
+  readonly store: number;
+  readonly name: "text";
+  readonly piece: string;
+  /** Whether the text is complete with it. */
+  readonly isLast: boolean;
+}
+
+export type StoreRequest = OpenRequest | CallRequest | TextPiece;
 
 /** A request before it is known to be one of `StoreRequest`. */
 export interface SentRequest {
   readonly id: number;
   readonly store: number;
-  readonly name: StoreRequest["name"];
+  readonly name: Exclude<StoreRequest["name"], "text">;
   readonly args: readonly unknown[];
 }
 

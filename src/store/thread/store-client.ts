@@ -57,9 +57,7 @@ export class StoreClient implements DatabaseCalls {
   }
 
   commit(jobs: readonly WriteJob[]): Promise<readonly WriteOutcome[]> {
-    const outcomes = this.#thread.ask(this.#own.place, "commit", jobs);
-    this.#thread.send(); // Jobs were gathered before.
-    return outcomes;
+    return this.#thread.commit(this.#own.place, jobs);
   }
 
   findTail(responseId: string): Promise<Chunk | null> {

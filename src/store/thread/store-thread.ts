@@ -2,7 +2,15 @@
 import { isMainThread, parentPort } from "node:worker_threads";
 import { assert, assertNever } from "../../base/assert.ts";
 import { DatabaseOwner } from "./database-owner.ts";
-import { type CallAnswer, type CallRequest, messageOfError, type OpenRequest, type StoreRequest } from "./messages.ts";
+import { restoreLongTexts } from "./long-texts.ts";
+import {
+  type CallAnswer,
+  type CallRequest,
+  messageOfError,
+  type OpenRequest,
+  type StoreRequest,
+  type TextPiece,
+} from "./messages.ts";
 
 assert(!isMainThread && parentPort !== null, "this module is the start of a thread");
 const port = parentPort;
@@ -71,14 +79,38 @@ async function open([options, own]: OpenRequest["args"]): Promise<null> {
   return null;
 }
 
+/** The long texts of each store's next commit: those that are whole, and the pieces of the one that is arriving. */
+const longTexts = new Map<number, { readonly whole: string[]; pieces: string[] }>();
+
+function takePiece({ store, piece, isLast }: TextPiece): void {
+  const arriving = longTexts.get(store) ?? { whole: [], pieces: [] };
+  longTexts.set(store, arriving);
+  arriving.pieces.push(piece);
+  if (!isLast) return;
+  arriving.whole.push(arriving.pieces.join(""));
+  arriving.pieces = [];
+}
+
+function putTextsBack({ store, args }: CallRequest): void {
+  const arrived = longTexts.get(store);
+  if (arrived === undefined) return;
+  longTexts.delete(store);
+  restoreLongTexts(args, arrived.whole);
+}
+
 async function callStore(request: CallRequest): Promise<unknown> {
   const owner = owners.get(request.store);
   assert(owner !== undefined, "a store is opened before it is used");
+  if (request.name === "commit") putTextsBack(request);
   if (request.name === "close") owners.delete(request.store);
   return await call(await owner, request);
 }
 
+function receive(request: StoreRequest): void {
+  if (request.name === "text") takePiece(request);
+  else void settle(request.id, request.name === "open" ? open(request.args) : callStore(request));
+}
+
 port.on("message", (requests: readonly StoreRequest[]) => {
-  for (const request of requests)
-    void settle(request.id, request.name === "open" ? open(request.args) : callStore(request));
+  for (const request of requests) receive(request);
 });

@@ -1,9 +1,13 @@
 import { setImmediate } from "node:timers";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import { StoreStopped } from "../../runs/ports.ts";
+import type { WriteJob } from "../runs/commit-plan.ts";
+import { sizeOfJob } from "../runs/event-log.ts";
 import type { DatabaseCalls } from "./database-calls.ts";
 import type { DatabaseOptions } from "./database-owner.ts";
-import { type CallAnswer, errorOf, type SentRequest } from "./messages.ts";
+import { PIECE_CHARACTERS, piecesOf, withoutLongTexts } from "./long-texts.ts";
+import { type CallAnswer, errorOf, type SentRequest, type TextPiece } from "./messages.ts";
 import type { OwnWorkers } from "./own-workers.ts";
 
 type Result<Name extends keyof DatabaseCalls> = Awaited<ReturnType<DatabaseCalls[Name]>>;
@@ -32,7 +36,7 @@ export function storeThread(): ThreadConnection {
 export class ThreadConnection {
   readonly #worker: Worker;
   readonly #waiting = new Map<number, WaitingCall>();
-  #outgoing: SentRequest[] = [];
+  #outgoing: (SentRequest | TextPiece)[] = [];
   #lastId = 0;
   #fault: unknown = null;
   #hasEnded = false;
@@ -76,6 +80,33 @@ export class ThreadConnection {
     ...args: Parameters<DatabaseCalls[Name]>
   ): Promise<Result<Name>> {
     return this.#request(store, name, args);
+  }
+
+  /** Sends the jobs at once, because they were gathered before; long texts of theirs over several turns, ahead. */
+  async commit(store: number, jobs: readonly WriteJob[]): Promise<Result<"commit">> {
+    const size = jobs.reduce((sum, job) => sum + sizeOfJob(job), 0);
+    const texts: string[] = [];
+    const short = size <= PIECE_CHARACTERS ? jobs : withoutLongTexts(jobs, texts);
+    if (texts.length > 0) await this.#sendTexts(store, texts);
+    const outcomes = this.#request<Result<"commit">>(store, "commit", [short]);
+    this.send();
+    return await outcomes;
+  }
+
+  async #sendTexts(store: number, texts: readonly string[]): Promise<void> {
+    let characters = 0;
+    for (const text of texts) {
+      let left = text.length;
+      for (const piece of piecesOf(text)) {
+        left -= piece.length;
+        characters += piece.length;
+        this.#outgoing.push({ store, name: "text", piece, isLast: left === 0 });
+        if (characters < PIECE_CHARACTERS) continue;
+        this.send();
+        await nextTurn();
+        characters = 0;
+      }
+    }
   }
 
   /** Sends the calls that wait for the end of this turn. */
