@@ -51,32 +51,28 @@ test("many small commits are copied, too", async () => {
   await expect.poll(() => statSync(file).size, { timeout: 20_000 }).toBeGreaterThan(250 * 1_000);
 });
 
-test("a log that grew over its limit is emptied", async () => {
+test("a log that grew over its limit is started again, so that it does not grow on", async () => {
   const file = temporaryFile();
   mkdirSync(dirname(file), { recursive: true });
   const database = new DatabaseSync(file);
   database.exec("pragma journal_mode = wal; create table texts (text text)");
   const checkpoints = new Checkpoints(database, file, 10);
-  const commit = (): void => {
+  const copiedBytes = (): number => {
+    checkpoints.afterTransaction(); // The thread may have been busy after the last one.
+    return statSync(file).size;
+  };
+  const commit = async (round: number): Promise<void> => {
     const text = "x".repeat(LARGE);
+    database.exec("begin immediate");
+    checkpoints.afterTransaction(); // Nothing can be copied within a transaction.
     checkpoints.beforeStatement([text]);
     database.prepare("insert into texts values (?)").run(text);
+    database.exec("commit");
     checkpoints.afterTransaction();
+    await expect.poll(copiedBytes, { timeout: 20_000 }).toBeGreaterThan(round * LARGE);
   };
-  commit();
-  await expect.poll(() => statSync(file).size, { timeout: 20_000 }).toBeGreaterThan(LARGE);
-  await expect
-    .poll(
-      () => {
-        database.exec("begin immediate");
-        checkpoints.afterTransaction(); // Nothing can be emptied within a transaction.
-        database.exec("commit");
-        checkpoints.afterTransaction();
-        return statSync(`${file}-wal`).size;
-      },
-      { timeout: 20_000 },
-    )
-    .toBe(0);
+  for (let round = 1; round <= 4; round += 1) await commit(round);
+  expect(statSync(`${file}-wal`).size).toBeLessThan(2.5 * LARGE);
   await checkpoints.close();
   database.close();
 });
