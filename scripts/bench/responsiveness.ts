@@ -181,7 +181,6 @@ async function waitsDuring(url: string, work: () => Promise<unknown>): Promise<{
   await new Promise((resolve) => asking.once("message", resolve));
   await work();
   const told = new Promise<unknown>((resolve) => asking.once("message", resolve));
-  // oxlint-disable-next-line require-post-message-target-origin -- threads have no origins
   asking.postMessage("stop");
   const waits = await told;
   if (!isRecord(waits)) throw new Error("the asking thread told nothing");

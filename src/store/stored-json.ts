@@ -16,7 +16,6 @@ export function storedJson<Stored>(json: string): Stored {
 const AT_ONCE_CHARACTERS_MAX = 256 * 1024;
 
 /** The same. A long text is parsed in several turns of the event loop. */
-// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- The caller names the type of its column.
 export async function storedJsonInSlices<Stored>(json: string): Promise<Stored> {
   if (json.length <= AT_ONCE_CHARACTERS_MAX) return storedJson(json);
   // What is stored has more members than what was sent, so its limits are not those of a request.

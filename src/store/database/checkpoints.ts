@@ -9,8 +9,8 @@ const PAGE_BYTES = 4_096;
 /** A transaction adds about this many pages besides those of its text: each table and index that it changes. */
 const PAGES_PER_TRANSACTION = 4;
 /**
- * Beyond this many pages (16 MiB) a transaction copies what is left and starts the log again, so that it cannot grow on.
- * That takes some 10 ms; with 256 MiB it took 90.
+ * Beyond this many pages (16 MiB) a transaction copies what is left and starts the log again, so that it cannot grow
+ * on. That takes some 10 ms; with 256 MiB it took 90.
  */
 const LOG_PAGES_MAX = 4 * 1024;
 

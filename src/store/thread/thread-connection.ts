@@ -122,7 +122,6 @@ export class ThreadConnection {
     await this.#worker.terminate();
   }
 
-  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- The callers know the type of the result.
   #request<Answer>(store: number, name: SentRequest["name"], args: readonly unknown[]): Promise<Answer> {
     if (this.#hasEnded) return Promise.reject(stopped());
     const { promise, resolve, reject } = Promise.withResolvers<Answer>();
