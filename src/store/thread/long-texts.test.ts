@@ -8,12 +8,19 @@ const text = fc.oneof(
   fc.nat(3).map((extra) => "x".repeat(PIECE_CHARACTERS + extra)),
 );
 const { data } = fc.letrec<{ data: unknown }>((tie) => ({
-  data: fc.oneof(text, fc.integer(), fc.constant(null), fc.array(tie("data")), fc.dictionary(fc.string(), tie("data"))),
+  data: fc.oneof(
+    { maxDepth: 3 },
+    text,
+    fc.integer(),
+    fc.constant(null),
+    fc.array(tie("data"), { maxLength: 4 }),
+    fc.dictionary(fc.string(), tie("data"), { maxKeys: 4 }),
+  ),
 }));
 
 test("long texts are taken out of plain data, travel in pieces, and are put back where they were", () => {
   fc.assert(
-    fc.property(fc.array(data, { maxLength: 10 }), (values) => {
+    fc.property(fc.array(data, { maxLength: 4 }), (values) => {
       const texts: string[] = [];
       const sent: unknown[] = structuredClone([withoutLongTexts(values, texts)]);
       expect(longestTextOf(sent)).toBeLessThanOrEqual(LONG_CHARACTERS);
