@@ -66,6 +66,7 @@ const BROKEN: Readonly<Record<string, Sources>> = {
     "src/rate-limits/a.ts": 'import "../responses-api/admission.ts";',
     "src/responses-api/admission.ts": "",
   },
+  "processes-pass-counts-on": { "src/processes/a.ts": 'import "../runs/ports.ts";', "src/runs/ports.ts": "" },
   "tokenizers-are-a-leaf": { "src/tokenizers/a.ts": 'import "../runs/ports.ts";', "src/runs/ports.ts": "" },
   "stream-grammar-is-a-leaf": { "src/stream-grammar/a.ts": 'import "../runs/a.ts";', "src/runs/a.ts": "" },
   "telemetry-watches-ports": {
@@ -134,6 +135,7 @@ const BROKEN: Readonly<Record<string, Sources>> = {
   "caches-where-things-are-looked-up": { "src/servers/a.ts": 'import { LRUCache } from "lru-cache";' },
   "telemetry-libraries-in-telemetry": { "src/servers/a.ts": 'import pino from "pino";' },
   "programs-where-they-are-bounded": { "src/servers/a.ts": 'import { spawn } from "node:child_process";' },
+  "cluster-in-processes": { "src/servers/a.ts": 'import cluster from "node:cluster";' },
   "environment-in-config": { "src/servers/a.ts": "const { env } = process;" },
   "environment-by-no-back-door": { "src/servers/a.ts": 'import { env } from "node:process";' },
   "runs-do-no-io": { "src/runs/a.ts": 'import { readFile } from "node:fs/promises";' },

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startTestServer, type TestServer } from "../test-server.ts";
 import { verifies } from "../verifies.ts";
 import { readError } from "./catalogue-error.ts";
-import { bodyOf, createCall, createHead, RawConnection } from "./raw-connection.ts";
+import { bodyOf, createCall, createHead, isWhole, RawConnection } from "./raw-connection.ts";
 
 const BODY = { model: "antiphon-built-in", input: "Say hello" };
 
@@ -119,7 +119,10 @@ describe("a connection with garbage", () => {
     "Bearer \t",
   ])("is unauthorised with the key %j", async (authorization) => {
     const call = createCall("x", BODY).replace("Bearer x", authorization);
-    const received = await exchange(Buffer.from(call, "latin1"));
+    const connection = await RawConnection.open(server.url);
+    connection.send(Buffer.from(call, "latin1"));
+    const received = await connection.until(isWhole);
+    connection.leave();
     expect(received).toMatch(/^HTTP\/1\.1 401 /);
     readError(bodyOf(received));
   });
