@@ -101,6 +101,15 @@ test("a process whose store thread ends twice ends too, and a new one continues"
   await expect.poll(() => isAlive(server), { timeout: 20_000 }).toBe(false);
   expect(server.complaints()).toContain("The store thread ended and cannot be started again.");
   const after = await start(folder, `${model.origin}/v1`);
-  for (const clientView of clientViews) await checkClientView(after, clientView, nothingSeen());
+  for (const clientView of clientViews) await checkClientView(after, withoutBreak(clientView), nothingSeen());
   await checkConversation(after, conversation);
 }, 120_000);
+
+/**
+ * A stream whose log cannot be read any more ends with an `error` that is not an event of its run. One of the run is
+ * followed by `response.failed`.
+ */
+function withoutBreak(clientView: ClientView): ClientView {
+  const isBroken = clientView.events.at(-1)?.startsWith('{"type":"error"') === true;
+  return isBroken ? { ...clientView, events: clientView.events.slice(0, -1) } : clientView;
+}
