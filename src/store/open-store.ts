@@ -71,16 +71,11 @@ export interface Store {
 
 /** Opens the database in a thread of its own, so that no statement keeps the event loop waiting. */
 export async function openStore(options: StoreOptions): Promise<Store> {
-  const calls = await StoreClient.open(databaseOptions(options), options.onLost ?? throwLater);
-  return await assembleStore(calls, options, () => calls.isUp);
+  return await assembleStore(await StoreClient.open(databaseOptions(options), options.onLost ?? throwLater), options);
 }
 
 /** The parts of a store around what the owner of its database answers. */
-export async function assembleStore(
-  calls: DatabaseCalls,
-  options: StoreOptions,
-  isUp: () => boolean = () => true,
-): Promise<Store> {
+export async function assembleStore(calls: DatabaseCalls, options: StoreOptions): Promise<Store> {
   const db = new Kysely<Database>({ dialect: remoteDialect(calls) });
   const queue = new CommitQueue<WriteJob, WriteOutcome>({
     commit: (jobs) => calls.commit(jobs),
@@ -107,7 +102,7 @@ export async function assembleStore(
     expiry: calls,
     erasure: calls,
     quota,
-    isReady: async () => isUp() && (await calls.isSound().catch(() => false)),
+    isReady: () => calls.isSound().catch(() => false),
     hasRoom: () => succeeds(folder.probe()),
     close: async () => {
       await queue.close();

@@ -1,4 +1,5 @@
 import { assert } from "../base/assert.ts";
+import { readOwnJson } from "../base/json/read-json.ts";
 import { chunksOfText, readJsonInSlices } from "../base/json/read-json-in-slices.ts";
 
 /**
@@ -6,10 +7,8 @@ import { chunksOfText, readJsonInSlices } from "../base/json/read-json-in-slices
  * that were validated or made by us, and checking every row would cost more than reading it. Throws `SyntaxError` if
  * the row is damaged.
  */
-// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- The caller names the type of its column.
 export function storedJson<Stored>(json: string): Stored {
-  const value: Stored = JSON.parse(json);
-  return value;
+  return readOwnJson<Stored>(json);
 }
 
 /** Longer texts, in characters, are parsed in slices. */

@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
 import { type CompiledQuery, type InsertObject, type Kysely, sql } from "kysely";
 import type { Database, ResponseParts } from "./schema.ts";
 import { STATEMENT_VARIABLES_MAX } from "./sqlite.ts";
@@ -21,8 +20,7 @@ export type RowOfResponse<Table extends ResponseParts> = Omit<InsertObject<Datab
 };
 
 /**
- * Inserts rows in few statements, with a turn of the event loop between them. Caches the SQL of small inserts, which
- * would take longer to build than to run.
+ * Inserts rows in few statements. Caches the SQL of small inserts, which would take longer to build than to run.
  */
 export class RowInserter {
   readonly #queries = new Map<string, CompiledQuery>();
@@ -53,7 +51,6 @@ export class RowInserter {
     build: (slice: readonly Row[]) => CompiledQuery,
   ): Promise<void> {
     for (let start = 0; start < rows.length; ) {
-      if (start > 0) await nextTurn();
       const slice = sliceFrom(rows, start);
       start += slice.length;
       await db.executeQuery({

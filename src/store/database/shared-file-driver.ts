@@ -9,8 +9,8 @@ const RETRY_MS_MAX = 25;
 
 /**
  * One connection, used by all callers in turn, to a file that other processes write too. SQLite itself never waits for
- * a lock, because that would block the whole process. A caller that needs a lock of another process retries, and others
- * can read in between.
+ * a lock, because that would block the whole store thread. A caller that needs a lock of another process retries, and
+ * others can read in between.
  */
 export class SharedFileDriver extends SqliteDriver {
   readonly #lockWaitMs: number;

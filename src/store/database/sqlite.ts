@@ -38,7 +38,7 @@ export interface SqliteOptions {
 export function sqliteDialect(file: string, options: SqliteOptions): SqliteDialect {
   const { lockWaitMs, sync } = options;
   if (file !== ":memory:") makePrivateFile(file);
-  const database = new DatabaseSync(file, { timeout: 0 }); // The driver waits instead, without blocking the process.
+  const database = new DatabaseSync(file, { timeout: 0 }); // The driver waits instead, without blocking the thread.
   enterWriteAheadMode(database, lockWaitMs);
   database.exec(`
     pragma synchronous = ${sync};

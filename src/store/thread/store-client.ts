@@ -43,13 +43,9 @@ export class StoreClient implements DatabaseCalls {
     return client;
   }
 
-  /** False while the thread is being started again. */
-  get isUp(): boolean {
-    return this.#isUp;
-  }
-
-  isSound(): Promise<boolean> {
-    return this.#thread.ask(this.#own.place, "isSound");
+  /** Resolves to false at once while the thread is being started again. */
+  async isSound(): Promise<boolean> {
+    return this.#isUp && (await this.#thread.ask(this.#own.place, "isSound"));
   }
 
   query(statement: Statement): Promise<StatementResult> {
