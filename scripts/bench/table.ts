@@ -41,7 +41,7 @@ function columnsOf({ base }: Place): readonly Column[] {
   return COLUMNS.filter((column) => column !== "base" || base !== null);
 }
 
-/** Measures with one server of each checkout. The first round is a warm-up. */
+/** Measures with one server of each checkout, once they are warm. */
 async function same(row: Row, place: Place): Promise<readonly Round[]> {
   const { upstream } = place;
   const base = place.base === null ? null : await startServer({ root: place.base.root, upstream });
@@ -51,13 +51,14 @@ async function same(row: Row, place: Place): Promise<readonly Round[]> {
   sides.set("tree", serverSide(tree, { stores: true })).set("store:false", serverSide(tree, { stores: false }));
   sides.set("upstream", upstreamSide(upstream));
   try {
+    for (const side of sides.values()) await (row.warmUp ?? row.measure)(side, place.load);
     const rounds: Round[] = [];
-    for (let round = 0; round <= ROUNDS; round += 1) {
+    for (let round = 0; round < ROUNDS; round += 1) {
       const values = new Map<Column, readonly number[]>();
       const order = [...sides];
       for (const [column, side] of round % 2 === 0 ? order : order.toReversed())
         values.set(column, await row.measure(side, place.load));
-      if (round > 0) rounds.push(values);
+      rounds.push(values);
     }
     return rounds;
   } finally {
