@@ -10,8 +10,17 @@ import type {
   ToolChoice,
 } from "../../generated/responses-api/types.ts";
 import type { TraceContext } from "../base/trace-context.ts";
+import type { HostedCall, HostedFunction, HostedItemEvent, HostedOutput } from "./hosted.ts";
 import type { RecordedEvent } from "./recorded-event.ts";
 
+export type {
+  HostedCall,
+  HostedFunction,
+  HostedItem,
+  HostedItemEvent,
+  HostedOutput,
+  ToolStep,
+} from "./hosted.ts";
 export { DeltaTemplate, endsRun, RecordedDelta, type RecordedEvent, RecordedWhole } from "./recorded-event.ts";
 
 /**
@@ -22,6 +31,12 @@ export interface Owner {
   readonly project: string;
 }
 
+/** An item of a context; calls of hosted tools are in the model's words instead of their wire form. */
+export type ContextItem = InputItem | HostedCall | HostedOutput;
+
+/** A tool that a model is offered: run by the client, or a function that this server runs. */
+export type OfferedTool = Tool | HostedFunction;
+
 /**
  * The request for one turn of a model. Items are in context order and resolved: no `item_reference`, no extension
  * parts, and sealed reasoning is opened.
@@ -29,9 +44,9 @@ export interface Owner {
 export interface ModelRequest {
   readonly model: string;
   readonly instructions: string | null;
-  readonly items: readonly InputItem[];
-  /** The tools of the request, and those that its items added. */
-  readonly tools: readonly Tool[];
+  readonly items: readonly ContextItem[];
+  /** The tools that the client runs, those that items added, and the functions of hosted tools. */
+  readonly tools: readonly OfferedTool[];
   readonly toolChoice: ToolChoice;
   readonly parallelToolCalls: boolean;
   readonly text: TextConfig;
@@ -83,9 +98,10 @@ export type ModelEvent =
   /** If `callId` is null, the run makes one. The deltas of a `custom` call are its free-form input, not JSON. */
   | {
       readonly type: "call_started";
-      readonly kind: "function" | "custom";
+      readonly kind: "function" | "custom" | "hosted";
       readonly callId: string | null;
       readonly name: string;
+      /** Of a hosted function: its server. */
       readonly namespace?: string;
     }
   | { readonly type: "call_delta"; readonly text: string }
@@ -99,6 +115,9 @@ export type ModelEvent =
       readonly isCut?: boolean;
     }
   /** A summary of the conversation so far, sealed for its owner: one whole item. */
+  | HostedItemEvent
+  /** What hosted tools used so far. */
+  | { readonly type: "tool_usage"; readonly usage: Response["tool_usage"] }
   | { readonly type: "compaction"; readonly encryptedContent: string }
   /** A piece of the spoken answer, in base64. It belongs to no item. Only this server's own voices make it. */
   | { readonly type: "audio_delta"; readonly audio: string }

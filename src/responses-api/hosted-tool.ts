@@ -1,0 +1,142 @@
+import type { StoredItem, Tool, ToolInput, ToolOutputContentPart } from "../../generated/responses-api/types.ts";
+import type { HostedFunction, HostedItem, ToolStep } from "../runs/ports.ts";
+import type { ModelAbilities, Owner } from "../runs/ports.ts";
+
+/** The names of tool kinds in the setting `TOOLS`, in keys and in metrics. */
+export type ToolKind =
+  | "web_search"
+  | "file_search"
+  | "code_interpreter"
+  | "computer"
+  | "mcp"
+  | "image_generation"
+  | "shell"
+  | "local_shell"
+  | "apply_patch"
+  | "tool_search";
+
+/** One kind of tool that this server offers. It knows its wire items, and nothing of models. */
+export interface HostedTool {
+  readonly kind: ToolKind;
+  /** The types of `tools[]` that it serves. */
+  readonly types: readonly ToolInput["type"][];
+  /**
+   * Why this tool cannot be had as it was asked for; null if it can. Does no I/O.
+   */
+  refusal(tool: ToolInput, user: ToolUser): ToolRefusal | null;
+  /**
+   * Prepares the tool for one response: may list, connect, or make a container. Rejects with `ModelError` if the
+   * response cannot be made without it. The signal in `scope` stops it.
+   */
+  open(tool: ToolInput, scope: ToolScope): Promise<OpenTool>;
+}
+
+/** A whole sentence for the client that says what is missing and what would help. */
+export interface ToolRefusal {
+  readonly reason: string;
+  /** The member of the tool that is at fault; null if the tool cannot be had at all. */
+  readonly member: string | null;
+  /**
+   * `unavailable`: the tool may be left out of the request unless the request depends on it. `needed`: the tool holds
+   * what only it could honour, such as an MCP server. `invalid`: the request is wrong.
+   */
+  readonly grade: "unavailable" | "needed" | "invalid";
+}
+
+export interface ToolUser {
+  readonly owner: Owner;
+}
+
+/** What a tool may know of the response that it serves. */
+export interface ToolScope extends ToolUser {
+  readonly responseId: string;
+  readonly include: readonly string[];
+  /** The context of the response, oldest first. */
+  readonly context: readonly StoredItem[];
+  readonly abilities: ModelAbilities;
+  /** Aborts when the response ends or is cancelled. */
+  readonly signal: AbortSignal;
+  /** A new item id of this response, such as `mcp_…`. Counts, so a restarted run makes the same ids again. */
+  newItemId(prefix: string): string;
+}
+
+/** A tool that is ready for one response. */
+export interface OpenTool {
+  /** In a stable order and with stable JSON, since the prompt caches of model servers depend on it. */
+  readonly functions: readonly HostedFunction[];
+  /** Added to the instructions; null if there is nothing to say. */
+  readonly note: string | null;
+  /** Items that come first in the stream, such as `mcp_list_tools`, in their first and last form. */
+  readonly opening: readonly OpeningItem[];
+  /** Calls that run before the model is asked, such as approved ones. */
+  readonly pending: readonly PendingCall[];
+  /** Begins a call of one of `functions`. Does no I/O. */
+  call(name: string, made: MadeCall): ToolCall;
+  close(): Promise<void>;
+}
+
+export interface OpeningItem {
+  readonly first: HostedItem;
+  readonly last: HostedItem;
+}
+
+/** A call as the model made it. Its arguments may still be arriving. */
+export interface MadeCall {
+  readonly callId: string;
+  readonly newItemId: ToolScope["newItemId"];
+}
+
+/** A call whose arguments are known before the model is asked. */
+export interface PendingCall {
+  readonly name: string;
+  readonly callId: string;
+  readonly arguments: string;
+  readonly approvalRequestId: string | null;
+  readonly call: ToolCall;
+}
+
+export interface ToolCall {
+  /** The first form of its item; null if the item is shown only when it is whole, as approvals and client calls are. */
+  readonly item: HostedItem | null;
+  /** What of the arguments is streamed: all of it, the decoded string of one member, or nothing. */
+  readonly streams: "arguments" | { readonly member: string } | null;
+  /**
+   * What a second run of the call could do. `none`: nothing. `sandboxed`: change a session of ours. `may_have`: change
+   * the world, so that it never runs twice in silence.
+   */
+  readonly effect: "none" | "sandboxed" | "may_have";
+  /**
+   * Runs the call. Faults of the world, wrong arguments included, are outcomes with a sentence for the model. A throw is
+   * a fault of this server. Ends early when `signal` aborts.
+   */
+  run(args: string, signal: AbortSignal): AsyncGenerator<ToolStep, ToolOutcome>;
+}
+
+export type ToolOutcome =
+  /** The last form of its item, what the model is shown, and what it may cite. */
+  | {
+      readonly type: "ran";
+      readonly item: HostedItem;
+      readonly output: string;
+      readonly parts: readonly ToolOutputContentPart[];
+      readonly sources: readonly Citable[];
+      /** Items that follow, such as the output of a shell call, in their first and last form. */
+      readonly following?: readonly OpeningItem[];
+      /** Functions that can be called from now on, as a tool search finds them. */
+      readonly found?: readonly Tool[];
+      readonly usage?: ToolUsage;
+    }
+  /** The item asks the client for something; it ends the response after this turn. */
+  | { readonly type: "asks"; readonly first: HostedItem; readonly item: HostedItem };
+
+/** Added to the `tool_usage` of the response. */
+export interface ToolUsage {
+  readonly webSearches?: number;
+  readonly imageInputTokens?: { readonly text: number; readonly image: number };
+  readonly imageOutputTokens?: { readonly text: number; readonly image: number };
+}
+
+/** What a text may cite. The number is unique in its response and is told to the model, such as `web:3`. */
+export type Citable =
+  | { readonly type: "web"; readonly number: number; readonly url: string; readonly title: string }
+  | { readonly type: "file"; readonly number: number; readonly fileId: string; readonly filename: string };
