@@ -127,7 +127,9 @@ export type ToolOutcome =
       readonly usage?: ToolUsage;
     }
   /** The item asks the client for something; it ends the response after this turn. */
-  | { readonly type: "asks"; readonly first: HostedItem; readonly item: HostedItem };
+  | { readonly type: "asks"; readonly first: HostedItem; readonly item: HostedItem }
+  /** The call could not become an item, for its arguments are wrong. Nothing is shown; the model is told why. */
+  | { readonly type: "told"; readonly output: string };
 
 /** Added to the `tool_usage` of the response. */
 export interface ToolUsage {
