@@ -43,8 +43,11 @@ export interface ToolRefusal {
   readonly grade: "unavailable" | "needed" | "invalid";
 }
 
+/** For whom a tool works. */
 export interface ToolUser {
   readonly owner: Owner;
+  /** What the model can be shown. */
+  readonly abilities: ModelAbilities;
 }
 
 /** What a tool may know of the response that it serves. */
@@ -53,7 +56,6 @@ export interface ToolScope extends ToolUser {
   readonly include: readonly string[];
   /** The context of the response, oldest first. */
   readonly context: readonly StoredItem[];
-  readonly abilities: ModelAbilities;
   /** Aborts when the response ends or is cancelled. */
   readonly signal: AbortSignal;
   /** A new item id of this response, such as `mcp_…`. Counts, so a restarted run makes the same ids again. */

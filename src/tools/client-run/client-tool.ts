@@ -1,0 +1,102 @@
+import type { Validate } from "../../../generated/responses-api/readers.js";
+import type { ToolInput } from "../../../generated/responses-api/types.ts";
+import { jsonOrUndefined } from "../../base/json/read-json.ts";
+import { isRecord } from "../../base/json/records.ts";
+import type {
+  HostedTool,
+  MadeCall,
+  OpenTool,
+  ToolCall,
+  ToolKind,
+  ToolOutcome,
+  ToolRefusal,
+  ToolUser,
+} from "../../responses-api/hosted-tool.ts";
+import type { HostedFunction, HostedItem, ToolStep } from "../../runs/ports.ts";
+
+/** A tool that the model calls through this server and that the client runs. */
+export interface ClientTool<Tool extends ToolInput, Item extends HostedItem> {
+  readonly kind: ToolKind;
+  readonly types: readonly Tool["type"][];
+  readonly idPrefix: string;
+  readonly validate: Validate<Item>;
+  isOne(tool: ToolInput): tool is Tool;
+  /** Why the tool cannot be had; null, as when it is absent, if it can. */
+  refusal?(tool: Tool, user: ToolUser): ToolRefusal | null;
+  /** The function that the model is offered. */
+  offer(tool: Tool): Pick<HostedFunction, "name" | "description" | "parameters"> & { readonly note?: string };
+  /**
+   * The item of a call, unchecked, in its first and last form. `args` are what the model wrote.
+   */
+  itemOf(
+    args: Readonly<Record<string, unknown>>,
+    names: CallNames,
+    tool: Tool,
+  ): { readonly first: Item; last: unknown };
+}
+
+export interface CallNames {
+  readonly id: string;
+  readonly callId: string;
+}
+
+/** The tool as the tool loop sees it: a call whose arguments make a valid item ends the response. */
+export function hostedClientTool<Tool extends ToolInput, Item extends HostedItem>(
+  client: ClientTool<Tool, Item>,
+): HostedTool {
+  return {
+    kind: client.kind,
+    types: client.types,
+    refusal: (tool, user) => (client.isOne(tool) ? (client.refusal?.(tool, user) ?? null) : null),
+    open: async (tool) => {
+      if (!client.isOne(tool)) throw new Error(`a ${client.kind} tool cannot be opened from ${tool.type}`);
+      return openClientTool(client, tool);
+    },
+  };
+}
+
+function openClientTool<Tool extends ToolInput, Item extends HostedItem>(
+  client: ClientTool<Tool, Item>,
+  tool: Tool,
+): OpenTool {
+  const { note = null, ...offered } = client.offer(tool);
+  return {
+    functions: [{ type: "hosted_function", server: null, ...offered }],
+    note,
+    opening: [],
+    pending: [],
+    call: (_name, made) => callOf(client, tool, made),
+    close: async () => {},
+  };
+}
+
+function callOf<Tool extends ToolInput, Item extends HostedItem>(
+  client: ClientTool<Tool, Item>,
+  tool: Tool,
+  made: MadeCall,
+): ToolCall {
+  return {
+    item: null,
+    streams: null,
+    effect: "none", // Nothing happens here; the client acts.
+    async *run(args): AsyncGenerator<ToolStep, ToolOutcome> {
+      const read = args.trim() === "" ? {} : jsonOrUndefined(args);
+      if (!isRecord(read)) return told("The arguments are not a JSON object.");
+      const names = { id: made.newItemId(client.idPrefix), callId: made.callId };
+      const { first, last } = client.itemOf(read, names, tool);
+      if (client.validate(last)) return { type: "asks", first, item: last };
+      return told(`The arguments are wrong: ${faultOf(client.validate)}.`);
+    },
+  };
+}
+
+function told(fault: string): ToolOutcome {
+  return { type: "told", output: `${fault} Nothing was done. Call the tool again with arguments that fit.` };
+}
+
+function faultOf({ errors }: Validate<HostedItem>): string {
+  const fault = errors?.[0];
+  if (fault === undefined) return "they do not fit the schema";
+  const place = fault.instancePath.split("/").slice(2).join(".");
+  return `${place === "" ? "" : `${place} `}${fault.message ?? "does not fit the schema"}`;
+}

@@ -1,0 +1,40 @@
+import type { LocalShellCall, ToolInput } from "../../../generated/responses-api/types.ts";
+import { validateLocalShellCall } from "../../../generated/responses-api/validators.js";
+import type { HostedTool } from "../../responses-api/hosted-tool.ts";
+import { type ClientTool, hostedClientTool } from "./client-tool.ts";
+
+const LOCAL_SHELL: ClientTool<Extract<ToolInput, { type: "local_shell" }>, LocalShellCall> = {
+  kind: "local_shell",
+  types: ["local_shell"],
+  idPrefix: "lsh",
+  validate: validateLocalShellCall,
+  isOne: (tool) => tool.type === "local_shell",
+  offer: () => ({
+    name: "local_shell",
+    description: "Runs a program on the user's machine. No shell reads the arguments: for pipes run bash -lc.",
+    parameters: {
+      type: "object",
+      properties: {
+        command: { type: "array", items: { type: "string" }, description: "The program and its arguments." },
+        working_directory: { type: "string" },
+        timeout_ms: { type: "integer" },
+        env: { type: "object", additionalProperties: { type: "string" } },
+      },
+      required: ["command"],
+    },
+  }),
+  itemOf: ({ command, env, timeout_ms, working_directory }, { id, callId }) => {
+    const call = { id, type: "local_shell_call" as const, call_id: callId };
+    const options = {
+      ...(timeout_ms == null ? {} : { timeout_ms }),
+      ...(working_directory == null ? {} : { working_directory }),
+    };
+    return {
+      first: { ...call, status: "in_progress", action: { type: "exec", command: [], env: {} } },
+      last: { ...call, status: "completed", action: { type: "exec", command, env: env ?? {}, ...options } },
+    };
+  },
+};
+
+/** The tool `local_shell`: the client runs the program. */
+export const localShellTool: HostedTool = hostedClientTool(LOCAL_SHELL);

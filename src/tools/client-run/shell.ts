@@ -1,0 +1,61 @@
+import type { ShellCall, ToolInput } from "../../../generated/responses-api/types.ts";
+import { validateShellCall } from "../../../generated/responses-api/validators.js";
+import type { HostedTool, ToolRefusal } from "../../responses-api/hosted-tool.ts";
+import { type ClientTool, hostedClientTool } from "./client-tool.ts";
+
+type ShellInput = Extract<ToolInput, { type: "shell" }>;
+
+const COMMANDS_MAX = 10;
+
+const SHELL: ClientTool<ShellInput, ShellCall> = {
+  kind: "shell",
+  types: ["shell"],
+  idPrefix: "sh",
+  validate: validateShellCall,
+  isOne: (tool) => tool.type === "shell",
+  refusal: noContainer,
+  offer: (tool) => ({
+    name: "shell",
+    description: `Runs shell commands on the user's machine, one after the other.${skillsOf(tool)}`,
+    parameters: {
+      type: "object",
+      properties: {
+        commands: { type: "array", items: { type: "string" }, minItems: 1, maxItems: COMMANDS_MAX },
+        timeout_ms: { type: "integer", description: "For each command." },
+        max_output_length: { type: "integer", description: "In characters." },
+      },
+      required: ["commands"],
+    },
+  }),
+  itemOf: ({ commands, max_output_length, timeout_ms }, { id, callId }, { environment }) => {
+    const limits = { max_output_length: max_output_length ?? null, timeout_ms: timeout_ms ?? null };
+    const shown = environment?.type === "local" ? ({ type: "local" } as const) : null;
+    const call = { id, type: "shell_call" as const, call_id: callId, environment: shown };
+    const started = { commands: [], max_output_length: null, timeout_ms: null };
+    return {
+      first: { ...call, status: "in_progress", action: started },
+      last: { ...call, status: "completed", action: { commands, ...limits } },
+    };
+  },
+};
+
+/** The tool `shell` without a container: the client runs the commands. */
+export const shellTool: HostedTool = hostedClientTool(SHELL);
+
+function noContainer({ environment }: ShellInput): ToolRefusal | null {
+  if (environment == null || environment.type === "local") return null;
+  const reason = "This server has no containers to run commands in. With the environment 'local' the client runs them.";
+  return {
+    reason,
+    member: "environment",
+    grade: environment.type === "container_reference" ? "needed" : "unavailable",
+  };
+}
+
+/** The skills that the client has, so that the model can read them by commands. */
+function skillsOf({ environment }: ShellInput): string {
+  const skills = environment?.type === "local" ? (environment.skills ?? []) : [];
+  if (skills.length === 0) return "";
+  const lines = skills.map(({ name, description, path }) => `- ${name} (${path}): ${description}`);
+  return ` Skills are folders with instructions; read one before you do what it is for:\n${lines.join("\n")}`;
+}
