@@ -10,12 +10,13 @@ import type {
   ToolChoice,
 } from "../../generated/responses-api/types.ts";
 import type { TraceContext } from "../base/trace-context.ts";
-import type { HostedCall, HostedFunction, HostedItemEvent, HostedOutput } from "./hosted.ts";
+import type { HostedCall, HostedFunction, HostedFunctionChoice, HostedItemEvent, HostedOutput } from "./hosted.ts";
 import type { RecordedEvent } from "./recorded-event.ts";
 
 export type {
   HostedCall,
   HostedFunction,
+  HostedFunctionChoice,
   HostedItem,
   HostedItemEvent,
   HostedOutput,
@@ -47,7 +48,7 @@ export interface ModelRequest {
   readonly items: readonly ContextItem[];
   /** The tools that the client runs, those that items added, and the functions of hosted tools. */
   readonly tools: readonly OfferedTool[];
-  readonly toolChoice: ToolChoice;
+  readonly toolChoice: ToolChoice | HostedFunctionChoice;
   readonly parallelToolCalls: boolean;
   readonly text: TextConfig;
   readonly reasoning: { readonly effort: string | null; readonly summary: string | null };
@@ -114,10 +115,10 @@ export type ModelEvent =
       readonly arguments: Readonly<Record<string, unknown>>;
       readonly isCut?: boolean;
     }
-  /** A summary of the conversation so far, sealed for its owner: one whole item. */
   | HostedItemEvent
   /** What hosted tools used so far. */
   | { readonly type: "tool_usage"; readonly usage: Response["tool_usage"] }
+  /** A summary of the conversation so far, sealed for its owner: one whole item. */
   | { readonly type: "compaction"; readonly encryptedContent: string }
   /** A piece of the spoken answer, in base64. It belongs to no item. Only this server's own voices make it. */
   | { readonly type: "audio_delta"; readonly audio: string }
