@@ -67,7 +67,13 @@ export class AnswerMeter {
       case "message_finished":
         this.#open = null;
         return event;
-      // Events that occur once, and audio, which model servers do not send.
+      // Events that occur once, and those of voices and tools, which model servers do not send.
+      case "item_started":
+      case "item_delta":
+      case "item_written":
+      case "item_step":
+      case "item_finished":
+      case "tool_usage":
       case "call_finished":
       case "audio_delta":
       case "audio_transcript_delta":

@@ -29,7 +29,10 @@ export class Numbering {
     if (event.type === "response.reasoning_summary_text.delta") return this.#delta(event, event.summary_index, number);
     if (
       event.type === "response.function_call_arguments.delta" ||
-      event.type === "response.custom_tool_call_input.delta"
+      event.type === "response.custom_tool_call_input.delta" ||
+      event.type === "response.mcp_call_arguments.delta" ||
+      event.type === "response.code_interpreter_call_code.delta" ||
+      event.type === "response.apply_patch_call_operation_diff.delta"
     )
       return this.#delta(event, 0, number);
     return RecordedWhole.of(numberEvent(event, number));

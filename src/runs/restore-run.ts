@@ -1,5 +1,6 @@
 import type { OutputItem, ResponseStreamEvent } from "../../generated/responses-api/types.ts";
-import type { ModelEvent, RecordedEvent } from "./ports.ts";
+import { isHostedItem } from "./blocks/hosted-shapes.ts";
+import type { HostedItemEvent, ModelEvent, RecordedEvent, ToolStep } from "./ports.ts";
 import type { RunPlan, RunSignal, RunState } from "./run-state.ts";
 import { initialState, type Transition, transition } from "./transition.ts";
 import type { UnnumberedEvent } from "./wire-event.ts";
@@ -59,7 +60,9 @@ function isBeginning({ type }: RecordedEvent): boolean {
 function signalsOf(event: ResponseStreamEvent): readonly RunSignal[] {
   if (event.type === "response.queued") return [{ type: "queued" }];
   if (event.type === "response.in_progress") return [{ type: "accepted" }];
-  const heard = modelEventOf(event);
+  const end = /^response\.\w+\.(completed|failed)$/.exec(event.type)?.[1];
+  if (end !== undefined) return [{ type: "item_end_shown", failed: end === "failed" }];
+  const heard = itemEventOf(event) ?? modelEventOf(event);
   return heard === null ? [] : [{ type: "model", event: heard }];
 }
 
@@ -96,14 +99,61 @@ function modelEventOf(event: ResponseStreamEvent): ModelEvent | null {
   }
 }
 
+/** The event of the tool loop that caused a wire event. */
+function itemEventOf(event: ResponseStreamEvent): HostedItemEvent | null {
+  switch (event.type) {
+    case "response.output_item.added":
+      return isHostedItem(event.item) ? { type: "item_started", item: event.item } : null;
+    case "response.output_item.done":
+      return isHostedItem(event.item) ? { type: "item_finished", item: event.item } : null;
+    case "response.mcp_call_arguments.delta":
+    case "response.code_interpreter_call_code.delta":
+    case "response.apply_patch_call_operation_diff.delta":
+    case "response.shell_call_command.delta":
+      return { type: "item_delta", text: event.delta };
+    case "response.shell_call_command.added":
+      return { type: "item_delta", text: "" };
+    case "response.mcp_call_arguments.done":
+    case "response.code_interpreter_call_code.done":
+    case "response.apply_patch_call_operation_diff.done":
+    case "response.shell_call_command.done":
+      return { type: "item_written" };
+    default: {
+      const step = stepOf(event);
+      return step === null ? null : { type: "item_step", step };
+    }
+  }
+}
+
+function stepOf(event: ResponseStreamEvent): ToolStep | null {
+  switch (event.type) {
+    case "response.web_search_call.searching":
+    case "response.file_search_call.searching":
+      return { type: "searching" };
+    case "response.code_interpreter_call.interpreting":
+      return { type: "interpreting" };
+    case "response.image_generation_call.generating":
+      return { type: "generating" };
+    case "response.image_generation_call.partial_image": {
+      const { type: _type, item_id: _id, output_index: _index, sequence_number: _number, ...picture } = event;
+      return { type: "partial_image", ...picture };
+    }
+    case "response.shell_call_output_content.delta":
+      return { type: "command_printed", stdout: event.delta.stdout ?? "", stderr: event.delta.stderr ?? "" };
+    case "response.shell_call_output_content.done": {
+      const [output] = event.output;
+      return output === undefined ? null : { type: "command_ended", output };
+    }
+    default:
+      return null;
+  }
+}
+
 function endEventOf(item: OutputItem): ModelEvent | null {
   const { type } = item;
   if (type === "message") return { type: "message_finished" };
-  if (type !== "tool_search_call" && type !== "function_call" && type !== "custom_tool_call") return null;
-  const cut = item.status === "incomplete" ? { isCut: true } : {};
-  if (type !== "tool_search_call") return { type: "call_finished", ...cut };
-  // Only the `done` event has the arguments.
-  return { type: "tool_search", callId: item.call_id, arguments: item.arguments, ...cut };
+  if (type !== "function_call" && type !== "custom_tool_call") return null;
+  return { type: "call_finished", ...(item.status === "incomplete" ? { isCut: true } : {}) };
 }
 
 function startEventOf(item: OutputItem): ModelEvent | null {

@@ -6,12 +6,11 @@ import type { Answering, FinishReason, RunFailure } from "./run-state.ts";
 export function finishedResponse(state: Answering, at: number): Response {
   const whole = state.finish === "stop";
   return {
-    ...state.plan.response,
+    ...responseSoFar(state),
     status: whole ? "completed" : "incomplete",
     completed_at: whole ? at : null,
     incomplete_details: whole ? null : { reason: cutReason(state.finish) },
     model: state.model,
-    output: [...state.output],
     service_tier: tierOf(state.plan.response),
     usage: responseUsage(state.usage, {
       inputTokens: state.plan.inputTokensEstimate,
@@ -22,15 +21,18 @@ export function finishedResponse(state: Answering, at: number): Response {
 
 export function failedResponse(state: Answering, failure: RunFailure): Response {
   return {
-    ...state.plan.response,
+    ...responseSoFar(state),
     status: "failed",
     error: { code: failure.responseCode, message: failure.message },
-    output: [...state.output],
   };
 }
 
 export function cancelledResponse(state: Answering): Response {
-  return { ...state.plan.response, status: "cancelled", output: [...state.output] };
+  return { ...responseSoFar(state), status: "cancelled" };
+}
+
+function responseSoFar({ plan: { response }, output, toolUsage }: Answering): Response {
+  return { ...response, output: [...output], tool_usage: toolUsage ?? response.tool_usage };
 }
 
 /** `auto` becomes `default`; any other tier is echoed. */

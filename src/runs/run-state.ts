@@ -1,6 +1,7 @@
 import type { OutputItem, Response, ResponseErrorInfo } from "../../generated/responses-api/types.ts";
 import type { IdStem } from "../base/ids.ts";
 import type { CallBlock } from "./blocks/call-block.ts";
+import type { HostedBlock } from "./blocks/hosted-block.ts";
 import type { MessageBlock } from "./blocks/message-block.ts";
 import type { ReasoningBlock } from "./blocks/reasoning-block.ts";
 import type { ModelEvent, ModelUsage } from "./ports.ts";
@@ -30,6 +31,8 @@ export interface Answering {
   readonly open: OpenBlock | null;
   readonly output: readonly OutputItem[];
   readonly usage: ModelUsage | null;
+  /** What hosted tools used; null if none has told. */
+  readonly toolUsage: Response["tool_usage"] | null;
   readonly finish: FinishReason | null;
   readonly model: string;
   /** Whether sound has begun and not ended. */
@@ -46,7 +49,7 @@ export interface Unaccepted {
 
 export type RunState = Unaccepted | Answering | { readonly phase: "ended"; readonly response: Response };
 
-export type OpenBlock = MessageBlock | ReasoningBlock | CallBlock;
+export type OpenBlock = MessageBlock | ReasoningBlock | CallBlock | HostedBlock;
 
 export type FinishReason = Extract<ModelEvent, { type: "finished" }>["reason"];
 
@@ -67,4 +70,9 @@ export type RunSignal =
   | { readonly type: "model"; readonly event: ModelEvent }
   | { readonly type: "model_ended"; readonly at: number }
   | { readonly type: "model_failed"; readonly failure: RunFailure }
-  | { readonly type: "cancelled" };
+  | { readonly type: "cancelled" }
+  /**
+   * Only of a restored run: the event was sent that comes before the `output_item.done` of the open item, such as
+   * `response.mcp_call.completed`.
+   */
+  | { readonly type: "item_end_shown"; readonly failed: boolean };

@@ -3,6 +3,15 @@ import { assert, assertNever } from "../base/assert.ts";
 import { idFromStem } from "../base/ids.ts";
 import { addCallText, closeCall, openCall } from "./blocks/call-block.ts";
 import {
+  addHostedText,
+  addStep,
+  cutHosted,
+  endHostedText,
+  endWork,
+  finishHosted,
+  openHosted,
+} from "./blocks/hosted-block.ts";
+import {
   addAnnotation,
   addRefusal,
   addTexts,
@@ -21,7 +30,8 @@ import {
   type ReasoningBlock,
 } from "./blocks/reasoning-block.ts";
 import { addSound, closeSound } from "./blocks/sound.ts";
-import type { ModelEvent } from "./ports.ts";
+import { showCompaction, showToolSearch } from "./blocks/whole-items.ts";
+import type { HostedItemEvent, ModelEvent } from "./ports.ts";
 import { cancelledResponse, failedResponse, finishedResponse } from "./run-end.ts";
 import { UNFINISHED_FAILURE } from "./run-failures.ts";
 import type { Answering, RunFailure, RunPlan, RunSignal, RunState, Unaccepted } from "./run-state.ts";
@@ -99,6 +109,7 @@ function answering(plan: RunPlan): Answering {
     open: null,
     output: [],
     usage: null,
+    toolUsage: null,
     finish: null,
     model,
     isSoundOpen: false,
@@ -119,6 +130,10 @@ function answer(state: Answering, signal: RunSignal, events: UnnumberedEvent[]):
       return fail(state, signal.failure, events);
     case "cancelled":
       return cancel(state, events);
+    case "item_end_shown":
+      return state.open?.kind === "hosted"
+        ? { ...state, open: endWork(state.open, signal.failed, events) }
+        : state;
     default:
       return assertNever(signal);
   }
@@ -126,7 +141,7 @@ function answer(state: Answering, signal: RunSignal, events: UnnumberedEvent[]):
 
 function applyModelEvent(state: Answering, event: ModelEvent, events: UnnumberedEvent[]): Answering {
   // Model servers send empty deltas around other events; they must not open an item.
-  if ("text" in event && event.text === "") return state;
+  if ("text" in event && event.text === "" && event.type !== "item_delta") return state;
   switch (event.type) {
     case "model_resolved":
       return isDatedForm(event.model, state.plan.response.model) ? { ...state, model: event.model } : state;
@@ -167,6 +182,14 @@ function applyModelEvent(state: Answering, event: ModelEvent, events: Unnumbered
       return addToolSearch(state, event, events);
     case "compaction":
       return addCompaction(state, event.encryptedContent, events);
+    case "item_started":
+    case "item_delta":
+    case "item_written":
+    case "item_step":
+    case "item_finished":
+      return applyItemEvent(state, event, events);
+    case "tool_usage":
+      return { ...state, toolUsage: event.usage };
     case "audio_delta":
     case "audio_transcript_delta":
     case "audio_done":
@@ -228,10 +251,12 @@ function beginCall(
   call: Extract<ModelEvent, { type: "call_started" }>,
   events: UnnumberedEvent[],
 ): Answering {
+  const { kind } = call;
+  assert(kind !== "hosted", "the tool loop answers the calls of hosted functions itself");
   const closed = closeOpen(state, "completed", events);
   const block = {
-    tool: call.kind,
-    id: nextId(call.kind === "function" ? "fc" : "ctc", closed),
+    tool: kind,
+    id: nextId(kind === "function" ? "fc" : "ctc", closed),
     index: closed.output.length,
     callId: uniqueCallId(closed, call.callId),
     name: call.name,
@@ -240,7 +265,6 @@ function beginCall(
   return { ...closed, open: openCall(block, events) };
 }
 
-/** Adds a whole item without deltas; its arguments are empty in the `added` event. */
 function addToolSearch(
   state: Answering,
   search: Extract<ModelEvent, { type: "tool_search" }>,
@@ -255,21 +279,38 @@ function addToolSearch(
     call_id: uniqueCallId(closed, search.callId),
     execution: "client" as const,
   };
-  const place = { output_index: closed.output.length };
-  events.push(
-    { type: "response.output_item.added", ...place, item: { ...item, status: "in_progress", arguments: {} } },
-    { type: "response.output_item.done", ...place, item },
-  );
+  showToolSearch(item, closed.output.length, events);
   return { ...closed, output: [...closed.output, item] };
 }
 
-/** Adds a whole item without deltas. */
 function addCompaction(state: Answering, encryptedContent: string, events: UnnumberedEvent[]): Answering {
   const closed = closeOpen(state, "completed", events);
   const item = { id: nextId("cmp", closed), type: "compaction" as const, encrypted_content: encryptedContent };
-  const place = { output_index: closed.output.length, item };
-  events.push({ type: "response.output_item.added", ...place }, { type: "response.output_item.done", ...place });
+  showCompaction(item, closed.output.length, events);
   return { ...closed, output: [...closed.output, item] };
+}
+
+/** Applies an event about an item of a hosted tool. Events about an item that is not open have no effect. */
+function applyItemEvent(state: Answering, event: HostedItemEvent, events: UnnumberedEvent[]): Answering {
+  if (event.type === "item_started") {
+    const closed = closeOpen(state, "completed", events);
+    return { ...closed, open: openHosted(event.item, closed.output.length, events) };
+  }
+  const { open } = state;
+  if (open?.kind !== "hosted") return state;
+  switch (event.type) {
+    case "item_delta":
+      return growAnswer(state, addHostedText(open, event.text, events), event.text.length);
+    case "item_written":
+      return { ...state, open: endHostedText(open, events) };
+    case "item_step":
+      return { ...state, open: addStep(open, event.step, events) };
+    case "item_finished":
+      if (event.item.id !== open.item.id) return state;
+      return { ...state, open: null, output: [...state.output, finishHosted(open, event.item, events)] };
+    default:
+      return assertNever(event);
+  }
 }
 
 /** The model server's id if it is unique in the response, otherwise a new one. */
@@ -297,6 +338,8 @@ function closeBlock(open: NonNullable<Answering["open"]>, end: BlockEnd, events:
       return closeReasoning(open, events);
     case "call":
       return closeCall(open, end, events);
+    case "hosted": // Only `item_finished` ends it well.
+      return cutHosted(open, events);
     default:
       return assertNever(open);
   }

@@ -153,6 +153,7 @@ class SpokenTurn implements AsyncIterator<Batch> {
       case "message_finished":
       case "call_started":
       case "tool_search":
+      case "item_started":
       case "reasoning_delta":
       case "reasoning_summary_delta":
         this.#sentences.push(this.#cutter.end());
@@ -164,6 +165,11 @@ class SpokenTurn implements AsyncIterator<Batch> {
       case "reasoning_summary_break":
       case "call_delta":
       case "call_finished":
+      case "item_delta":
+      case "item_written":
+      case "item_step":
+      case "item_finished":
+      case "tool_usage":
       case "compaction":
       case "audio_delta":
       case "audio_transcript_delta":

@@ -1,0 +1,140 @@
+import { type GrowingText, grow, NO_TEXT, wholeTextOf } from "../../base/growing-text.ts";
+import type { HostedItem, ToolStep } from "../ports.ts";
+import type { UnnumberedEvent } from "../wire-event.ts";
+import { NO_OUTPUT, type ShownOutput, showOutput, showOutputs } from "./hosted-output.ts";
+import { cutForm, endOfItem, textsIn, withTexts } from "./hosted-forms.ts";
+import { ITEM_SHAPES, type ItemPlace, type ItemShape, type ProgressType } from "./hosted-shapes.ts";
+
+/** An item of a hosted tool that has not ended. */
+export interface HostedBlock {
+  readonly kind: "hosted";
+  readonly index: number;
+  /** Its first form. */
+  readonly item: HostedItem;
+  /** The texts whose done events were sent. */
+  readonly texts: readonly string[];
+  /** The text that deltas go to, if one has begun. */
+  readonly open: GrowingText | null;
+  /** Whether the step that every whole item shows was shown. */
+  readonly hasWorked: boolean;
+  /** Whether the event was sent that comes before `output_item.done`. */
+  readonly hasEnded: boolean;
+  /** Of a `shell_call_output`. */
+  readonly output: ShownOutput;
+}
+
+export function openHosted(item: HostedItem, index: number, events: UnnumberedEvent[]): HostedBlock {
+  const block: HostedBlock = {
+    kind: "hosted",
+    index,
+    item,
+    texts: [],
+    open: null,
+    hasWorked: false,
+    hasEnded: false,
+    output: NO_OUTPUT,
+  };
+  events.push({ type: "response.output_item.added", output_index: index, item });
+  tell(block, shapeOf(block).begins, events);
+  return block;
+}
+
+/** Grows the open text, or begins the next one. Text that the item has no place for is not shown. */
+export function addHostedText(block: HostedBlock, delta: string, events: UnnumberedEvent[]): HostedBlock {
+  const { texts: shape } = shapeOf(block);
+  const index = block.texts.length;
+  if (shape === null || index >= shape.textsMax) return block;
+  if (block.open === null && delta === "" && shape.added === null) return block;
+  if (block.open === null && shape.added !== null) events.push(shape.added(placeOf(block), index));
+  if (delta !== "") events.push(shape.delta(placeOf(block), index, delta));
+  return { ...block, open: grow(block.open ?? NO_TEXT, delta) };
+}
+
+/** Ends the open text. */
+export function endHostedText(block: HostedBlock, events: UnnumberedEvent[]): HostedBlock {
+  const { texts: shape, begins } = shapeOf(block);
+  if (block.open === null || shape === null) return block;
+  const text = wholeTextOf(block.open);
+  // As in the reference, a call that waited for its approval is in progress a second time.
+  if (block.item.type === "mcp_call" && block.item.approval_request_id !== null) tell(block, begins, events);
+  events.push(shape.done(placeOf(block), block.texts.length, text));
+  return { ...block, texts: [...block.texts, text], open: null };
+}
+
+/** Shows a step. Steps of other items, and repeated ones, are not shown. */
+export function addStep(block: HostedBlock, step: ToolStep, events: UnnumberedEvent[]): HostedBlock {
+  const { type } = block.item;
+  if (step.type === "command_printed" || step.type === "command_ended") {
+    if (type !== "shell_call_output") return block;
+    return { ...block, output: showOutput(block.output, step, placeOf(block), events) };
+  }
+  if (step.type === "partial_image") {
+    if (type !== "image_generation_call") return block;
+    const drawing = work(block, events);
+    events.push({ ...step, type: "response.image_generation_call.partial_image", ...placeOf(block) });
+    return drawing;
+  }
+  return shapeOf(block).works?.step === step.type ? work(block, events) : block;
+}
+
+/** Shows the event that comes before `output_item.done`, once. */
+export function endWork(block: HostedBlock, failed: boolean, events: UnnumberedEvent[]): HostedBlock {
+  if (block.hasEnded) return block;
+  const { ends, fails } = shapeOf(block);
+  tell(block, failed ? fails : ends, events);
+  return { ...block, hasEnded: true };
+}
+
+/** Ends the item with its last form. What that form has and was not shown yet is shown first. */
+export function finishHosted(block: HostedBlock, last: HostedItem, events: UnnumberedEvent[]): HostedItem {
+  const end = endOfItem(last);
+  let ended = end === "incomplete" ? endHostedText(block, events) : showTexts(block, textsIn(last), events);
+  if (end === "whole") ended = work(ended, events);
+  if (end !== "incomplete") ended = endWork(ended, end === "failed", events);
+  const item = withTexts(last, ended.texts);
+  const shown =
+    item.type === "shell_call_output"
+      ? { ...item, output: showOutputs(ended.output, item.output, placeOf(ended), events) }
+      : item;
+  events.push({ type: "response.output_item.done", output_index: ended.index, item: shown });
+  return shown;
+}
+
+/** Ends an item that has no last form, because the run ends. */
+export function cutHosted(block: HostedBlock, events: UnnumberedEvent[]): HostedItem {
+  return finishHosted(block, cutForm(block.item), events);
+}
+
+/** Shows the texts of the last form as far as deltas have not shown them. */
+function showTexts(block: HostedBlock, texts: readonly string[], events: UnnumberedEvent[]): HostedBlock {
+  let shown = block;
+  for (const text of texts.slice(block.texts.length)) {
+    const begun = shown.open === null ? "" : wholeTextOf(shown.open);
+    // What was shown cannot be taken back.
+    if (text.startsWith(begun)) shown = addHostedText(shown, text.slice(begun.length), events);
+    shown = endHostedText({ ...shown, open: shown.open ?? NO_TEXT }, events);
+  }
+  return endHostedText(shown, events);
+}
+
+/** Shows once that the tool works. Its text is whole by then, or is shown with the last form. */
+function work(block: HostedBlock, events: UnnumberedEvent[]): HostedBlock {
+  const { works, texts } = shapeOf(block);
+  if (works === null || block.hasWorked) return block;
+  const written = endHostedText(block, events);
+  if (texts !== null && written.texts.length === 0) return written;
+  tell(written, works.shownAs, events);
+  return { ...written, hasWorked: true };
+}
+
+function tell(block: HostedBlock, type: ProgressType | null, events: UnnumberedEvent[]): void {
+  if (type !== null) events.push({ type, ...placeOf(block) });
+}
+
+function shapeOf({ item }: HostedBlock): ItemShape {
+  return ITEM_SHAPES[item.type];
+}
+
+function placeOf({ item, index }: HostedBlock): ItemPlace {
+  return { item_id: item.id, output_index: index };
+}
