@@ -56,6 +56,8 @@ export interface ToolScope extends ToolUser {
   readonly include: readonly string[];
   /** The context of the response, oldest first. */
   readonly context: readonly StoredItem[];
+  /** Whether another tool of the response reads private things: files, an MCP server, a container with files. */
+  readonly readsPrivately: boolean;
   /** Aborts when the response ends or is cancelled. */
   readonly signal: AbortSignal;
   /** A new item id of this response, such as `mcp_…`. Counts, so a restarted run makes the same ids again. */
