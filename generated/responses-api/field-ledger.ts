@@ -116,19 +116,19 @@ export const fieldLedger: Readonly<Record<string, LedgerEntry>> = {
   },
   "include.file_search_call.results": {
     "server": "honoured",
-    "note": "accepted; without hosted tools there is nothing to include"
+    "note": "filled by the tool"
   },
   "include.web_search_call.action.sources": {
     "server": "honoured",
-    "note": "accepted; without hosted tools there is nothing to include"
+    "note": "filled by the tool"
   },
   "include.web_search_call.results": {
     "server": "honoured",
-    "note": "accepted; without hosted tools there is nothing to include"
+    "note": "filled by the tool"
   },
   "include.code_interpreter_call.outputs": {
     "server": "honoured",
-    "note": "accepted; without hosted tools there is nothing to include"
+    "note": "filled by the tool"
   },
   "moderation": {
     "server": "emulated",
@@ -343,7 +343,7 @@ export const fieldLedger: Readonly<Record<string, LedgerEntry>> = {
   },
   "max_tool_calls": {
     "server": "honoured",
-    "note": "counts hosted tools only, of which there are none yet"
+    "note": "counts the calls that this server runs, of all kinds and turns"
   },
   "tool_choice": {
     "chat-completions": "honoured",
@@ -379,74 +379,61 @@ export const fieldLedger: Readonly<Record<string, LedgerEntry>> = {
     "note": "chat-completions: the other tools are left out of the upstream request"
   },
   "tool_choice.mcp": {
-    "chat-completions": "refused",
-    "built-in": "refused",
-    "note": "not available yet: every engine refuses server-side tools"
+    "server": "honoured",
+    "note": "the tool must be offered; forced for the first turn of the model only"
   },
   "tool_choice.file_search": {
-    "chat-completions": "refused",
-    "built-in": "refused",
-    "note": "not available yet: every engine refuses server-side tools"
+    "server": "honoured",
+    "note": "the tool must be offered; forced for the first turn of the model only"
   },
   "tool_choice.web_search": {
-    "chat-completions": "refused",
-    "built-in": "refused",
-    "note": "not available yet: every engine refuses server-side tools"
+    "server": "honoured",
+    "note": "the tool must be offered; forced for the first turn of the model only"
   },
   "tool_choice.web_search_2025_08_26": {
-    "chat-completions": "refused",
-    "built-in": "refused",
-    "note": "not available yet: every engine refuses server-side tools"
+    "server": "honoured",
+    "note": "the tool must be offered; forced for the first turn of the model only"
   },
   "tool_choice.web_search_preview": {
-    "chat-completions": "refused",
-    "built-in": "refused",
-    "note": "not available yet: every engine refuses server-side tools"
+    "server": "honoured",
+    "note": "the tool must be offered; forced for the first turn of the model only"
   },
   "tool_choice.web_search_preview_2025_03_11": {
-    "chat-completions": "refused",
-    "built-in": "refused",
-    "note": "not available yet: every engine refuses server-side tools"
+    "server": "honoured",
+    "note": "the tool must be offered; forced for the first turn of the model only"
   },
   "tool_choice.computer": {
-    "chat-completions": "refused",
-    "built-in": "refused",
-    "note": "not available yet: every engine refuses server-side tools"
+    "server": "honoured",
+    "note": "the tool must be offered; forced for the first turn of the model only"
   },
   "tool_choice.computer_use_preview": {
-    "chat-completions": "refused",
-    "built-in": "refused",
-    "note": "not available yet: every engine refuses server-side tools"
+    "server": "honoured",
+    "note": "the tool must be offered; forced for the first turn of the model only"
   },
   "tool_choice.computer_use": {
-    "chat-completions": "refused",
-    "built-in": "refused",
-    "note": "not available yet: every engine refuses server-side tools"
+    "server": "honoured",
+    "note": "the tool must be offered; forced for the first turn of the model only"
   },
   "tool_choice.image_generation": {
-    "chat-completions": "refused",
-    "built-in": "refused",
-    "note": "not available yet: every engine refuses server-side tools"
+    "server": "honoured",
+    "note": "the tool must be offered; forced for the first turn of the model only"
   },
   "tool_choice.code_interpreter": {
-    "chat-completions": "refused",
-    "built-in": "refused",
-    "note": "not available yet: every engine refuses server-side tools"
+    "server": "honoured",
+    "note": "the tool must be offered; forced for the first turn of the model only"
   },
   "tool_choice.shell": {
-    "chat-completions": "refused",
-    "built-in": "refused",
-    "note": "not available yet: every engine refuses server-side tools"
+    "server": "honoured",
+    "note": "the tool must be offered; forced for the first turn of the model only"
   },
   "tool_choice.apply_patch": {
-    "chat-completions": "refused",
-    "built-in": "refused",
-    "note": "not available yet: every engine refuses server-side tools"
+    "server": "honoured",
+    "note": "the tool must be offered; forced for the first turn of the model only"
   },
   "tool_choice.programmatic_tool_calling": {
     "chat-completions": "refused",
     "built-in": "refused",
-    "note": "not available yet: every engine refuses server-side tools"
+    "note": "programs that call tools are not supported"
   },
   "tools": {
     "chat-completions": "honoured",
@@ -469,69 +456,56 @@ export const fieldLedger: Readonly<Record<string, LedgerEntry>> = {
     "note": "chat-completions: functions named namespace__tool, and read back"
   },
   "tools.file_search": {
-    "chat-completions": "refused",
-    "built-in": "refused",
-    "note": "not available yet: every engine refuses server-side tools"
+    "server": "honoured",
+    "note": "run by the tool loop; left out or refused where this server lacks it"
   },
   "tools.web_search": {
-    "chat-completions": "refused",
-    "built-in": "refused",
-    "note": "not available yet: every engine refuses server-side tools"
+    "server": "honoured",
+    "note": "run by the tool loop; left out or refused where this server lacks it"
   },
   "tools.web_search_2025_08_26": {
-    "chat-completions": "refused",
-    "built-in": "refused",
-    "note": "not available yet: every engine refuses server-side tools"
+    "server": "honoured",
+    "note": "run by the tool loop; left out or refused where this server lacks it"
   },
   "tools.web_search_preview": {
-    "chat-completions": "refused",
-    "built-in": "refused",
-    "note": "not available yet: every engine refuses server-side tools"
+    "server": "honoured",
+    "note": "run by the tool loop; left out or refused where this server lacks it"
   },
   "tools.web_search_preview_2025_03_11": {
-    "chat-completions": "refused",
-    "built-in": "refused",
-    "note": "not available yet: every engine refuses server-side tools"
+    "server": "honoured",
+    "note": "run by the tool loop; left out or refused where this server lacks it"
   },
   "tools.code_interpreter": {
-    "chat-completions": "refused",
-    "built-in": "refused",
-    "note": "not available yet: every engine refuses server-side tools"
+    "server": "honoured",
+    "note": "run by the tool loop; left out or refused where this server lacks it"
   },
   "tools.image_generation": {
-    "chat-completions": "refused",
-    "built-in": "refused",
-    "note": "not available yet: every engine refuses server-side tools"
+    "server": "honoured",
+    "note": "run by the tool loop; left out or refused where this server lacks it"
   },
   "tools.mcp": {
-    "chat-completions": "refused",
-    "built-in": "refused",
-    "note": "not available yet: every engine refuses server-side tools"
+    "server": "honoured",
+    "note": "run by the tool loop; left out or refused where this server lacks it"
   },
   "tools.computer": {
-    "chat-completions": "refused",
-    "built-in": "refused",
-    "note": "not available yet: every engine refuses server-side tools"
+    "server": "honoured",
+    "note": "run by the tool loop; left out or refused where this server lacks it"
   },
   "tools.computer_use_preview": {
-    "chat-completions": "refused",
-    "built-in": "refused",
-    "note": "not available yet: every engine refuses server-side tools"
+    "server": "honoured",
+    "note": "run by the tool loop; left out or refused where this server lacks it"
   },
   "tools.local_shell": {
-    "chat-completions": "refused",
-    "built-in": "refused",
-    "note": "not available yet: every engine refuses server-side tools"
+    "server": "honoured",
+    "note": "run by the tool loop; left out or refused where this server lacks it"
   },
   "tools.shell": {
-    "chat-completions": "refused",
-    "built-in": "refused",
-    "note": "not available yet: every engine refuses server-side tools"
+    "server": "honoured",
+    "note": "run by the tool loop; left out or refused where this server lacks it"
   },
   "tools.apply_patch": {
-    "chat-completions": "refused",
-    "built-in": "refused",
-    "note": "not available yet: every engine refuses server-side tools"
+    "server": "honoured",
+    "note": "run by the tool loop; left out or refused where this server lacks it"
   },
   "tools.tool_search": {
     "chat-completions": "emulated",
@@ -544,14 +518,13 @@ export const fieldLedger: Readonly<Record<string, LedgerEntry>> = {
     "note": "chat-completions: a function, whose call becomes a tool_search_call"
   },
   "tools.tool_search.server": {
-    "chat-completions": "refused",
-    "built-in": "refused",
-    "note": "not available yet: every engine refuses server-side tools"
+    "server": "honoured",
+    "note": "run by the tool loop; left out or refused where this server lacks it"
   },
   "tools.programmatic_tool_calling": {
     "chat-completions": "refused",
     "built-in": "refused",
-    "note": "not available yet: every engine refuses server-side tools"
+    "note": "programs that call tools are not supported"
   },
   "input.message": {
     "chat-completions": "honoured",

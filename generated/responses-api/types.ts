@@ -5161,6 +5161,8 @@ export interface components {
         RateLimitResetRequests: string;
         /** @description When all tokens are there again, as a duration such as 2ms or 1m30s. */
         RateLimitResetTokens: string;
+        /** @description The types of tools in the request that this server does not have, separated by commas. The request is answered without them; the response echoes them. Absent if there are none. */
+        OmittedTools: string;
         /** @description Whether the model's own tokenizer counted. */
         TokenCount: "exact" | "estimate";
         /** @description Seconds to wait. */
@@ -5651,6 +5653,7 @@ export type HeaderRateLimitRemainingRequests = components['headers']['RateLimitR
 export type HeaderRateLimitRemainingTokens = components['headers']['RateLimitRemainingTokens'];
 export type HeaderRateLimitResetRequests = components['headers']['RateLimitResetRequests'];
 export type HeaderRateLimitResetTokens = components['headers']['RateLimitResetTokens'];
+export type HeaderOmittedTools = components['headers']['OmittedTools'];
 export type HeaderTokenCount = components['headers']['TokenCount'];
 export type HeaderRetryAfter = components['headers']['RetryAfter'];
 export type HeaderAuthenticate = components['headers']['Authenticate'];
@@ -5705,6 +5708,7 @@ export interface operations {
                     "x-ratelimit-remaining-tokens": components["headers"]["RateLimitRemainingTokens"];
                     "x-ratelimit-reset-requests": components["headers"]["RateLimitResetRequests"];
                     "x-ratelimit-reset-tokens": components["headers"]["RateLimitResetTokens"];
+                    "x-antiphon-omitted-tools": components["headers"]["OmittedTools"];
                     [name: string]: unknown;
                 };
                 content: {

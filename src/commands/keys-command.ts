@@ -3,6 +3,7 @@ import { newApiKey } from "../base/api-key.ts";
 import { ConfigError } from "../config/config-error.ts";
 import { type Config, type Environment, loadConfig } from "../config/load-config.ts";
 import type { RateBucket } from "../responses-api/ports.ts";
+import { isToolKind, TOOL_KINDS } from "../responses-api/tool-loop/tool-kinds.ts";
 import type { Owner } from "../runs/ports.ts";
 import { ownersOf, ownerText, readOwner } from "../secrets/key-owners.ts";
 import { newKey } from "../secrets/secrets-on-disk.ts";
@@ -10,11 +11,12 @@ import { openConfiguredStore } from "../servers/open-configured-store.ts";
 import type { ApiKey, KeyStore } from "../store/key-store.ts";
 import { KeysCommandError } from "./keys-command-error.ts";
 
-export const KEYS_USAGE = `Usage: antiphon keys create --name NAME [--owner ORGANIZATION/PROJECT]... [--requests-per-minute N] [--tokens-per-minute N] [--expires-in TIME]
+export const KEYS_USAGE = `Usage: antiphon keys create --name NAME [--owner ORGANIZATION/PROJECT]... [--requests-per-minute N] [--tokens-per-minute N] [--tools KINDS] [--expires-in TIME]
        antiphon keys list
        antiphon keys revoke ID
 
 create prints a new key, which is shown this once. With several owners the first is the one it acts for unless a request names another.
+KINDS are the kinds of tools, separated by commas, that the key may use besides functions of its client, such as web_search,mcp; none for none of them. Without it the key may use all that TOOLS offers.
 TIME is a whole number with its unit, such as 12h or 90d; without it the key works until it is revoked.
 --data-dir and --database-file say where the keys are, as the settings of these names do.`;
 
@@ -61,11 +63,12 @@ function create(operands: readonly string[], values: Values): ReturnType<Action>
     requests: limit(values, "requests"),
     tokens: limit(values, "tokens"),
   };
+  const tools = toolKinds(values.tools);
   const lifeSeconds = lifetime(values["expires-in"]);
   return async (keys, say) => {
     const key = newApiKey();
     const expiresAt = lifeSeconds === null ? null : Math.floor(Date.now() / 1000) + lifeSeconds;
-    say.note(describe(await keys.addKey(newKey(key, name, { ...owners, limits, expiresAt }))));
+    say.note(describe(await keys.addKey(newKey(key, name, { ...owners, limits, tools, expiresAt }))));
     say.print(key);
   };
 }
@@ -93,6 +96,7 @@ function describe(key: ApiKey): string {
     JSON.stringify(key.name),
     `acts for ${key.owners.map(ownerText).join(", ")}`,
     `${requests ?? "default"} requests and ${tokens ?? "default"} tokens a minute`,
+    ...(key.tools == null ? [] : [`tools: ${key.tools.length === 0 ? "none" : key.tools.join(", ")}`]),
     `made ${isoTime(key.createdAt)}`,
     ...(key.expiresAt === null ? [] : [`expires ${isoTime(key.expiresAt)}`]),
     ...(key.revokedAt === null ? [] : [`revoked ${isoTime(key.revokedAt)}`]),
@@ -115,6 +119,16 @@ function limit(values: Values, bucket: RateBucket): number | null {
   const value = /^\d{1,12}$/.test(text) ? Number(text) : 0;
   if (value === 0) throw misused(`--${bucket}-per-minute '${text}' is no whole number above 0.`);
   return value;
+}
+
+/** Null if the key may use all tools. */
+function toolKinds(text: string | undefined): readonly string[] | null {
+  if (text === undefined) return null;
+  if (text === "none") return [];
+  const kinds = text.split(",").map((kind) => kind.trim());
+  const strange = kinds.find((kind) => !isToolKind(kind));
+  if (strange === undefined) return kinds;
+  throw misused(`--tools has '${strange}', which is none of ${TOOL_KINDS.join(", ")}.`);
 }
 
 const UNITS_SECONDS: ReadonlyMap<string, number> = new Map([
@@ -158,6 +172,7 @@ const OPTIONS = {
   owner: { type: "string", multiple: true },
   "requests-per-minute": { type: "string" },
   "tokens-per-minute": { type: "string" },
+  tools: { type: "string" },
   "expires-in": { type: "string" },
   "data-dir": { type: "string" },
   "database-file": { type: "string" },

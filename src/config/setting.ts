@@ -5,6 +5,7 @@ export type Section =
   | "Servers"
   | "Model"
   | "Input"
+  | "Tools"
   | "Voices"
   | "Speech"
   | "Cloud stream"

@@ -7,6 +7,7 @@ import { MODEL_SETTINGS } from "./model-settings.ts";
 import type { Setting } from "./setting.ts";
 import { SPEECH_SETTINGS } from "./speech-settings.ts";
 import { STORAGE_SETTINGS } from "./storage-settings.ts";
+import { TOOL_SETTINGS } from "./tool-settings.ts";
 import { VOICE_SETTINGS } from "./voice-settings.ts";
 import { WATCHING_SETTINGS } from "./watching-settings.ts";
 
@@ -98,6 +99,8 @@ export const SETTINGS = {
   ...MODEL_SETTINGS,
 
   ...INPUT_SETTINGS,
+
+  ...TOOL_SETTINGS,
 
   ...VOICE_SETTINGS,
 

@@ -1,6 +1,5 @@
 import type { StoredItem, Tool, ToolInput, ToolOutputContentPart } from "../../generated/responses-api/types.ts";
-import type { HostedFunction, HostedItem, ToolStep } from "../runs/ports.ts";
-import type { ModelAbilities, Owner } from "../runs/ports.ts";
+import type { HostedFunction, HostedItem, ModelAbilities, Owner, ToolStep } from "../runs/ports.ts";
 
 /** The names of tool kinds in the setting `TOOLS`, in keys and in metrics. */
 export type ToolKind =

@@ -187,6 +187,8 @@ export interface KnownKey {
   /** If false, the key has no owner of its own and the routing headers are ignored. */
   readonly isRouted: boolean;
   readonly limits: RatedKey["limits"];
+  /** The kinds of this server's tools that the key may use; all if null or absent. */
+  readonly tools?: readonly string[] | null;
 }
 
 export interface KeyFinder {

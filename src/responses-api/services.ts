@@ -12,6 +12,7 @@ import type {
   SpokenOutput,
   StorageQuota,
 } from "./ports.ts";
+import type { HostedTools } from "./tool-loop/hosted-tools.ts";
 
 /** Everything that Interface A works with. The server builds it once and passes it on as `services`. */
 export interface ResponseServices {
@@ -41,6 +42,8 @@ export interface ResponseServices {
   readonly limiter: RateLimiter;
   /** Speaks answers. */
   readonly spokenOutput: SpokenOutput;
+  /** The tools that this server runs. */
+  readonly tools: HostedTools;
   /** Converts pictures, files and recordings for the model. */
   readonly media: MediaReader;
   /** How long a streamed response waits for its model to accept before its first events are sent, in milliseconds. */

@@ -14,6 +14,7 @@ import type { Store } from "../store/open-store.ts";
 import { chooseMedia } from "./choices/choose-media.ts";
 import type { ChosenModel } from "./choices/choose-model.ts";
 import type { Telemetry } from "./choices/choose-telemetry.ts";
+import { chooseTools } from "./choices/choose-tools.ts";
 import { chooseVoice } from "./choices/choose-voice.ts";
 
 /** Parts that exist before the services and are closed after them. */
@@ -56,6 +57,7 @@ export function buildResponseServices(
     sealer: createSealer(() => openSealKeys(config.dataDir)),
     limiter: chooseLimiter(config, joined),
     spokenOutput: chooseVoice(config, log),
+    tools: chooseTools(config),
     media: chooseMedia(config, { abilities: model.engine.abilities, files: store.files, speech }, log),
     streamStartWaitMs: config.streamStartWaitMs,
     readiness: {

@@ -21,7 +21,7 @@ export interface ApiKey extends KnownKey {
 }
 
 /** `hash` is made by `hashApiKey`. */
-export type NewKey = Pick<ApiKey, "name" | "lastFour" | "owners" | "isRouted" | "limits" | "expiresAt"> & {
+export type NewKey = Pick<ApiKey, "name" | "lastFour" | "owners" | "isRouted" | "limits" | "tools" | "expiresAt"> & {
   readonly hash: string;
 };
 
@@ -55,6 +55,7 @@ export class StoredKeys implements KeyStore {
       last_four: key.lastFour,
       requests_per_minute: key.limits.requests,
       tokens_per_minute: key.limits.tokens,
+      tools: key.tools == null ? null : JSON.stringify(key.tools),
       created_at: createdAt,
       expires_at: key.expiresAt,
       revoked_at: null,
@@ -113,6 +114,7 @@ function apiKey(row: Selectable<ApiKeysTable>): ApiKey {
     owners: row.owners === null ? [{ organization: row.organization, project: row.project }] : readOwners(row.owners),
     isRouted: row.owners !== null,
     limits: { requests: row.requests_per_minute, tokens: row.tokens_per_minute },
+    tools: row.tools === null ? null : storedJson<readonly string[]>(row.tools),
     name: row.name,
     lastFour: row.last_four,
     createdAt: row.created_at,

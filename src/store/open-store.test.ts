@@ -92,6 +92,7 @@ const COLUMNS: {
   conversation_locks: { conversation_id: "text", response_id: "text", worker: "integer" },
   event_journal: { worker: "integer", position: "integer", body: "text" },
   api_keys: {
+    tools: "text?",
     id: "text",
     hash: "text",
     organization: "text",

@@ -6,6 +6,8 @@ import type { KeyFinder, KnownKey, RatedKey } from "../ports.ts";
 /** The API key that calls, and the owner it acts for. */
 export interface Principal extends RatedKey {
   readonly owner: Owner;
+  /** The kinds of this server's tools that the key may use; all if null or absent. */
+  readonly tools?: readonly string[] | null;
 }
 
 export type Authenticator = (headers: RequestHeaders) => Promise<Principal>;
@@ -42,7 +44,7 @@ export function createAuthenticator(keys: KeyFinder): Authenticator {
     if (secret === undefined) throw missingApiKey();
     const key = await find(hashApiKey(secret));
     if (key === null) throw incorrectApiKey(maskApiKey(secret));
-    return { keyId: key.id, owner: routedOwner(key, headers), limits: key.limits };
+    return { keyId: key.id, owner: routedOwner(key, headers), limits: key.limits, tools: key.tools ?? null };
   };
 }
 

@@ -1,26 +1,17 @@
 import type { CreateResponseRequest, Tool } from "../../../generated/responses-api/types.ts";
-import { echoClientTool } from "../create/echo-tools.ts";
 import {
   invalidFunctionParameters,
   invalidJsonSchema,
   toolChoiceNotFound,
   toolChoiceWithoutTools,
-  unsupportedParameter,
 } from "../errors/parameter-errors.ts";
+import { kindOfType } from "../tool-loop/tool-kinds.ts";
 import { strictnessFault } from "./strict-schema.ts";
 
-/**
- * The tools as the response echoes them. Throws if this server does not support a tool, or if a strict tool's schema
- * breaks the rules of `strict`.
- */
-export function acceptedTools(request: CreateResponseRequest): readonly Tool[] {
-  return (request.tools ?? []).map((tool, index) => {
-    const echo = echoClientTool(tool);
-    if (echo === null)
-      throw unsupportedParameter(`tools[${index}]`, `Tools of type '${tool.type}' are not available on this server.`);
+/** Refuses strict functions whose schema breaks the rules of `strict`. */
+export function checkStrictFunctions({ tools }: CreateResponseRequest): void {
+  for (const [index, tool] of (tools ?? []).entries())
     if (tool.type === "function" && tool.strict === true) checkParameters(index, tool.name, tool.parameters);
-    return echo;
-  });
 }
 
 function checkParameters(index: number, name: string, parameters: unknown): void {
@@ -46,29 +37,36 @@ export function checkToolChoice({ tool_choice: choice }: CreateResponseRequest, 
   if (choice.type === "allowed_tools") {
     const offered = new OfferedNames(tools);
     for (const allowed of choice.tools)
-      offered.check(String(allowed["name"] ?? allowed["type"]), String(allowed["type"]));
+      offered.check(String(allowed["name"] ?? allowed["type"]), String(allowed["type"]), allowed["server_label"]);
     return;
   }
   const named = "name" in choice && typeof choice.name === "string" ? choice.name : choice.type;
-  new OfferedNames(tools).check(named, choice.type);
+  new OfferedNames(tools).check(named, choice.type, choice.type === "mcp" ? choice.server_label : undefined);
 }
 
 /** An index of the tools that can be chosen: both the choice and `tools` may be long lists. */
 class OfferedNames {
   readonly #named = new Set<string>();
+  /** Kinds of tools: any type of the same kind means them. */
   readonly #nameless = new Set<string>();
+  readonly #labels = new Set<string>();
   readonly #inNamespaces = new Set<string>();
 
   constructor(tools: readonly Tool[]) {
     for (const tool of tools) {
       if ("name" in tool) this.#named.add(`${tool.type} ${tool.name}`);
-      else this.#nameless.add(tool.type);
+      else this.#nameless.add(kindOfType(tool.type) ?? tool.type);
+      if (tool.type === "mcp") this.#labels.add(tool.server_label);
       if (tool.type === "namespace") for (const { name } of tool.tools) this.#inNamespaces.add(name);
     }
   }
 
-  check(name: string, type: string): void {
-    const isOffered = this.#nameless.has(type) || this.#named.has(`${type} ${name}`) || this.#inNamespaces.has(name);
+  check(name: string, type: string, label?: unknown): void {
+    if (typeof label === "string" && !this.#labels.has(label)) throw toolChoiceNotFound(label);
+    const isOffered =
+      this.#nameless.has(kindOfType(type) ?? type) ||
+      this.#named.has(`${type} ${name}`) ||
+      this.#inNamespaces.has(name);
     if (!isOffered) throw toolChoiceNotFound(name);
   }
 }

@@ -2,6 +2,7 @@ import type { CreateResponseRequest, Response, StoredItem } from "../../../gener
 import { Slices } from "../../base/limits/slices.ts";
 import { estimateTokens } from "../../runs/index.ts";
 import type { ModelRequest } from "../../runs/ports.ts";
+import { isClientTool } from "../tool-loop/tool-kinds.ts";
 import { shownCharacters } from "./shown-characters.ts";
 
 const LOGPROBS_INCLUDE = "message.output_text.logprobs";
@@ -20,7 +21,7 @@ export function modelRequest(
     model: snapshot.model,
     instructions: typeof snapshot.instructions === "string" ? snapshot.instructions : null,
     items,
-    tools: snapshot.tools,
+    tools: snapshot.tools.filter(isClientTool), // The tool loop adds the functions of the others.
     toolChoice: snapshot.tool_choice,
     parallelToolCalls: snapshot.parallel_tool_calls,
     text: snapshot.text,

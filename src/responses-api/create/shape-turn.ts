@@ -2,11 +2,12 @@ import type { CreateResponseRequest, StoredItem } from "../../../generated/respo
 import { type IdStem, idFromStem } from "../../base/ids.ts";
 import type { ModelRequest } from "../../runs/ports.ts";
 import type { Caller } from "../access/caller.ts";
-import { acceptedTools, checkToolChoice } from "../checks/check-tools.ts";
+import { checkStrictFunctions, checkToolChoice } from "../checks/check-tools.ts";
 import { loadHistory } from "../input/load-history.ts";
 import { resolveInput } from "../input/resolve-input.ts";
 import { shapeContext } from "../input/shape-context.ts";
 import type { ResponseServices } from "../services.ts";
+import { acceptTools, askerOf } from "../tool-loop/accept-tools.ts";
 import { firstSnapshot } from "./first-snapshot.ts";
 import { withJoinedTools } from "./joined-tools.ts";
 import { modelRequest, withConfiguration } from "./model-request.ts";
@@ -20,17 +21,18 @@ export interface ShapedTurn {
 
 /** The turn that a create call with this request would ask for. Nothing is asked and nothing is stored. */
 export async function shapeTurn(
-  services: Pick<ResponseServices, "store" | "conversations" | "sealer" | "media">,
+  services: Pick<ResponseServices, "store" | "conversations" | "sealer" | "media" | "tools" | "engine">,
   caller: Caller,
   sent: CreateResponseRequest,
   ids: IdStem,
 ): Promise<ShapedTurn> {
   const history = await loadHistory(services, caller, sent);
-  const accepted = acceptedTools(sent);
+  checkStrictFunctions(sent);
+  const accepted = acceptTools(services.tools, sent, askerOf(services, caller.principal));
   const { owner } = caller.principal;
   const { items, context, places } = await resolveInput(services, owner, ids, { sent, history });
   const request = withConfiguration(sent, history, items);
-  const tools = withJoinedTools(accepted, { context, places });
+  const tools = withJoinedTools(accepted.echoes, { context, places });
   checkToolChoice(request, tools);
   const snapshot = firstSnapshot(request, tools, idFromStem("resp", ids, 0), ids.createdAt);
   const shown = await shapeContext(services, caller, context, places);

@@ -7,6 +7,7 @@ import { audioNotDeliverable } from "../errors/parameter-errors.ts";
 import type { ResponseServices } from "../services.ts";
 import { plainBody } from "../show/plain-body.ts";
 import { type ShownEvents, shownEvents, shownFrames, showOptionsOf } from "../show/show-events.ts";
+import { askerOf, omittedTypes } from "../tool-loop/accept-tools.ts";
 
 type StreamedReply = Extract<CreateResponseReply, { readonly events: unknown }>;
 
@@ -23,11 +24,22 @@ const PREPARATION_MS = 1_000;
 export function createResponse(services: ResponseServices): ResponsesApiHandlers<Caller>["createResponse"] {
   return async ({ body }, caller) => {
     if (body.output_audio != null && body.stream !== true && body.store === false) throw audioNotDeliverable();
-    if (body.stream === true) return streamed(beginResponse(services, body, caller), body, services.streamStartWaitMs);
+    const omitted = omittedHeader(services, body, caller);
+    if (body.stream === true) {
+      const reply = await streamed(beginResponse(services, body, caller), body, services.streamStartWaitMs);
+      return { ...reply, headers: { ...reply.headers, ...omitted } };
+    }
     const make = body.background === true ? beginResponse : answerResponse;
     const made = await make(services, body, caller);
-    return { ...replyHead(made, body), body: plainBody(made.response) };
+    const { status, headers } = replyHead(made, body);
+    return { status, headers: { ...headers, ...omitted }, body: plainBody(made.response) };
   };
+}
+
+/** Names the tools that the request is answered without. */
+function omittedHeader(services: ResponseServices, body: CreateResponseRequest, { principal }: Caller) {
+  const omitted = omittedTypes(services.tools, body, askerOf(services, principal));
+  return omitted.length === 0 ? {} : { "x-antiphon-omitted-tools": omitted.join(", ") };
 }
 
 /** Only foreground replies carry the rate limit headers, as at the reference. */

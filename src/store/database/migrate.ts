@@ -11,6 +11,7 @@ import { keyEnds } from "./migrations/0007-key-ends.ts";
 import { whatIsReferredTo } from "./migrations/0008-what-is-referred-to.ts";
 import { ownerUsage } from "./migrations/0009-owner-usage.ts";
 import { responseNumbers } from "./migrations/0010-response-numbers.ts";
+import { keyTools } from "./migrations/0011-key-tools.ts";
 import type { Database } from "./schema.ts";
 
 /** All migrations by name. They run in the order of their names and are never edited once released. */
@@ -25,6 +26,7 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0008-what-is-referred-to": whatIsReferredTo,
   "0009-owner-usage": ownerUsage,
   "0010-response-numbers": responseNumbers,
+  "0011-key-tools": keyTools,
 };
 
 /** Runs all missing migrations, or none if one fails. Throws if the database is newer than this program. */

@@ -120,6 +120,8 @@ export interface ApiKeysTable {
   /** Null: the default of the settings applies. The same holds for the next column. */
   readonly requests_per_minute: number | null;
   readonly tokens_per_minute: number | null;
+  /** JSON list of the kinds of tools that the key may use; null for all. */
+  readonly tools: string | null;
   readonly created_at: number;
   /** In Unix seconds; null if the key never expires. */
   readonly expires_at: number | null;

@@ -1,0 +1,127 @@
+import type { CreateResponseRequest, Tool, ToolInput } from "../../../generated/responses-api/types.ts";
+import type { Principal } from "../access/authenticate.ts";
+import { echoHostedTool } from "../create/echo-hosted-tool.ts";
+import { echoClientTool } from "../create/echo-tools.ts";
+import { invalidTool, unsupportedParameter } from "../errors/parameter-errors.ts";
+import type { ToolKind, ToolRefusal, ToolUser } from "../hosted-tool.ts";
+import type { ResponseServices } from "../services.ts";
+import type { HostedTools } from "./hosted-tools.ts";
+import { isToolKind, kindOfType, namesItsOwn } from "./tool-kinds.ts";
+
+/** Who asks for tools. */
+export interface ToolAsker extends ToolUser {
+  /** The kinds of tools that the key may use; null for all. */
+  readonly keyTools: readonly string[] | null;
+}
+
+export function askerOf({ engine }: Pick<ResponseServices, "engine">, { owner, tools }: Principal): ToolAsker {
+  return { owner, abilities: engine.abilities, keyTools: tools ?? null };
+}
+
+/** A tool of the request that this server runs. */
+export interface OfferedHostedTool {
+  readonly kind: ToolKind;
+  /** As it was sent. */
+  readonly tool: ToolInput;
+}
+
+/** A tool of the request that this server does not have, and that is left out. */
+export interface OmittedTool {
+  readonly type: ToolInput["type"];
+  readonly param: string;
+  /** A whole sentence that says what would help. */
+  readonly reason: string;
+}
+
+export interface AcceptedTools {
+  /** All tools as the response echoes them, those left out included. */
+  readonly echoes: readonly Tool[];
+  readonly hosted: readonly OfferedHostedTool[];
+  readonly omitted: readonly OmittedTool[];
+}
+
+/**
+ * Sorts the tools of a request into those of the client, those that this server runs, and those that it does not have.
+ * Throws an `ApiError` for a tool that is asked for wrongly, and for one that is missing although the request depends
+ * on it.
+ */
+export function acceptTools(tools: HostedTools, request: CreateResponseRequest, asker: ToolAsker): AcceptedTools {
+  const echoes: Tool[] = [];
+  const hosted: OfferedHostedTool[] = [];
+  const omitted: OmittedTool[] = [];
+  for (const [index, tool] of (request.tools ?? []).entries()) {
+    const client = echoClientTool(tool);
+    echoes.push(client ?? echoOther(tool));
+    if (client !== null) continue;
+    const param = `tools[${index}]`;
+    const kind = kindOfType(tool.type);
+    const refusal = refusalOf(tools, tool, kind, asker);
+    if (refusal === null && kind !== null) hosted.push({ kind, tool });
+    if (refusal === null) continue;
+    if (refusal.grade !== "unavailable" || tools.unavailable === "refuse") throw refused(param, refusal);
+    omitted.push({ type: tool.type, param, reason: refusal.reason });
+  }
+  checkNotNeeded(request, { clientTools: echoes.length - hosted.length - omitted.length, hosted, omitted });
+  return { echoes, hosted, omitted };
+}
+
+/** The types of the tools that a request like this would be answered without, each once. Checks nothing else. */
+export function omittedTypes(tools: HostedTools, request: CreateResponseRequest, asker: ToolAsker): readonly string[] {
+  const hosted = (request.tools ?? []).filter((tool) => echoClientTool(tool) === null);
+  const left = hosted.filter((tool) => refusalOf(tools, tool, kindOfType(tool.type), asker)?.grade === "unavailable");
+  return [...new Set(left.map(({ type }) => type))];
+}
+
+function echoOther(tool: ToolInput): Tool {
+  if (tool.type === "function" || tool.type === "custom" || tool.type === "namespace")
+    throw new Error("a client's tool has an echo of its own");
+  return echoHostedTool(tool);
+}
+
+function refusalOf(tools: HostedTools, tool: ToolInput, kind: ToolKind | null, asker: ToolAsker): ToolRefusal | null {
+  const grade = namesItsOwn(tool) ? ("needed" as const) : ("unavailable" as const);
+  const missing = (reason: string): ToolRefusal => ({ reason, member: null, grade });
+  if (kind === null)
+    return { ...missing(`Tools of type '${tool.type}' are not available on this server.`), grade: "needed" };
+  if (asker.keyTools?.includes(kind) === false)
+    return missing(`This API key may not use tools of kind '${kind}': 'antiphon keys create --tools' limits it.`);
+  if (!tools.isOffered(kind)) return missing(`The setting TOOLS of this server does not offer '${kind}'.`);
+  const found = tools.find(tool.type);
+  if (found === null) return missing(`Tools of type '${tool.type}' are not available on this server.`);
+  return found.refusal(tool, asker);
+}
+
+function refused(param: string, { member, reason, grade }: ToolRefusal) {
+  const at = member === null ? param : `${param}.${member}`;
+  return grade === "invalid" ? invalidTool(at, reason) : unsupportedParameter(at, reason);
+}
+
+interface Sorted extends Pick<AcceptedTools, "hosted" | "omitted"> {
+  readonly clientTools: number;
+}
+
+/** Refuses a request whose `tool_choice` cannot be followed without a tool that is left out. */
+function checkNotNeeded(
+  { tool_choice: choice }: CreateResponseRequest,
+  { clientTools, hosted, omitted }: Sorted,
+): void {
+  const [first] = omitted;
+  if (first === undefined || choice == null || choice === "auto" || choice === "none") return;
+  const isLeftOut = (type: string): OmittedTool | undefined =>
+    hosted.some(({ kind }) => kind === kindOfType(type))
+      ? undefined
+      : omitted.find((tool) => kindOfType(tool.type) === kindOfType(type) && isToolKind(kindOfType(type) ?? ""));
+  if (choice === "required") {
+    if (clientTools + hosted.length === 0) throw unsupportedParameter(first.param, first.reason);
+    return;
+  }
+  if (choice.type !== "allowed_tools") {
+    const missing = isLeftOut(choice.type);
+    if (missing !== undefined) throw unsupportedParameter(missing.param, missing.reason);
+    return;
+  }
+  const missing = choice.tools.map(({ type }) => isLeftOut(String(type)));
+  const [needed] = missing;
+  if (choice.mode === "required" && needed !== undefined && missing.every((tool) => tool !== undefined))
+    throw unsupportedParameter(needed.param, needed.reason);
+}

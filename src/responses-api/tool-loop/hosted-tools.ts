@@ -1,0 +1,32 @@
+import type { ToolInput } from "../../../generated/responses-api/types.ts";
+import type { HostedTool, ToolKind } from "../hosted-tool.ts";
+
+/** The limits of the tool loop for one response. */
+export interface ToolLimits {
+  /** How often the model is asked. */
+  readonly turnsMax: number;
+  readonly callsMax: number;
+  readonly parallelMax: number;
+  /** Characters of one output that the model is shown. */
+  readonly outputCharactersMax: number;
+}
+
+/** The tools of this server, as the operator has set them up. */
+export interface HostedTools {
+  readonly limits: ToolLimits;
+  /** What happens to tools that cannot be had and that the request does not depend on. */
+  readonly unavailable: "omit" | "refuse";
+  /** Whether the operator offers this kind. */
+  isOffered(kind: ToolKind): boolean;
+  /** The tool that serves this type of `tools[]`; null if none does. */
+  find(type: ToolInput["type"]): HostedTool | null;
+}
+
+/** `kinds`: those that the operator offers. */
+export function createHostedTools(
+  tools: readonly HostedTool[],
+  { kinds, ...rest }: Pick<HostedTools, "limits" | "unavailable"> & { readonly kinds: ReadonlySet<ToolKind> },
+): HostedTools {
+  const byType = new Map(tools.flatMap((tool) => tool.types.map((type) => [type, tool] as const)));
+  return { ...rest, isOffered: (kind) => kinds.has(kind), find: (type) => byType.get(type) ?? null };
+}

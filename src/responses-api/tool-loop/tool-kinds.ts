@@ -1,0 +1,63 @@
+import type { Tool, ToolInput } from "../../../generated/responses-api/types.ts";
+import type { ToolKind } from "../hosted-tool.ts";
+
+export const TOOL_KINDS = [
+  "web_search",
+  "file_search",
+  "code_interpreter",
+  "computer",
+  "mcp",
+  "image_generation",
+  "shell",
+  "local_shell",
+  "apply_patch",
+  "tool_search",
+] as const satisfies readonly ToolKind[];
+
+export function isToolKind(text: string): text is ToolKind {
+  return TOOL_KINDS.some((kind) => kind === text);
+}
+
+/**
+ * The kind of a tool, by a `type` of `tools` or of `tool_choice`: several types may mean one kind. Null for a tool that
+ * is the client's own, and for types that this server has no tool for.
+ */
+export function kindOfType(type: string): ToolKind | null {
+  switch (type) {
+    case "web_search_2025_08_26":
+    case "web_search_preview":
+    case "web_search_preview_2025_03_11":
+      return "web_search";
+    case "computer_use":
+    case "computer_use_preview":
+      return "computer";
+    default:
+      return isToolKind(type) ? type : null;
+  }
+}
+
+/** Whether the client runs the tool, or makes it known, without this server's help. */
+export function isClientTool(tool: Tool | ToolInput): boolean {
+  const { type } = tool;
+  return (
+    type === "function" ||
+    type === "custom" ||
+    type === "namespace" ||
+    (tool.type === "tool_search" && tool.execution === "client")
+  );
+}
+
+/** Whether the tool names something that no other tool could stand in for, such as an MCP server or a vector store. */
+export function namesItsOwn(tool: ToolInput): boolean {
+  switch (tool.type) {
+    case "mcp":
+    case "file_search":
+      return true;
+    case "code_interpreter":
+      return typeof tool.container === "string";
+    case "shell":
+      return tool.environment?.type === "container_reference";
+    default:
+      return false;
+  }
+}
