@@ -68,6 +68,15 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     "src/transport/(request-head|request-observer)[.]ts$",
     GENERATED_A,
   ]),
+  folder("tools-implement-their-port", "tools/ sees the port of hosted tools, and what they are made with.", "tools", [
+    "src/egress/",
+    "src/media/",
+    "src/programs/",
+    "src/tokenizers/",
+    "src/runs/ports[.]ts$",
+    "src/responses-api/hosted-tool[.]ts$",
+    GENERATED_A,
+  ]),
   folder("egress-is-a-leaf", "egress/ guards calls and knows not what for.", "egress", []),
   folder("speech-sees-sound", "speech/ turns sound into text and knows not what for.", "speech", [
     "src/audio/",

@@ -1,6 +1,6 @@
-import type { LookupFunction } from "node:net";
 import type { Readable } from "node:stream";
 import { Agent } from "undici";
+import { pinnedLookup } from "./address-pool.ts";
 import { EgressError } from "./egress-error.ts";
 import type { ResolvedAddress } from "./find-route.ts";
 
@@ -74,13 +74,4 @@ function codeOf(error: unknown): string {
   if ("code" in error && typeof error.code === "string") return error.code;
   if (error instanceof AggregateError) return error.errors.map(codeOf).find((code) => code !== "") ?? "";
   return codeOf(error.cause);
-}
-
-function pinnedLookup(addresses: readonly ResolvedAddress[]): LookupFunction {
-  const [first] = addresses;
-  return (_host, options, callback) => {
-    if (first === undefined) callback(new Error("no address"), "");
-    else if (options.all === true) callback(null, [...addresses]);
-    else callback(null, first.address, first.family);
-  };
 }

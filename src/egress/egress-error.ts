@@ -6,6 +6,7 @@ export type EgressReason =
   | "unreachable"
   | "timeout"
   | "too_many_redirects"
+  | "redirected"
   | "bad_status"
   | "bad_encoding"
   | "wrong_type"

@@ -1,9 +1,11 @@
 import { FairSemaphore } from "../base/limits/fair-semaphore.ts";
 import type { Logger } from "../base/logger.ts";
+import { AddressPool } from "./address-pool.ts";
 import { type AskTimeouts, askOnce, explainFailure, type OneReply } from "./ask-once.ts";
 import { EgressError } from "./egress-error.ts";
 import { type EgressPolicy, EgressRules } from "./egress-rules.ts";
-import { findRoute, type ResolveHost, resolveHost } from "./find-route.ts";
+import { findRoute, type ResolvedAddress, type ResolveHost, resolveHost } from "./find-route.ts";
+import { type OpenedCall, openReply } from "./open-reply.ts";
 import { readDecodedBody, tooLarge } from "./read-decoded-body.ts";
 
 /** Policy, time limits and log of the guard. */
@@ -28,6 +30,9 @@ export interface GuardedRequest {
   readonly caller: string;
 }
 
+/** A call of any method. Its headers are sent as they are, and its signal is its only time limit. */
+export type GuardedCall = OpenedCall & Pick<GuardedRequest, "caller">;
+
 /** The whole content of a URL. */
 export interface Fetched {
   readonly bytes: Buffer;
@@ -45,6 +50,11 @@ export interface Fetched {
 export interface Egress {
   /** Fetches a URL. Rejects with `EgressError`, or the reason of `signal` if that aborts. */
   fetchGuarded(url: string, request: GuardedRequest): Promise<Fetched>;
+  /**
+   * Makes a call of any method. Resolves with the head of the reply, of any status but a redirect; its body is a stream
+   * that must be read or cancelled. Rejects, and fails the body, with `EgressError` or the reason of `signal`.
+   */
+  openGuarded(url: string, call: GuardedCall): Promise<Response>;
 }
 
 /**
@@ -61,7 +71,18 @@ const REDIRECT_STATUSES: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]
 export function createEgress(options: EgressOptions): Egress {
   const rules = new EgressRules(options.policy);
   const lookups = new FairSemaphore(LOOKUPS_MAX, LOOKUPS_PER_CALLER_MAX);
+  const pool = new AddressPool(options.timeouts.connectMs);
   return {
+    async openGuarded(target, call) {
+      try {
+        const url = checkedUrl(target, rules);
+        const addresses = await route(url, { ...options, rules, lookups, request: call, signal: call.signal });
+        return await openReply(pool.agent(url.origin, addresses), url, call);
+      } catch (error) {
+        call.signal.throwIfAborted();
+        throw told(error, target, options.log);
+      }
+    },
     async fetchGuarded(url, request) {
       const deadline = AbortSignal.timeout(options.timeouts.totalMs);
       const signal = AbortSignal.any([request.signal, deadline]);
@@ -69,31 +90,43 @@ export function createEgress(options: EgressOptions): Egress {
         return await follow(url, { ...options, rules, lookups, request, signal });
       } catch (error) {
         request.signal.throwIfAborted();
-        const failure = deadline.aborted
-          ? new EgressError("timeout", "The remote server did not send everything in time", error)
-          : explainFailure(error);
-        options.log.info({ host: hostOf(url), reason: failure.reason }, "a call for a client failed");
-        throw failure;
+        const isLate = deadline.aborted;
+        const late = new EgressError("timeout", "The remote server did not send everything in time", error);
+        throw told(isLate ? late : error, url, options.log);
       }
     },
   };
 }
 
-interface FetchContext extends EgressOptions {
+function told(error: unknown, url: string, log: Logger): EgressError {
+  const failure = explainFailure(error);
+  log.info({ host: hostOf(url), reason: failure.reason }, "a call for a client failed");
+  return failure;
+}
+
+interface RouteContext extends EgressOptions {
   readonly rules: EgressRules;
   readonly lookups: FairSemaphore;
-  readonly request: GuardedRequest;
+  readonly request: Pick<GuardedRequest, "caller">;
   readonly signal: AbortSignal;
+}
+
+function route(url: URL, context: RouteContext): Promise<readonly ResolvedAddress[]> {
+  return unlessAborted(
+    findRoute(url, context.rules, (host) => lookUp(host, context)),
+    context.signal,
+  );
+}
+
+interface FetchContext extends RouteContext {
+  readonly request: GuardedRequest;
 }
 
 async function follow(start: string, context: FetchContext): Promise<Fetched> {
   let url = checkedUrl(start, context.rules);
   for (let redirects = 0; redirects <= REDIRECTS_MAX; redirects++) {
     const { rules, timeouts, signal } = context;
-    const addresses = await unlessAborted(
-      findRoute(url, rules, (host) => lookUp(host, context)),
-      signal,
-    );
+    const addresses = await route(url, context);
     const reply = await askOnce(url, addresses, timeouts, signal);
     try {
       const location = REDIRECT_STATUSES.has(reply.status) ? single(reply.headers["location"]) : null;
@@ -107,7 +140,7 @@ async function follow(start: string, context: FetchContext): Promise<Fetched> {
 }
 
 /** Holds its slot until the look-up ends, even if its caller has stopped waiting. */
-async function lookUp(host: string, { lookups, request, resolve = resolveHost, signal }: FetchContext) {
+async function lookUp(host: string, { lookups, request, resolve = resolveHost, signal }: RouteContext) {
   const giveBack = await lookups.take(request.caller, signal);
   return await resolve(host).finally(giveBack);
 }

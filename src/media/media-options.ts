@@ -19,7 +19,7 @@ export interface MediaLimits {
 /** The ports and limits for reading media. */
 export interface MediaOptions {
   readonly abilities: ModelAbilities;
-  readonly egress: Egress;
+  readonly egress: Pick<Egress, "fetchGuarded">;
   readonly files: Pick<FileStore, "findFile" | "readFile">;
   /** Null if recordings cannot be transcribed. */
   readonly speech: FileTranscriber | null;
