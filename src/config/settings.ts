@@ -10,6 +10,7 @@ import { STORAGE_SETTINGS } from "./storage-settings.ts";
 import { TOOL_SETTINGS } from "./tool-settings.ts";
 import { VOICE_SETTINGS } from "./voice-settings.ts";
 import { WATCHING_SETTINGS } from "./watching-settings.ts";
+import { WEB_SEARCH_SETTINGS } from "./web-search-settings.ts";
 
 const MEBIBYTE = 1024 * 1024;
 const SECOND = 1000;
@@ -103,6 +104,7 @@ export const SETTINGS = {
   ...TOOL_SETTINGS,
 
   ...VOICE_SETTINGS,
+  ...WEB_SEARCH_SETTINGS,
 
   ...SPEECH_SETTINGS,
 

@@ -26,6 +26,7 @@ export async function readInThread<Outcome>(
   { module, task, timeoutMs, isOutcome }: ReadJob<Outcome>,
   signal: AbortSignal,
 ): Promise<Outcome | ReadingFailed> {
+  signal.throwIfAborted();
   const worker = new Worker(module, {
     workerData: task,
     env: {},

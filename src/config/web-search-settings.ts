@@ -1,0 +1,45 @@
+import type { Setting } from "./setting.ts";
+
+/** The search server behind the tool web_search, and the pages that it opens. */
+export const WEB_SEARCH_SETTINGS = {
+  webSearchProvider: {
+    name: "WEB_SEARCH_PROVIDER",
+    section: "Tools",
+    kind: "choice",
+    default: "auto",
+    choices: ["auto", "none", "searxng", "brave", "tavily", "exa", "serper"],
+    text: "Search server of the tool web_search. auto takes the SearXNG at WEB_SEARCH_BASE_URL or on 127.0.0.1:8888, if one answers; its search.formats must have json.",
+  },
+  webSearchBaseUrl: {
+    name: "WEB_SEARCH_BASE_URL",
+    section: "Tools",
+    kind: "url",
+    default: null,
+    defaultText: "the public address of the provider, or http://127.0.0.1:8888 for SearXNG",
+    text: "Address of the search server.",
+  },
+  webSearchApiKey: {
+    name: "WEB_SEARCH_API_KEY",
+    section: "Tools",
+    kind: "secret",
+    default: null,
+    text: "Key for the search server. SearXNG needs none.",
+  },
+  webSearchTimeoutMs: {
+    name: "WEB_SEARCH_TIMEOUT_MS",
+    section: "Tools",
+    kind: "duration",
+    default: 10_000,
+    min: 100,
+    max: 120_000,
+    text: "Limit of one search.",
+  },
+  webOpen: {
+    name: "WEB_OPEN",
+    section: "Tools",
+    kind: "choice",
+    default: "auto",
+    choices: ["auto", "any", "known", "off"],
+    text: "Pages that web_search may open. known: only those that the user named or that a search or page of the context showed. auto: the same beside tools that read private things, otherwise any. off: none. All calls pass EGRESS.",
+  },
+} as const satisfies Readonly<Record<string, Setting>>;

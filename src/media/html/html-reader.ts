@@ -1,0 +1,53 @@
+import { isRecord } from "../../base/json/records.ts";
+import type { Semaphore } from "../../base/limits/semaphore.ts";
+import { type ReadingFailed, readInThread } from "../read-in-thread.ts";
+import type { HtmlMode, HtmlOutcome, HtmlTask } from "./html-outcome.ts";
+
+export interface HtmlLimits {
+  readonly charactersMax: number;
+  /** Limit of the search for the article, in milliseconds. */
+  readonly articleMs: number;
+  /** Limit of taking the whole text, in milliseconds. */
+  readonly wholeMs: number;
+}
+
+const MODULE = new URL("./html-worker.ts", import.meta.url);
+
+/** Reads the text of web pages, each in its own thread, which hostile pages cannot hold. */
+export class HtmlReader {
+  readonly #limits: HtmlLimits;
+  readonly #slots: Semaphore;
+
+  constructor(limits: HtmlLimits, slots: Semaphore) {
+    this.#limits = limits;
+    this.#slots = slots;
+  }
+
+  /**
+   * The text of the article of a page, or of the whole page if no article is found in time. `charset` is that of the
+   * reply's headers. Rejects with the signal's reason if that aborts.
+   */
+  async read(bytes: Uint8Array, charset: string | null, signal: AbortSignal): Promise<HtmlOutcome | ReadingFailed> {
+    const giveBack = await this.#slots.take(signal);
+    try {
+      const article = await this.#readAs("article", { bytes, charset }, signal);
+      return article.type === "text" ? article : await this.#readAs("whole", { bytes, charset }, signal);
+    } finally {
+      giveBack();
+    }
+  }
+
+  #readAs(
+    mode: HtmlMode,
+    page: Pick<HtmlTask, "bytes" | "charset">,
+    signal: AbortSignal,
+  ): Promise<HtmlOutcome | ReadingFailed> {
+    const { charactersMax, articleMs, wholeMs } = this.#limits;
+    const timeoutMs = mode === "article" ? articleMs : wholeMs;
+    return readInThread({ module: MODULE, isOutcome, task: { ...page, mode, charactersMax }, timeoutMs }, signal);
+  }
+}
+
+function isOutcome(value: unknown): value is HtmlOutcome {
+  return isRecord(value) && value["type"] === "text";
+}

@@ -1,0 +1,49 @@
+import { ConfigError } from "../../config/config-error.ts";
+import type { Config } from "../../config/load-config.ts";
+import type { Egress } from "../../egress/egress.ts";
+import type { HostedTool } from "../../responses-api/hosted-tool.ts";
+import { isSearxng } from "../../tools/web-search/find-searxng.ts";
+import { PageReader } from "../../tools/web-search/pages/page-reader.ts";
+import type { ProviderOptions } from "../../tools/web-search/providers/ask-provider.ts";
+import { brave } from "../../tools/web-search/providers/brave.ts";
+import { exa } from "../../tools/web-search/providers/exa.ts";
+import type { SearchProvider } from "../../tools/web-search/providers/search-provider.ts";
+import { searxng } from "../../tools/web-search/providers/searxng.ts";
+import { serper } from "../../tools/web-search/providers/serper.ts";
+import { tavily } from "../../tools/web-search/providers/tavily.ts";
+import { webSearchTool } from "../../tools/web-search/web-search-tool.ts";
+
+type ProviderName = Exclude<Config["webSearchProvider"], "auto" | "none">;
+
+const PROVIDERS: Readonly<Record<ProviderName, (options: ProviderOptions) => SearchProvider>> = {
+  searxng,
+  brave,
+  tavily,
+  exa,
+  serper,
+};
+
+const ADDRESSES: Readonly<Record<ProviderName, string>> = {
+  searxng: "http://127.0.0.1:8888",
+  brave: "https://api.search.brave.com",
+  tavily: "https://api.tavily.com",
+  exa: "https://api.exa.ai",
+  serper: "https://google.serper.dev",
+};
+
+/** The tool web_search with the search server of the settings. Throws `ConfigError` if that lacks its key. */
+export async function chooseWebSearch(config: Config, egress: Egress): Promise<HostedTool> {
+  const provider = await chooseProvider(config);
+  return webSearchTool(provider === null ? null : { provider, pages: new PageReader(egress), open: config.webOpen });
+}
+
+async function chooseProvider(config: Config): Promise<SearchProvider | null> {
+  const { webSearchProvider: asked, webSearchBaseUrl, webSearchApiKey, webSearchTimeoutMs: timeoutMs } = config;
+  if (asked === "none") return null;
+  const baseUrl = webSearchBaseUrl ?? ADDRESSES[asked === "auto" ? "searxng" : asked];
+  if (asked === "auto") return (await isSearxng(baseUrl)) ? searxng({ baseUrl, apiKey: null, timeoutMs }) : null;
+  const apiKey = webSearchApiKey?.reveal() ?? null;
+  if (apiKey === null && asked !== "searxng")
+    throw new ConfigError([`WEB_SEARCH_PROVIDER is ${asked}, which needs a key. Set WEB_SEARCH_API_KEY.`]);
+  return PROVIDERS[asked]({ baseUrl, apiKey, timeoutMs });
+}

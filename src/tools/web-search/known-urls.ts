@@ -1,0 +1,48 @@
+import type { StoredItem } from "../../../generated/responses-api/types.ts";
+
+const URL_IN_TEXT = /https?:\/\/[^\s<>"'`)\]}]{1,2000}/g;
+const KNOWN_MAX = 5000;
+
+/**
+ * The addresses that the user wrote or that a search or page of this context showed. While tools that read private
+ * things are offered too, only these are opened: an address that a model makes up could carry such things away.
+ */
+export class KnownUrls {
+  readonly #urls = new Set<string>();
+
+  constructor(context: readonly StoredItem[]) {
+    for (const item of context) this.#addItem(item);
+  }
+
+  add(url: string): void {
+    if (this.#urls.size < KNOWN_MAX) this.#urls.add(keyOf(url));
+  }
+
+  has(url: string): boolean {
+    return this.#urls.has(keyOf(url));
+  }
+
+  #addItem(item: StoredItem): void {
+    if (item.type === "message" && item.role === "user") {
+      for (const part of item.content) if ("text" in part) this.#addText(part.text);
+      return;
+    }
+    if (item.type !== "web_search_call" || item.action == null) return;
+    if (item.action.type !== "search") {
+      if (item.action.url != null) this.add(item.action.url);
+      return;
+    }
+    for (const source of item.action.sources ?? []) if ("url" in source && source.url != null) this.add(source.url);
+  }
+
+  #addText(text: string): void {
+    for (const [url] of text.matchAll(URL_IN_TEXT)) this.add(url.replace(/[.,;:!?]+$/, ""));
+  }
+}
+
+function keyOf(url: string): string {
+  const parsed = URL.parse(url);
+  if (parsed === null) return url;
+  parsed.hash = "";
+  return parsed.href;
+}

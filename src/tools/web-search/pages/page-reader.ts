@@ -1,0 +1,138 @@
+import { LRUCache } from "lru-cache";
+import { decodeAs } from "../../../base/limits/long-data.ts";
+import { Semaphore } from "../../../base/limits/semaphore.ts";
+import type { Egress, Fetched } from "../../../egress/egress.ts";
+import { EgressError } from "../../../egress/egress-error.ts";
+import { HtmlReader } from "../../../media/html/html-reader.ts";
+import { PdfReader } from "../../../media/pdf-reader.ts";
+
+/** A page as the model reads it. */
+export interface Page {
+  readonly url: string;
+  readonly title: string;
+  readonly lines: readonly string[];
+  readonly links: readonly PageLink[];
+}
+
+export interface PageLink {
+  readonly text: string;
+  /** Absolute. */
+  readonly url: string;
+}
+
+/** The page could not be read. The message is a whole sentence for the model. */
+export class PageFailed extends Error {
+  override readonly name = "PageFailed";
+}
+
+const PAGE_BYTES_MAX = 5 * 1024 * 1024;
+const PAGE_CHARACTERS_MAX = 2_000_000;
+const LINE_CHARACTERS_MAX = 500;
+const READING_AT_ONCE_MAX = 2;
+const CACHE_CHARACTERS_MAX = 32 * 1024 * 1024;
+const CACHE_MS = 10 * 60_000;
+const PDF_PAGES_MAX = 500;
+const READ_MS_MAX = 10_000;
+const ARTICLE_MS_MAX = 3000;
+
+const HTML_TYPES: ReadonlySet<string> = new Set(["text/html", "application/xhtml+xml"]);
+const ACCEPTED = [
+  "text/*",
+  "application/xhtml+xml",
+  "application/json",
+  "application/xml",
+  "application/rss+xml",
+  "application/atom+xml",
+  "application/ld+json",
+  "application/pdf",
+];
+
+/** Opens public pages of the web through the guard. Nothing of a client goes with the call, so all share one cache. */
+export class PageReader {
+  readonly #egress: Egress;
+  readonly #html: HtmlReader;
+  readonly #pdfs: PdfReader;
+  readonly #known = new LRUCache<string, Page>({
+    maxSize: CACHE_CHARACTERS_MAX,
+    ttl: CACHE_MS,
+    sizeCalculation: ({ lines }) => lines.reduce((sum, line) => sum + line.length + 1, 1),
+  });
+
+  constructor(egress: Egress) {
+    this.#egress = egress;
+    const slots = new Semaphore(READING_AT_ONCE_MAX);
+    const limits = { charactersMax: PAGE_CHARACTERS_MAX };
+    this.#html = new HtmlReader({ ...limits, articleMs: ARTICLE_MS_MAX, wholeMs: READ_MS_MAX }, slots);
+    this.#pdfs = new PdfReader({ ...limits, timeoutMs: READ_MS_MAX, pagesMax: PDF_PAGES_MAX }, slots);
+  }
+
+  /** The page if it was opened within the last ten minutes. */
+  known(url: string): Page | null {
+    return this.#known.get(url) ?? null;
+  }
+
+  /** Rejects with `PageFailed`, or with the reason of `signal`. `caller` shares look-ups of names fairly. */
+  async open(url: string, caller: string, signal: AbortSignal): Promise<Page> {
+    const known = this.known(url);
+    if (known !== null) return known;
+    const page = await this.#read(url, await this.#fetch(url, caller, signal), signal);
+    this.#known.set(url, page);
+    return page;
+  }
+
+  async #fetch(url: string, caller: string, signal: AbortSignal): Promise<Fetched> {
+    try {
+      return await this.#egress.fetchGuarded(url, { bytesMax: PAGE_BYTES_MAX, accept: ACCEPTED, caller, signal });
+    } catch (error) {
+      if (error instanceof EgressError) throw new PageFailed(`${error.message}.`, { cause: error });
+      throw error;
+    }
+  }
+
+  async #read(url: string, { bytes, mimeType, charset, filename }: Fetched, signal: AbortSignal): Promise<Page> {
+    const isPdf = mimeType === "application/pdf" || bytes.subarray(0, 5).toString("latin1") === "%PDF-";
+    if (isPdf) return { ...pageOf(url, filename ?? url, await this.#pdfText(bytes, signal)), links: [] };
+    if (HTML_TYPES.has(mimeType ?? "text/html")) return await this.#readHtml(url, { bytes, charset }, signal);
+    const text = await decodeAs(bytes, charset ?? "utf-8");
+    if (text === null) throw new PageFailed("The page is no text that can be read.");
+    return { ...pageOf(url, filename ?? url, text.slice(0, PAGE_CHARACTERS_MAX)), links: [] };
+  }
+
+  async #readHtml(url: string, page: Pick<Fetched, "bytes" | "charset">, signal: AbortSignal): Promise<Page> {
+    const read = await this.#html.read(page.bytes, page.charset, signal);
+    if (read.type !== "text") throw new PageFailed("The page is too large or too tangled to be read.");
+    const links = new Map<string, string>();
+    for (const { text, href } of read.links) {
+      const target = URL.parse(href, url);
+      if (target === null || !/^https?:$/.test(target.protocol)) continue;
+      target.hash = "";
+      if (!links.has(target.href)) links.set(target.href, text);
+    }
+    const listed = [...links].map(([target, text]) => ({ url: target, text }));
+    return { ...pageOf(url, read.title === "" ? url : read.title, read.text), links: listed };
+  }
+
+  async #pdfText(bytes: Buffer, signal: AbortSignal): Promise<string> {
+    const read = await this.#pdfs.read(bytes, signal);
+    if (read.type === "text" && read.text !== "") return read.text;
+    throw new PageFailed("The PDF cannot be read, or it has no text.");
+  }
+}
+
+function pageOf(url: string, title: string, text: string): Omit<Page, "links"> {
+  return { url, title, lines: text.split(/\r?\n/).flatMap(wrapped) };
+}
+
+/** Long lines in pieces, cut behind a blank where there is one, so that a part of a page can be shown. */
+function wrapped(line: string): readonly string[] {
+  const pieces: string[] = [];
+  let start = 0;
+  while (line.length - start > LINE_CHARACTERS_MAX) {
+    const blank = line.lastIndexOf(" ", start + LINE_CHARACTERS_MAX);
+    const end = blank > start ? blank + 1 : start + LINE_CHARACTERS_MAX;
+    pieces.push(line.slice(start, end).trimEnd());
+    start = end;
+  }
+  pieces.push(line.slice(start));
+  return pieces;
+}

@@ -1,0 +1,117 @@
+import { request } from "undici";
+import { jsonOrUndefined } from "../../../base/json/read-json.ts";
+import { isRecord } from "../../../base/json/records.ts";
+import { type Hit, SearchFailed } from "./search-provider.ts";
+
+const REPLY_BYTES_MAX = 2 * 1024 * 1024;
+
+/** The address, key and patience of a search server. */
+export interface ProviderOptions {
+  readonly baseUrl: string;
+  /** Null if the server needs none. */
+  readonly apiKey: string | null;
+  /** Limit of one search in milliseconds. */
+  readonly timeoutMs: number;
+}
+
+export interface ProviderCall {
+  readonly path: string;
+  /** Sent in the URL. */
+  readonly query?: Readonly<Record<string, string>>;
+  /** Sent as JSON; without it the call is a GET. */
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/**
+ * Asks a search server and parses its JSON reply. Rejects with `SearchFailed` for every failure of the server, or with
+ * the reason of `signal`.
+ */
+export async function askProvider(
+  { baseUrl, timeoutMs }: ProviderOptions,
+  { path, query = {}, body, headers = {} }: ProviderCall,
+  signal: AbortSignal,
+): Promise<unknown> {
+  const url = `${baseUrl.replace(/\/+$/, "")}${path}?${new URLSearchParams(query)}`;
+  const deadline = AbortSignal.timeout(timeoutMs);
+  try {
+    const reply = await request(url.replace(/\?$/, ""), {
+      method: body === undefined ? "GET" : "POST",
+      headers: { accept: "application/json", ...(body === undefined ? {} : JSON_TYPE), ...headers },
+      body: body === undefined ? null : JSON.stringify(body),
+      signal: AbortSignal.any([signal, deadline]),
+    });
+    const text = await readStart(reply.body);
+    if (reply.statusCode !== 200) throw new SearchFailed(sentenceOf(reply.statusCode));
+    const answer = text === null ? undefined : jsonOrUndefined(text);
+    if (answer === undefined) throw new SearchFailed("The search server sent no JSON that could be read.");
+    return answer;
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof SearchFailed) throw error;
+    throw new SearchFailed(
+      deadline.aborted ? "The search server did not answer in time." : "The search server cannot be reached.",
+      { cause: error },
+    );
+  }
+}
+
+const JSON_TYPE = { "content-type": "application/json" };
+
+function sentenceOf(status: number): string {
+  if (status === 401) return "The search server refused this server's key.";
+  if (status === 403)
+    return "The search server refused the search (403). A SearXNG does so unless its search.formats has json; others if the key is wrong.";
+  if (status === 429) return "The search server takes no more searches for now. Go on without.";
+  return `The search server failed with status ${status}.`;
+}
+
+/** The whole text; null if it is too long. */
+async function readStart(body: AsyncIterable<Buffer>): Promise<string | null> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of body) {
+    bytes += chunk.length;
+    if (bytes > REPLY_BYTES_MAX) return null;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+/** The members of a hit by the names that a provider gives them. */
+export interface HitNames {
+  readonly url: string;
+  readonly title: string;
+  /** The first of these that holds a text is the snippet; a list of texts counts as joined. */
+  readonly snippets: readonly string[];
+  readonly published: string;
+}
+
+/** The hits of a list. Elements that are no hits, or whose address is not http(s), are left out. */
+export function hitsOf(list: unknown, names: HitNames): readonly Hit[] {
+  if (!Array.isArray(list)) return [];
+  return list.filter(isRecord).flatMap((element) => {
+    const url = URL.parse(textOf(element[names.url]));
+    if (url === null || !/^https?:$/.test(url.protocol)) return [];
+    const snippet = names.snippets.map((name) => textOf(element[name])).find((text) => text !== "") ?? "";
+    const published = textOf(element[names.published]);
+    const title = plainText(textOf(element[names.title]));
+    return [{ url: url.href, title, snippet: plainText(snippet), published: published === "" ? null : published }];
+  });
+}
+
+function textOf(value: unknown): string {
+  if (Array.isArray(value)) return value.filter((part) => typeof part === "string").join(" … ");
+  return typeof value === "string" ? value : "";
+}
+
+const ENTITIES: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', "#39": "'", "#x27": "'" };
+
+/** The text without the tags and entities with which some servers mark the words that were found. */
+function plainText(text: string): string {
+  return text
+    .replaceAll(/<\/?(?:b|strong|em|i|mark|span)(?: [^<>]{0,200})?>/gi, "")
+    .replaceAll(/&(amp|lt|gt|quot|#39|#x27);/g, (_whole, name: string) => ENTITIES[name] ?? "")
+    .replaceAll(/\s+/g, " ")
+    .trim();
+}

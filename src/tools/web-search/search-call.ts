@@ -1,0 +1,122 @@
+import type { ToolOutcome } from "../../responses-api/hosted-tool.ts";
+import { type Page, PageFailed } from "./pages/page-reader.ts";
+import { type Hit, type Recency, SearchFailed } from "./providers/search-provider.ts";
+import { readArguments } from "./read-arguments.ts";
+import { failedCall, type Names, ranCall } from "./web-items.ts";
+import type { WebSession } from "./web-session.ts";
+
+const QUERIES_MAX = 4;
+const QUERY_CHARACTERS_MAX = 400;
+/** More than are shown, since hits of several queries overlap and some lie outside the allowed domains. */
+const HITS_ASKED = 10;
+const PAGE_CHARACTERS_MAX = 6000;
+const RECENCIES: readonly string[] = ["day", "week", "month", "year"] satisfies readonly Recency[];
+
+export const SEARCH_FUNCTION = {
+  name: "web_search",
+  description: "Searches the web and returns numbered hits. Use short queries, several at once for several aspects.",
+  parameters: {
+    type: "object",
+    properties: {
+      queries: { type: "array", items: { type: "string" }, minItems: 1, maxItems: QUERIES_MAX },
+      recency: { type: "string", enum: RECENCIES, description: "Only pages of the last day, week, month or year." },
+    },
+    required: ["queries"],
+  },
+} as const;
+
+/** Runs a search. Fails only if no query brought an answer. */
+export async function search(
+  session: WebSession,
+  names: Names,
+  args: string,
+  signal: AbortSignal,
+): Promise<ToolOutcome> {
+  const asked = readSearch(args);
+  if (asked === null) return failedCall(names, null, "The arguments need `queries`, a list of texts.");
+  const action = { type: "search" as const, query: asked.queries[0] ?? "", queries: [...asked.queries] };
+  const lists = await Promise.all(asked.queries.map((text) => hitsOrFault(session, text, asked.recency, signal)));
+  const faults = lists.filter((list) => typeof list === "string");
+  if (faults.length === lists.length) return failedCall(names, action, faults[0] ?? "The search failed.");
+  const hits = mergedHits(lists.filter((list) => typeof list !== "string")).filter(({ url }) => session.allows(url));
+  const shown = hits.slice(0, session.settings.size.hits);
+  const sources = shown.map(({ url, title }) => session.cite(url, title));
+  const pages = await firstPages(session, shown, signal);
+  const blocks = shown.map((hit, index) => blockOf(hit, sources[index]?.number ?? 0, session, pages.get(hit.url)));
+  const text = blocks.length === 0 ? "Nothing was found. Try other words." : blocks.join("\n\n");
+  return ranCall(session, names, { action, hits, text, sources, isSearch: true });
+}
+
+interface Asked {
+  readonly queries: readonly string[];
+  readonly recency: Recency | null;
+}
+
+function readSearch(text: string): Asked | null {
+  const args = readArguments(text);
+  if (args === null) return null;
+  const { queries = args["query"], recency } = args; // Many models write one `query`.
+  const list: readonly unknown[] = Array.isArray(queries) ? queries : [queries];
+  const texts = list.filter((one) => typeof one === "string").map((one) => one.trim().slice(0, QUERY_CHARACTERS_MAX));
+  const wanted = [...new Set(texts)].filter((one) => one !== "").slice(0, QUERIES_MAX);
+  return wanted.length === 0 ? null : { queries: wanted, recency: isRecency(recency) ? recency : null };
+}
+
+function isRecency(value: unknown): value is Recency {
+  return typeof value === "string" && RECENCIES.includes(value);
+}
+
+/** The hits of one query, or why there are none. */
+async function hitsOrFault(
+  { services, settings }: WebSession,
+  text: string,
+  recency: Recency | null,
+  signal: AbortSignal,
+): Promise<readonly Hit[] | string> {
+  const { domains, place } = settings;
+  const query = { text, count: HITS_ASKED, domains, country: place?.country ?? null, recency };
+  try {
+    return await services.provider.search(query, signal);
+  } catch (error) {
+    if (error instanceof SearchFailed) return error.message;
+    throw error;
+  }
+}
+
+/** The hits of all queries, the first of each before the second of any, each page once. */
+function mergedHits(lists: readonly (readonly Hit[])[]): readonly Hit[] {
+  const hits = new Map<string, Hit>();
+  const longest = Math.max(0, ...lists.map((list) => list.length));
+  for (let rank = 0; rank < longest; rank += 1) {
+    for (const list of lists) {
+      const hit = list[rank];
+      if (hit !== undefined && !hits.has(hit.url)) hits.set(hit.url, hit);
+    }
+  }
+  return [...hits.values()];
+}
+
+/** The first pages, for requests that want much of them. Pages that cannot be opened are left out. */
+async function firstPages(
+  session: WebSession,
+  hits: readonly Hit[],
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, Page>> {
+  const { services, settings, scope } = session;
+  if (!settings.isLive || services.open === "off") return new Map();
+  const opened = hits.slice(0, settings.size.pages).map(async ({ url }) => {
+    try {
+      return [[url, await services.pages.open(url, scope.owner.project, signal)] as const];
+    } catch (error) {
+      if (error instanceof PageFailed) return [];
+      throw error;
+    }
+  });
+  return new Map((await Promise.all(opened)).flat());
+}
+
+function blockOf(hit: Hit, number: number, { settings }: WebSession, page: Page | undefined): string {
+  const date = hit.published === null ? "" : ` (${hit.published.slice(0, 40)})`;
+  const text = page?.lines.join("\n").slice(0, PAGE_CHARACTERS_MAX) ?? hit.snippet.slice(0, settings.size.characters);
+  return `[web:${number}] ${hit.title}${date}\n${hit.url}\n${text}`;
+}

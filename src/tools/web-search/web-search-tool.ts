@@ -1,0 +1,101 @@
+import type { ToolInput } from "../../../generated/responses-api/types.ts";
+import type {
+  HostedTool,
+  MadeCall,
+  OpenTool,
+  ToolCall,
+  ToolOutcome,
+  ToolRefusal,
+} from "../../responses-api/hosted-tool.ts";
+import type { HostedFunction, ToolStep } from "../../runs/ports.ts";
+import { FIND_FUNCTION, findInPage, OPEN_FUNCTION, openPage } from "./page-calls.ts";
+import { SEARCH_FUNCTION, search } from "./search-call.ts";
+import { type Names, startedCall } from "./web-items.ts";
+import { type WebServices, WebSession } from "./web-session.ts";
+import { faultyDomain, isWebSearch, type WebSettings, webSettings } from "./web-settings.ts";
+
+type Work = (session: WebSession, names: Names, args: string, signal: AbortSignal) => Promise<ToolOutcome>;
+
+const WORK: ReadonlyMap<string, Work> = new Map([
+  [SEARCH_FUNCTION.name, search],
+  [OPEN_FUNCTION.name, openPage],
+  [FIND_FUNCTION.name, findInPage],
+]);
+
+const NO_PROVIDER =
+  "This server has no web search. Its operator can set WEB_SEARCH_PROVIDER, or run a SearXNG on 127.0.0.1:8888.";
+
+/**
+ * The tool `web_search` with its dated and preview names. `services` is null if no search server is configured.
+ */
+export function webSearchTool(services: WebServices | null): HostedTool {
+  return {
+    kind: "web_search",
+    types: ["web_search", "web_search_2025_08_26", "web_search_preview", "web_search_preview_2025_03_11"],
+    refusal: (tool) => refusalOf(tool, services),
+    open: async (tool, scope) => {
+      if (services === null || !isWebSearch(tool)) throw new Error("a web search that was refused cannot be opened");
+      return openSession(new WebSession(services, webSettings(tool), scope));
+    },
+  };
+}
+
+function refusalOf(tool: ToolInput, services: WebServices | null): ToolRefusal | null {
+  if (!isWebSearch(tool)) return null;
+  const faulty = faultyDomain(webSettings(tool));
+  if (faulty !== null) {
+    const reason = `'${faulty}' is no domain. Write domains without scheme and path, such as 'example.com'.`;
+    return { reason, member: "filters.allowed_domains", grade: "invalid" };
+  }
+  if (services === null) return { reason: NO_PROVIDER, member: null, grade: "unavailable" };
+  const types = tool.search_content_types ?? ["text"];
+  if (types.includes("text")) return null;
+  const reason = "This server searches for text only.";
+  return { reason, member: "search_content_types", grade: "unavailable" };
+}
+
+function openSession(session: WebSession): OpenTool {
+  const { settings, services } = session;
+  const opens = settings.opensPages && services.open !== "off";
+  const offered = opens ? [SEARCH_FUNCTION, OPEN_FUNCTION, FIND_FUNCTION] : [SEARCH_FUNCTION];
+  return {
+    functions: offered.map((one): HostedFunction => ({ type: "hosted_function", server: null, ...one })),
+    note: noteOf(settings, new Date()),
+    opening: [],
+    pending: [],
+    call: (name, made) => callOf(session, name, made),
+    close: async () => {},
+  };
+}
+
+function callOf(session: WebSession, name: string, made: MadeCall): ToolCall {
+  const names = { id: made.newItemId("ws") };
+  return {
+    item: startedCall(names),
+    streams: null,
+    effect: "none",
+    async *run(args, signal): AsyncGenerator<ToolStep, ToolOutcome> {
+      yield { type: "searching" };
+      const work = WORK.get(name);
+      if (work === undefined) throw new Error(`web search offers no function ${name}`);
+      return await work(session, names, args, signal);
+    },
+  };
+}
+
+/** Today's date where the user is, and the place. */
+function noteOf({ place }: WebSettings, now: Date): string {
+  const { city = null, region = null, country = null, timezone = null } = place ?? {};
+  const where = [city, region, country].filter((part) => part !== null);
+  const lives = where.length === 0 ? "" : ` The user is in ${where.join(", ")}.`;
+  return `Today is ${dateIn(timezone, now)}.${lives}`;
+}
+
+function dateIn(timezone: string | null, now: Date): string {
+  const form = { dateStyle: "full" } as const;
+  try {
+    return new Intl.DateTimeFormat("en-GB", { ...form, timeZone: timezone ?? "UTC" }).format(now);
+  } catch {
+    return new Intl.DateTimeFormat("en-GB", { ...form, timeZone: "UTC" }).format(now); // An unknown time zone.
+  }
+}

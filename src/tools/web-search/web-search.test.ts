@@ -1,0 +1,344 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import type { StoredItem } from "../../../generated/responses-api/types.ts";
+import { silentLogger } from "../../base/logger.ts";
+import { createEgress } from "../../egress/egress.ts";
+import type { OpenTool, ToolOutcome, ToolScope } from "../../responses-api/hosted-tool.ts";
+import { PageReader } from "./pages/page-reader.ts";
+import type { ProviderOptions } from "./providers/ask-provider.ts";
+import { brave } from "./providers/brave.ts";
+import { exa } from "./providers/exa.ts";
+import type { SearchProvider } from "./providers/search-provider.ts";
+import { searxng } from "./providers/searxng.ts";
+import { serper } from "./providers/serper.ts";
+import { tavily } from "./providers/tavily.ts";
+import { webSearchTool } from "./web-search-tool.ts";
+import type { WebServices } from "./web-session.ts";
+import type { WebSearchInput } from "./web-settings.ts";
+
+/** What the server at the address of the search server is asked, and what it answers. */
+let asked: { url: URL; headers: IncomingMessage["headers"]; body: unknown }[] = [];
+let answer: { status: number; body: string } = { status: 200, body: "{}" };
+let origin = "";
+let server: Server;
+
+beforeAll(async () => {
+  server = createServer((request, response) => void respond(request, response));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port }: AddressInfo = server.address() as AddressInfo;
+  origin = `http://127.0.0.1:${port}`;
+});
+beforeEach(() => {
+  asked = [];
+  answer = { status: 200, body: "{}" };
+});
+afterAll(() => void server.close());
+
+const PAGES: Readonly<Record<string, string>> = {
+  "/herons": `<title>Herons</title><article><h1>Herons</h1>${"<p>A heron stands in the shallow water and waits for a fish to come near.</p>".repeat(6)}<p>It eats <a href="/fish">many fish</a>.</p></article>`,
+  "/fish": "<title>Fish</title><p>Fish swim.</p>",
+};
+
+async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const url = new URL(request.url ?? "/", origin);
+  const page = PAGES[url.pathname];
+  if (page !== undefined) {
+    response.setHeader("content-type", "text/html; charset=utf-8").end(page);
+    return;
+  }
+  if (url.pathname === "/gone") {
+    response.writeHead(404).end();
+    return;
+  }
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(Buffer.from(chunk));
+  const body = Buffer.concat(chunks).toString();
+  asked.push({ url, headers: request.headers, body: body === "" ? null : JSON.parse(body) });
+  response.writeHead(answer.status, { "content-type": "application/json" }).end(answer.body);
+}
+
+const HIT = { title: "Herons &amp; <b>fish</b>", url: "http://127.0.0.1/herons" };
+
+describe("the search servers", () => {
+  const query = { text: "herons", count: 5, domains: ["birds.example"], country: "DE", recency: "week" } as const;
+  const expected = [{ url: HIT.url, title: "Herons & fish", snippet: "They wait.", published: "2026-01-02" }];
+
+  it("SearXNG is asked by GET with a site and a time range", async () => {
+    answer.body = JSON.stringify({ results: [{ ...HIT, content: "They wait.", publishedDate: "2026-01-02" }] });
+    expect(await search(searxng, query)).toStrictEqual(expected);
+    expect(Object.fromEntries(asked[0]?.url.searchParams ?? [])).toStrictEqual({
+      q: "herons site:birds.example",
+      format: "json",
+      time_range: "week",
+    });
+  });
+
+  it("SearXNG whose engines are all silent is no empty result", async () => {
+    answer.body = JSON.stringify({ results: [], unresponsive_engines: [["bing", "timeout"]] });
+    await expect(search(searxng, query)).rejects.toThrow("None of the search engines");
+  });
+
+  it("Brave is asked by GET with its token", async () => {
+    const result = { ...HIT, description: "They <strong>wait</strong>.", page_age: "2026-01-02" };
+    answer.body = JSON.stringify({ web: { results: [result] } });
+    expect(await search(brave, query)).toStrictEqual(expected);
+    expect(asked[0]).toMatchObject({ headers: { "x-subscription-token": "key" } });
+    expect(asked[0]?.url.search).toContain("country=DE&freshness=pw");
+  });
+
+  it("Tavily is asked by POST with its domains", async () => {
+    answer.body = JSON.stringify({ results: [{ ...HIT, content: "They wait.", published_date: "2026-01-02" }] });
+    expect(await search(tavily, query)).toStrictEqual(expected);
+    expect(asked[0]).toMatchObject({
+      headers: { authorization: "Bearer key" },
+      body: { query: "herons", max_results: 5, include_domains: ["birds.example"], time_range: "week" },
+    });
+  });
+
+  it("Exa is asked by POST for the beginning of the texts", async () => {
+    answer.body = JSON.stringify({ results: [{ ...HIT, text: "They wait.", publishedDate: "2026-01-02" }] });
+    expect(await search(exa, query)).toStrictEqual(expected);
+    expect(asked[0]).toMatchObject({
+      headers: { "x-api-key": "key" },
+      body: { numResults: 5, includeDomains: ["birds.example"], userLocation: "DE" },
+    });
+  });
+
+  it("Serper is asked by POST and names its links link", async () => {
+    const { url: link, title } = HIT;
+    answer.body = JSON.stringify({ organic: [{ link, title, snippet: "They wait.", date: "2026-01-02" }] });
+    expect(await search(serper, query)).toStrictEqual(expected);
+    expect(asked[0]?.body).toStrictEqual({ q: "herons site:birds.example", num: 5, gl: "de", tbs: "qdr:w" });
+  });
+
+  it.each([
+    [401, "", "refused this server's key"],
+    [403, "", "search.formats"],
+    [429, "", "no more searches for now"],
+    [500, "", "failed with status 500"],
+    [200, "<html>", "no JSON"],
+    [200, `"${"x".repeat(3_000_000)}"`, "no JSON"],
+  ])("that answer %i are told apart", async (status, body, sentence) => {
+    answer = { status, body };
+    await expect(search(searxng, query)).rejects.toThrow(sentence);
+  });
+
+  it("that cannot be reached, or are silent, fail with a sentence", async () => {
+    const nowhere = searxng({ baseUrl: "http://127.0.0.1:1", apiKey: null, timeoutMs: 1000 });
+    await expect(nowhere.search(query, signal())).rejects.toThrow("cannot be reached");
+  });
+
+  it("may send hits that are none", async () => {
+    answer.body = JSON.stringify({ results: ["x", { url: "javascript:alert(1)", title: "no" }, { title: "no url" }] });
+    expect(await search(tavily, query)).toStrictEqual([]);
+  });
+});
+
+describe("a search", () => {
+  beforeEach(() => {
+    const results = [
+      { ...HIT, url: `${origin}/herons`, content: "They wait." },
+      { ...HIT, title: "Elsewhere", url: "https://other.example/a", content: "Other." },
+    ];
+    answer.body = JSON.stringify({ results });
+  });
+
+  it("tells numbered hits to the model and shows its queries", async () => {
+    const { outcome, steps } = await call({ type: "web_search" }, "web_search", { queries: ["herons", "fish"] });
+    expect(steps).toStrictEqual(["searching"]);
+    expect(outcome).toMatchObject({
+      type: "ran",
+      item: {
+        id: "ws_1",
+        status: "completed",
+        action: { type: "search", query: "herons", queries: ["herons", "fish"] },
+      },
+      sources: [{ type: "web", number: 1, url: `${origin}/herons` }, { number: 2 }],
+      usage: { webSearches: 1 },
+    });
+    expect(outcome.type === "ran" && outcome.output).toContain(`[web:1] Herons & fish\n${origin}/herons\nThey wait.`);
+    expect(outcome.type === "ran" && outcome.item).not.toHaveProperty("results");
+  });
+
+  it("shows sources and results if they are included", async () => {
+    const include = ["web_search_call.action.sources", "web_search_call.results"];
+    const { outcome } = await call({ type: "web_search" }, "web_search", { queries: ["herons"] }, { include });
+    expect(outcome).toMatchObject({
+      item: {
+        action: {
+          sources: [
+            { type: "url", url: `${origin}/herons` },
+            { type: "url", url: "https://other.example/a" },
+          ],
+        },
+        results: [{ title: "Herons & fish", snippet: "They wait." }, { title: "Elsewhere" }],
+      },
+    });
+  });
+
+  it("keeps to the allowed domains, subdomains included", async () => {
+    expect(refusal({ type: "web_search", filters: { allowed_domains: ["https://a.example/b"] } })).toMatchObject({
+      grade: "invalid",
+      member: "filters.allowed_domains",
+    });
+    const filters = { allowed_domains: ["Other.example"] };
+    const { outcome } = await call({ type: "web_search", filters }, "web_search", { queries: ["herons"] });
+    expect(outcome).toMatchObject({ sources: [{ url: "https://other.example/a" }] });
+  });
+
+  it("with a high context opens the first pages at once", async () => {
+    const tool = { type: "web_search", search_context_size: "high" } as const;
+    const { outcome } = await call(tool, "web_search", { queries: ["herons"] });
+    expect(outcome.type === "ran" && outcome.output).toContain("waits for a fish to come near");
+  });
+
+  it("of which every query fails is a failed item, and the model hears why", async () => {
+    answer = { status: 429, body: "" };
+    const { outcome } = await call({ type: "web_search" }, "web_search", { queries: ["herons"] });
+    expect(outcome).toMatchObject({ item: { status: "failed" }, output: expect.stringContaining("Go on without") });
+  });
+
+  it.each([
+    ["no queries", {}],
+    ["a number", { queries: 3 }],
+    ["empty texts", { queries: [" "] }],
+  ])("with %s fails", async (_what, args) => {
+    const { outcome } = await call({ type: "web_search" }, "web_search", args);
+    expect(outcome).toMatchObject({ item: { status: "failed" }, output: expect.stringContaining("`queries`") });
+  });
+
+  it("understands one query that is no list", async () => {
+    const { outcome } = await call({ type: "web_search_preview" }, "web_search", { query: "herons" });
+    expect(outcome).toMatchObject({ item: { action: { query: "herons" } } });
+  });
+});
+
+describe("a page", () => {
+  it("is opened with line numbers and its links", async () => {
+    const { outcome } = await call({ type: "web_search" }, "open_page", { url: `${origin}/herons` });
+    expect(outcome).toMatchObject({ item: { action: { type: "open_page", url: `${origin}/herons` } } });
+    expect(outcome.type === "ran" && outcome.output).toMatch(/^\[web:1\] Herons\n1: /);
+    expect(outcome.type === "ran" && outcome.output).toContain(`- many fish: ${origin}/fish`);
+  });
+
+  it("is searched for a phrase in any case", async () => {
+    const { outcome } = await call({ type: "web_search" }, "find_in_page", {
+      url: `${origin}/herons`,
+      pattern: "MANY",
+    });
+    expect(outcome).toMatchObject({ item: { action: { type: "find_in_page", pattern: "MANY" } } });
+    expect(outcome.type === "ran" && outcome.output).toMatch(/\d+: It eats many fish/);
+  });
+
+  it.each([
+    ["that does not exist", "/gone", "404"],
+    ["of no server", "http://127.0.0.1:1/", ""],
+  ])("%s is a failed item", async (_what, path, sentence) => {
+    const { outcome } = await call({ type: "web_search" }, "open_page", { url: new URL(path, origin).href });
+    expect(outcome).toMatchObject({ item: { status: "failed" }, output: expect.stringContaining(sentence) });
+  });
+
+  it("of the inner network is not opened", async () => {
+    const { outcome } = await call({ type: "web_search" }, "open_page", { url: "http://169.254.169.254/latest" });
+    expect(outcome).toMatchObject({ item: { status: "failed" } });
+  });
+
+  it("is not opened if the request forbids it", async () => {
+    const cached = { type: "web_search", external_web_access: false } as const;
+    const { outcome } = await call(cached, "open_page", { url: `${origin}/herons` });
+    expect(outcome).toMatchObject({ output: expect.stringContaining("not fetched for this request") });
+    expect((await opened({ type: "web_search_preview" })).functions.map(({ name }) => name)).toStrictEqual([
+      "web_search",
+    ]);
+  });
+
+  it("beside private tools is opened only if the user or a page named it", async () => {
+    const url = `${origin}/herons`;
+    const unknown = await call({ type: "web_search" }, "open_page", { url }, { readsPrivately: true });
+    expect(unknown.outcome).toMatchObject({
+      item: { status: "failed" },
+      output: expect.stringContaining("Only pages"),
+    });
+    const said: StoredItem = {
+      id: "msg_1",
+      type: "message",
+      role: "user",
+      status: "completed",
+      content: [{ type: "input_text", text: `Read ${url}, please.` }],
+    };
+    const open = await opened({ type: "web_search" }, { readsPrivately: true, context: [said] });
+    expect((await run(open, "open_page", { url })).outcome).toMatchObject({ item: { status: "completed" } });
+    const link = await run(open, "open_page", { url: `${origin}/fish` });
+    expect(link.outcome).toMatchObject({ item: { status: "completed" } });
+  });
+});
+
+it("tells the model the date and the place", async () => {
+  const user_location = { type: "approximate", city: "Ulm", country: "de", timezone: "Europe/Berlin" } as const;
+  const { note } = await opened({ type: "web_search", user_location });
+  expect(note).toMatch(/^Today is \w+,? \d+ \w+ \d{4}\. The user is in Ulm, DE\.$/);
+});
+
+it("without a search server cannot be had", () => {
+  const tool = webSearchTool(null);
+  expect(tool.refusal({ type: "web_search" }, USER)).toMatchObject({
+    grade: "unavailable",
+    reason: expect.stringContaining("WEB_SEARCH_PROVIDER"),
+  });
+});
+
+const USER = {
+  owner: { organization: "org", project: "project" },
+  abilities: { images: false, imageUrls: false, files: false, audioFormats: [] },
+};
+
+function signal(): AbortSignal {
+  return new AbortController().signal;
+}
+
+function search(make: (options: ProviderOptions) => SearchProvider, query: Parameters<SearchProvider["search"]>[0]) {
+  return make({ baseUrl: `${origin}/`, apiKey: "key", timeoutMs: 5000 }).search(query, signal());
+}
+
+function services(): WebServices {
+  const egress = createEgress({
+    policy: { mode: "public", allow: ["127.0.0.1"], deny: [], ports: [] },
+    timeouts: { connectMs: 2000, idleMs: 2000, totalMs: 5000 },
+    log: silentLogger,
+  });
+  const provider = searxng({ baseUrl: origin, apiKey: null, timeoutMs: 5000 });
+  return { provider, pages: new PageReader(egress), open: "auto" };
+}
+
+function refusal(tool: WebSearchInput) {
+  return webSearchTool(services()).refusal(tool, USER);
+}
+
+async function opened(tool: WebSearchInput, scope: Partial<ToolScope> = {}): Promise<OpenTool> {
+  return await webSearchTool(services()).open(tool, {
+    ...USER,
+    responseId: "resp_1",
+    include: [],
+    context: [],
+    readsPrivately: false,
+    signal: signal(),
+    newItemId: (prefix) => `${prefix}_1`,
+    ...scope,
+  });
+}
+
+async function call(tool: WebSearchInput, name: string, args: object, scope: Partial<ToolScope> = {}) {
+  return await run(await opened(tool, scope), name, args);
+}
+
+async function run(open: OpenTool, name: string, args: object): Promise<{ outcome: ToolOutcome; steps: string[] }> {
+  const made = open.call(name, { callId: "call_1", newItemId: (prefix) => `${prefix}_1` });
+  const running = made.run(JSON.stringify(args), signal());
+  const steps: string[] = [];
+  for (;;) {
+    const { value, done } = await running.next();
+    if (done === true) return { outcome: value, steps };
+    steps.push(value.type);
+  }
+}

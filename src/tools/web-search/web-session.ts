@@ -1,0 +1,50 @@
+import type { Citable, ToolScope } from "../../responses-api/hosted-tool.ts";
+import { KnownUrls } from "./known-urls.ts";
+import type { PageReader } from "./pages/page-reader.ts";
+import type { SearchProvider } from "./providers/search-provider.ts";
+import type { WebSettings } from "./web-settings.ts";
+
+/** Who searches and opens pages. */
+export interface WebServices {
+  readonly provider: SearchProvider;
+  readonly pages: PageReader;
+  /** Which pages may be opened: `known` are those of `KnownUrls`; `auto` is that beside tools that read private things. */
+  readonly open: "auto" | "any" | "known" | "off";
+}
+
+/** The searches and pages of one response. */
+export class WebSession {
+  readonly services: WebServices;
+  readonly settings: WebSettings;
+  readonly scope: ToolScope;
+  readonly known: KnownUrls;
+  readonly #numbers = new Map<string, number>();
+
+  constructor(services: WebServices, settings: WebSettings, scope: ToolScope) {
+    this.services = services;
+    this.settings = settings;
+    this.scope = scope;
+    this.known = new KnownUrls(scope.context);
+  }
+
+  /** What the model may cite by this number. A page keeps its number. */
+  cite(url: string, title: string): Extract<Citable, { type: "web" }> {
+    const number = this.#numbers.get(url) ?? this.#numbers.size + 1;
+    this.#numbers.set(url, number);
+    this.known.add(url);
+    return { type: "web", number, url, title };
+  }
+
+  /** Whether only known pages may be opened. */
+  get isNarrow(): boolean {
+    const { open } = this.services;
+    return open === "known" || (open === "auto" && this.scope.readsPrivately);
+  }
+
+  /** Whether a page lies within the domains that the request allows. */
+  allows(url: string): boolean {
+    const host = URL.parse(url)?.hostname ?? "";
+    const { domains } = this.settings;
+    return domains.length === 0 || domains.some((domain) => host === domain || host.endsWith(`.${domain}`));
+  }
+}

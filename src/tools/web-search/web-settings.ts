@@ -1,0 +1,71 @@
+import type { ToolInput } from "../../../generated/responses-api/types.ts";
+
+export type WebSearchInput = Extract<ToolInput, { type: `web_search${string}` }>;
+
+/** What the request's tool asks for, with the defaults filled in. */
+export interface WebSettings {
+  /** Hosts; empty for all. */
+  readonly domains: readonly string[];
+  readonly size: ContextSize;
+  /** Null if the request says nothing. */
+  readonly place: Place | null;
+  /** Whether pages may be fetched. */
+  readonly isLive: boolean;
+  /** Whether pages can be opened at all; the preview only searches. */
+  readonly opensPages: boolean;
+  /** Limit of one output in characters; null without one. */
+  readonly charactersMax: number | null;
+}
+
+export interface Place {
+  readonly city: string | null;
+  readonly region: string | null;
+  /** ISO 3166-1 alpha-2. */
+  readonly country: string | null;
+  readonly timezone: string | null;
+}
+
+/** How much of its hits a search shows. */
+export interface ContextSize {
+  readonly hits: number;
+  readonly characters: number;
+  /** How many of the first pages are opened at once. */
+  readonly pages: number;
+}
+
+const SIZES = {
+  low: { hits: 5, characters: 400, pages: 0 },
+  medium: { hits: 8, characters: 1000, pages: 0 },
+  high: { hits: 10, characters: 2000, pages: 3 },
+} as const;
+
+/** About what a token has in most languages. */
+const CHARACTERS_PER_TOKEN = 4;
+
+export function isWebSearch(tool: ToolInput): tool is WebSearchInput {
+  return tool.type.startsWith("web_search");
+}
+
+export function webSettings(tool: WebSearchInput): WebSettings {
+  const isFull = tool.type === "web_search" || tool.type === "web_search_2025_08_26";
+  const budget = isFull ? tool.return_token_budget : null;
+  return {
+    domains: isFull ? (tool.filters?.allowed_domains ?? []).map((domain) => domain.toLowerCase()) : [],
+    size: SIZES[tool.search_context_size ?? "medium"],
+    place: placeOf(tool),
+    isLive: !isFull || tool.external_web_access !== false,
+    opensPages: isFull,
+    charactersMax: typeof budget === "number" && budget > 0 ? budget * CHARACTERS_PER_TOKEN : null,
+  };
+}
+
+function placeOf({ user_location: location }: WebSearchInput): Place | null {
+  if (location == null) return null;
+  const { city = null, region = null, country = null, timezone = null } = location;
+  return { city, region, country: country?.toUpperCase() ?? null, timezone };
+}
+
+/** The domain that is no bare host, such as one with a scheme or a path; null if all are. */
+export function faultyDomain({ domains }: WebSettings): string | null {
+  return domains.find((domain) => !/^(?:[\p{L}\p{N}_-]+\.)+[\p{L}\p{N}-]{2,}$/u.test(domain)) ?? null;
+}
