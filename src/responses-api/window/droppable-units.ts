@@ -52,6 +52,7 @@ function roleOf(item: Item): string | null {
 /** The id that a call shares with its output, or an approval request with its answer. */
 function callIdOf(item: Item): string | null {
   if (item.type === "local_shell_call" || item.type === "local_shell_call_output") return item.id ?? null;
+  if (item.type === "hosted_call" || item.type === "hosted_output") return item.callId;
   if ("call_id" in item && typeof item.call_id === "string") return item.call_id;
   if (item.type === "mcp_approval_request") return item.id ?? null;
   if ("approval_request_id" in item && typeof item.approval_request_id === "string") return item.approval_request_id;

@@ -132,8 +132,8 @@ export class CallSequencer {
       return;
     }
     if (call.length > 0 && !call.isSending) this.#sendAll(call);
-    // Clients parse arguments as JSON.
-    else if (call.length === 0 && !isCut && tool.kind === "function") this.#send(call, "{}");
+    // Whoever runs the tool parses its arguments as JSON.
+    else if (call.length === 0 && !isCut && tool.kind !== "custom") this.#send(call, "{}");
     const rest = call.customInput?.end() ?? "";
     if (rest !== "") this.events.push({ type: "call_delta", text: rest });
     this.events.push({ type: "call_finished", ...cut });

@@ -3,7 +3,8 @@ import type { ModelEvent } from "../../../runs/ports.ts";
 
 /**
  * A turn in one line. Adjacent deltas of one type are joined, so that the result does not depend on how the turn was
- * split. `get_time#call_1(…)` is a function call; `~` marks a custom call.
+ * split. `get_time#call_1(…)` is a function call; `~` marks a custom call, `@` one of
+ * a hosted function.
  */
 export function transcript(events: readonly ModelEvent[]): string {
   let line = "";
@@ -29,7 +30,7 @@ function shown(event: ModelEvent): string {
     case "refusal_delta":
       return `refuse: ${event.text}`;
     case "call_started":
-      return `${event.kind === "custom" ? "~" : ""}${event.namespace === undefined ? "" : `${event.namespace}.`}${event.name}#${event.callId ?? "none"}(`;
+      return `${MARKS[event.kind]}${event.namespace === undefined ? "" : `${event.namespace}.`}${event.name}#${event.callId ?? "none"}(`;
     case "call_delta":
       return event.text;
     case "call_finished":
@@ -47,6 +48,12 @@ function shown(event: ModelEvent): string {
     case "message_started":
     case "message_finished":
     case "reasoning_summary_break":
+    case "item_started":
+    case "item_delta":
+    case "item_written":
+    case "item_step":
+    case "item_finished":
+    case "tool_usage":
     case "compaction":
     case "audio_delta":
     case "audio_transcript_delta":
@@ -56,3 +63,5 @@ function shown(event: ModelEvent): string {
       return assertNever(event);
   }
 }
+
+const MARKS = { function: "", custom: "~", hosted: "@" } as const;

@@ -6,6 +6,7 @@ import { arrangeMessages } from "./arrange-messages.ts";
 import type { ChatRequest, ChatResponseFormat } from "./chat-wire.ts";
 import { mapToolChoice } from "./map-tool-choice.ts";
 import { mapTools } from "./map-tools.ts";
+import { isHostedExchange, readExchange, withLastPictures } from "./read-exchanges.ts";
 import { readItem } from "./read-items.ts";
 import { ToolNames } from "./tool-names.ts";
 
@@ -23,13 +24,19 @@ export interface MappedRequest {
 /** Maps a turn to a chat-completions request. Throws `ModelError` for anything that cannot be expressed there. */
 export async function mapRequest(request: ModelRequest, profile: BackendProfile): Promise<MappedRequest> {
   const toolNames = new ToolNames();
-  const steps = (await mapInSlices(request.items, readItem)).flat();
+  const tools = toolFields(request, toolNames); // First, because the history needs the names of hosted functions.
+  const items = withLastPictures(request.items);
+  const steps = (
+    await mapInSlices(items, (item, position) =>
+      isHostedExchange(item) ? readExchange(item, toolNames, position) : readItem(item, position),
+    )
+  ).flat();
   const body: ChatRequest = {
     model: request.model,
     messages: await arrangeMessages(request.instructions, steps, profile),
     stream: true,
     stream_options: { include_usage: true }, // Most servers send no token counts without it.
-    ...toolFields(request, toolNames),
+    ...tools,
     ...textFields(request),
     ...samplingFields(request, profile),
     ...vendorFields(request, profile),

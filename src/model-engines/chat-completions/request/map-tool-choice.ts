@@ -1,4 +1,4 @@
-import type { ToolChoice } from "../../../../generated/responses-api/types.ts";
+import type { ModelRequest } from "../../../runs/ports.ts";
 import { invalidInput, unsupportedParameter } from "../errors/model-errors.ts";
 import { textOrNull } from "../json-values.ts";
 import type { ChatTool, ChatToolChoice } from "./chat-wire.ts";
@@ -10,12 +10,20 @@ export interface ChosenTools {
 }
 
 /** Not all servers know `allowed_tools`, so the other tools are left out of the request. */
-export function mapToolChoice(choice: ToolChoice, tools: readonly ChatTool[], names: ToolNames): ChosenTools {
+export function mapToolChoice(
+  choice: ModelRequest["toolChoice"],
+  tools: readonly ChatTool[],
+  names: ToolNames,
+): ChosenTools {
   if (typeof choice === "string") return { tools, choice };
   switch (choice.type) {
     case "function":
     case "custom": {
       const [name] = new NamedTools(tools, names).find({ type: choice.type, name: choice.name });
+      return { tools, choice: { type: "function", function: { name: name ?? choice.name } } };
+    }
+    case "hosted_function": {
+      const [name] = new NamedTools(tools, names).find({ ...choice });
       return { tools, choice: { type: "function", function: { name: name ?? choice.name } } };
     }
     case "allowed_tools": {
@@ -40,6 +48,10 @@ class NamedTools {
   constructor(tools: readonly ChatTool[], names: ToolNames) {
     for (const { function: called } of tools) {
       const { kind, name, namespace } = names.resolve(called.name);
+      if (kind === "hosted") {
+        this.#add(hostedKey(namespace, name), called.name);
+        continue;
+      }
       this.#add(`${kind} ${name}`, called.name);
       if (namespace !== null) this.#add(`namespace ${namespace}`, called.name);
     }
@@ -51,7 +63,9 @@ class NamedTools {
    */
   find(entry: Readonly<Record<string, unknown>>): readonly string[] {
     const shown = textOrNull(entry["name"]) ?? textOrNull(entry["server_label"]) ?? String(entry["type"]);
-    const meant = this.#byName.get(`${String(entry["type"])} ${shown}`);
+    const type = String(entry["type"]);
+    const key = type === "hosted_function" ? hostedKey(textOrNull(entry["server"]), shown) : `${type} ${shown}`;
+    const meant = this.#byName.get(key);
     if (meant === undefined)
       throw invalidInput(`Tool choice '${shown}' not found in 'tools' parameter.`, "tool_choice");
     if (this.#found.has(meant)) return [];
@@ -64,4 +78,8 @@ class NamedTools {
     if (flats === undefined) this.#byName.set(key, [flat]);
     else flats.push(flat);
   }
+}
+
+function hostedKey(server: string | null, name: string): string {
+  return `hosted_function ${JSON.stringify([server, name])}`;
 }

@@ -1,5 +1,6 @@
 import type { Tool, ToolInput } from "../../../../generated/responses-api/types.ts";
 import { isRecord } from "../../../base/json/records.ts";
+import type { HostedFunction } from "../../../runs/ports.ts";
 import { unsupportedParameter } from "../errors/model-errors.ts";
 import type { ChatTool } from "./chat-wire.ts";
 import type { ToolNames } from "./tool-names.ts";
@@ -20,10 +21,17 @@ const CUSTOM_PARAMETERS = {
   additionalProperties: false,
 } as const;
 
-/** Maps the tools to functions and registers their names. */
-export function mapTools(tools: readonly AnyTool[], names: ToolNames): ChatTool[] {
-  return tools.flatMap((tool, position) => {
+/**
+ * Maps the tools to functions and registers their names. Those that the client runs come first, so that they keep
+ * their names.
+ */
+export function mapTools(tools: readonly (AnyTool | HostedFunction)[], names: ToolNames): ChatTool[] {
+  const hosted: HostedFunction[] = [];
+  const others = tools.flatMap((tool, position) => {
     switch (tool.type) {
+      case "hosted_function":
+        hosted.push(tool);
+        return [];
       case "function":
       case "custom":
         return [mapCallable(tool, null, "", names)];
@@ -38,6 +46,15 @@ export function mapTools(tools: readonly AnyTool[], names: ToolNames): ChatTool[
         );
     }
   });
+  return [...others, ...hosted.map((tool) => mapHosted(tool, names))];
+}
+
+function mapHosted({ name, server, description, parameters }: HostedFunction, names: ToolNames): ChatTool {
+  const flat = names.add({ kind: "hosted", name, namespace: server });
+  return {
+    type: "function",
+    function: { name: flat, ...(description === "" ? {} : { description }), parameters },
+  };
 }
 
 function mapCallable(tool: CallableTool, namespace: string | null, group: string, names: ToolNames): ChatTool {

@@ -138,7 +138,7 @@ function readReasoning(item: Item<"reasoning">, path: string): readonly HistoryS
   );
 }
 
-function readToolOutput(callId: string, output: ToolOutput, path: string): CallOutput {
+export function readToolOutput(callId: string, output: ToolOutput, path: string): CallOutput {
   if (typeof output === "string") return callOutput(callId, output);
   const mapped = output.map((part, position) => mapPart(part, `${path}[${position}]`));
   const texts = mapped.flatMap((part) => (part.type === "text" ? [part.text] : []));

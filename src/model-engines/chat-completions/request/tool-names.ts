@@ -4,25 +4,30 @@ import { createHash } from "node:crypto";
 const NAME_CHARS_MAX = 64;
 const HASH_CHARS = 8;
 
-/** A tool as the client names it. */
+/** A tool as the client, or the server that runs it, names it. */
 export interface CalledTool {
-  readonly kind: "function" | "custom" | "tool_search";
+  readonly kind: "function" | "custom" | "tool_search" | "hosted";
   readonly name: string;
+  /** Of a hosted function: its server. */
   readonly namespace: string | null;
 }
 
-/** Translates between the client's tools and the flat names that the model server gets. */
+/** Translates between tools and the flat names that the model server gets. */
 export class ToolNames {
   readonly #tools = new Map<string, CalledTool>();
 
-  /** Registers a tool and returns its flat name. */
+  /** Registers a tool and returns its flat name. Who comes first keeps its plain name. */
   add(tool: CalledTool): string {
-    const flat = flatName(tool.namespace, tool.name);
-    const taken = this.#tools.get(flat);
-    const free =
-      taken === undefined || sameTool(taken, tool) ? flat : shortened(`${flat}_${tool.namespace ?? ""}`, flat);
+    const free = this.nameOf(tool);
     this.#tools.set(free, tool);
     return free;
+  }
+
+  /** The flat name of a tool, which `add` would give it. */
+  nameOf(tool: CalledTool): string {
+    const flat = flatName(tool.namespace, tool.name);
+    const taken = this.#tools.get(flat);
+    return taken === undefined || sameTool(taken, tool) ? flat : shortened(distinctName(tool, flat), flat);
   }
 
   has(name: string): boolean {
@@ -52,5 +57,10 @@ function shortened(whole: string, plain: string): string {
 }
 
 function sameTool(one: CalledTool, other: CalledTool): boolean {
-  return one.name === other.name && one.namespace === other.namespace;
+  return one.kind === other.kind && one.name === other.name && one.namespace === other.namespace;
+}
+
+/** A text that no other tool with the same flat name has. */
+function distinctName({ kind, name, namespace }: CalledTool, flat: string): string {
+  return kind === "hosted" ? `hosted ${namespace ?? ""} ${name}` : `${flat}_${namespace ?? ""}`;
 }

@@ -1,0 +1,50 @@
+import { jsonOrUndefined } from "../../../base/json/read-json.ts";
+import type { ContextItem, HostedCall, HostedOutput } from "../../../runs/ports.ts";
+import type { HistoryStep } from "./history.ts";
+import { readToolOutput } from "./read-items.ts";
+import type { ToolNames } from "./tool-names.ts";
+
+/** So many of the latest pictures are shown again in each turn. */
+const PICTURES_MAX = 4;
+
+export function isHostedExchange(item: ContextItem): item is HostedCall | HostedOutput {
+  return item.type === "hosted_call" || item.type === "hosted_output";
+}
+
+/** Reads a call of a hosted function, or its output, as the model made and saw it. */
+export function readExchange(item: HostedCall | HostedOutput, names: ToolNames, position: number): HistoryStep {
+  const { callId } = item;
+  if (item.type === "hosted_call") {
+    const name = names.nameOf({ kind: "hosted", name: item.name, namespace: item.server });
+    return { type: "call", callId, name, arguments: readableArguments(item.arguments) };
+  }
+  if (item.parts.length === 0) return readToolOutput(callId, item.output, "");
+  const text = item.output === "" ? [] : [{ type: "input_text" as const, text: item.output }];
+  return readToolOutput(callId, [...text, ...item.parts], `input[${position}].parts`);
+}
+
+/** Many servers refuse a history whose arguments are not JSON, as a model may have written them. */
+function readableArguments(text: string): string {
+  if (text.trim() === "") return "{}";
+  return jsonOrUndefined(text) === undefined ? JSON.stringify({ unreadable: text }) : text;
+}
+
+/** The items without the pictures of hosted functions but the last few, which cost many tokens in each turn. */
+export function withLastPictures(items: readonly ContextItem[]): readonly ContextItem[] {
+  const count = items.reduce((sum, item) => sum + picturesIn(item), 0);
+  if (count <= PICTURES_MAX) return items;
+  let dropped = count - PICTURES_MAX;
+  return items.map((item) => {
+    if (item.type !== "hosted_output" || dropped === 0) return item;
+    const parts = item.parts.map((part) => {
+      if (part.type !== "input_image" || dropped === 0) return part;
+      dropped -= 1;
+      return { type: "input_text" as const, text: "[An older picture stood here. It is no longer shown.]" };
+    });
+    return { ...item, parts };
+  });
+}
+
+function picturesIn(item: ContextItem): number {
+  return item.type === "hosted_output" ? item.parts.filter(({ type }) => type === "input_image").length : 0;
+}
