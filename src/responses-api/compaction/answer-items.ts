@@ -2,7 +2,7 @@ import type { StoredItem } from "../../../generated/responses-api/types.ts";
 import { assertNever } from "../../base/assert.ts";
 import { randomHex } from "../../base/ids.ts";
 import type { ModelEvent } from "../../runs/ports.ts";
-import { isToolCall, type ToolCall } from "./compacted-context.ts";
+import { answeredBy, handleOf, isToolCall, type OpenCall } from "./compacted-context.ts";
 
 type Named<Event extends { readonly callId: string | null }> = Event & { readonly callId: string };
 type ToolSearch = Extract<ModelEvent, { type: "tool_search" }>;
@@ -51,6 +51,16 @@ export class AnswerItems {
       case "message_started":
         this.#endBlocks();
         return event;
+      case "item_started":
+        this.#endBlocks();
+        return event;
+      case "item_finished":
+        this.#items.push(event.item);
+        return event;
+      case "item_delta":
+      case "item_written":
+      case "item_step":
+      case "tool_usage":
       case "message_finished":
       case "annotation":
       case "reasoning_delta":
@@ -70,10 +80,13 @@ export class AnswerItems {
     }
   }
 
-  /** The messages, and the calls, none of which has an output yet. */
-  take(): { readonly messages: readonly StoredItem[]; readonly calls: readonly ToolCall[] } {
+  /** The calls that the client has to answer, and everything else. */
+  take(): { readonly items: readonly StoredItem[]; readonly calls: readonly OpenCall[] } {
     this.#endBlocks();
-    return { messages: this.#items.filter((item) => item.type === "message"), calls: this.#items.filter(isToolCall) };
+    const answered = new Set(this.#items.map(answeredBy));
+    const calls = this.#items.filter(isToolCall).filter((call) => !answered.has(handleOf(call)));
+    const open = new Set<StoredItem>(calls);
+    return { items: this.#items.filter((item) => !open.has(item)), calls };
   }
 
   /** A compaction names the open calls by id, so each needs its id here, before the run would make one. */

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { StoredItem } from "../../../generated/responses-api/types.ts";
 import { verifies } from "../../../tests/verifies.ts";
 import { beginAtCompaction } from "./begin-at-compaction.ts";
-import type { CompactedContext, ToolCall } from "./compacted-context.ts";
+import type { CompactedContext, OpenCall } from "./compacted-context.ts";
 
 const message = (role: "user" | "assistant", text: string): StoredItem => ({
   id: `msg_${text}`,
@@ -13,7 +13,7 @@ const message = (role: "user" | "assistant", text: string): StoredItem => ({
     role === "user" ? { type: "input_text", text } : { type: "output_text", text, annotations: [], logprobs: [] },
   ],
 });
-const call = (id: string): ToolCall => ({
+const call = (id: string): OpenCall => ({
   id: `fc_${id}`,
   type: "function_call",
   status: "completed",

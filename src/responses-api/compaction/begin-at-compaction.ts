@@ -1,5 +1,5 @@
 import type { StoredItem } from "../../../generated/responses-api/types.ts";
-import { type CompactedContext, isToolCall, type ToolCall } from "./compacted-context.ts";
+import { answeredBy, type CompactedContext, handleOf, isToolCall, type OpenCall } from "./compacted-context.ts";
 
 type Compaction = Extract<StoredItem, { type: "compaction" }>;
 type Message = Extract<StoredItem, { type: "message" }>;
@@ -62,15 +62,11 @@ function summaryMessage(id: string, summary: string): StoredItem {
   };
 }
 
-function answeredLater(calls: readonly ToolCall[], after: readonly StoredItem[]): readonly ToolCall[] {
-  const answered = new Set(after.flatMap((item) => (item.type.endsWith("_output") ? callIdsOf(item) : [])));
-  const made = new Set(after.filter(isToolCall).map((call) => call.call_id));
-  const unique = new Map(calls.map((call) => [call.call_id, call]));
-  return [...unique.values()].filter(({ call_id: id }) => answered.has(id) && !made.has(id));
-}
-
-function callIdsOf(item: StoredItem): readonly string[] {
-  return "call_id" in item && typeof item.call_id === "string" ? [item.call_id] : [];
+function answeredLater(calls: readonly OpenCall[], after: readonly StoredItem[]): readonly OpenCall[] {
+  const answered = new Set(after.map(answeredBy));
+  const made = new Set(after.filter(isToolCall).map(handleOf));
+  const unique = new Map(calls.map((call) => [handleOf(call), call]));
+  return [...unique].filter(([handle]) => answered.has(handle) && !made.has(handle)).map(([, call]) => call);
 }
 
 function isCompaction(item: StoredItem): item is Compaction {

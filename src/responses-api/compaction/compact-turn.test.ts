@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { verifies } from "../../../tests/verifies.ts";
 import type { ModelEvent } from "../../runs/ports.ts";
 import { compactTurn, type TurnCompaction } from "./compact-turn.ts";
-import type { CompactedContext } from "./compacted-context.ts";
+import { type CompactedContext, handleOf } from "./compacted-context.ts";
 
 const usage = (inputTokens: number): ModelEvent => ({
   type: "usage",
@@ -85,7 +85,7 @@ test("each open call is kept under a unique id", async () => {
   const { sealed, summed } = await play([
     [says("Hi"), ...calls("call_a"), ...calls("call_a"), ...calls(null), usage(90), stops],
   ]);
-  const ids = sealed[0]?.calls.map(({ call_id: id }) => id) ?? [];
+  const ids = sealed[0]?.calls.map(handleOf) ?? [];
   expect(ids).toEqual([
     "call_a",
     expect.stringMatching(/^call_[0-9a-f]{24}$/),

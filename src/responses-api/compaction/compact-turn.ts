@@ -72,9 +72,9 @@ function contextTokens(usage: ModelUsage | null, answer: AnswerItems, compaction
  * full.
  */
 async function compactionOf(answer: AnswerItems, compaction: TurnCompaction): Promise<ModelEvent | null> {
-  const { messages, calls } = answer.take();
+  const { items, calls } = answer.take();
   try {
-    const { text } = await compaction.summarize(messages);
+    const { text } = await compaction.summarize(items);
     return { type: "compaction", encryptedContent: compaction.seal({ summary: text, keeps: "nothing", calls }) };
   } catch (fault) {
     if (!compaction.signal.aborted) compaction.onFault(fault);

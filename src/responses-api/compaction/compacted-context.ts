@@ -5,12 +5,20 @@ import { isRecord } from "../../base/json/records.ts";
 import { invalidEncryptedContent } from "../errors/state-errors.ts";
 import type { Sealer } from "../keeping/seal.ts";
 
-/** A call that the client answers with an output item. */
-export type ToolCall = Extract<StoredItem, { type: "function_call" | "custom_tool_call" | "tool_search_call" }> & {
-  readonly call_id: string;
-};
+/** An item that the client answers with another one: a call by its output, a question by its approval. */
+export type OpenCall = Extract<StoredItem, { type: (typeof CALL_TYPES)[number] }>;
 
-const CALL_TYPES: ReadonlySet<string> = new Set(["function_call", "custom_tool_call", "tool_search_call"]);
+const CALL_TYPES = [
+  "function_call",
+  "custom_tool_call",
+  "tool_search_call",
+  "computer_call",
+  "local_shell_call",
+  "shell_call",
+  "apply_patch_call",
+  "mcp_approval_request",
+] as const;
+const CALLS: ReadonlySet<string> = new Set(CALL_TYPES);
 
 /** The content of a compaction item, sealed in its `encrypted_content`. */
 export interface CompactedContext {
@@ -18,7 +26,7 @@ export interface CompactedContext {
   /** Which items before the compaction stay in the context. */
   readonly keeps: "user_messages" | "nothing";
   /** Calls without output when the compaction was made. */
-  readonly calls: readonly ToolCall[];
+  readonly calls: readonly OpenCall[];
 }
 
 /** Distinguishes a compaction from other content that this server seals. */
@@ -46,6 +54,19 @@ function readContext(text: string): CompactedContext | null {
   return { summary, keeps, calls };
 }
 
-export function isToolCall(item: unknown): item is ToolCall {
-  return readStoredItem(item) && CALL_TYPES.has(item.type) && "call_id" in item && typeof item.call_id === "string";
+export function isToolCall(item: unknown): item is OpenCall {
+  return readStoredItem(item) && CALLS.has(item.type) && handleOf(item) !== null;
+}
+
+/** What the client's answer names a call by; null if no client answers the item. */
+export function handleOf(item: StoredItem): string | null {
+  if (item.type === "local_shell_call" || item.type === "mcp_approval_request") return item.id;
+  return "call_id" in item && typeof item.call_id === "string" ? item.call_id : null;
+}
+
+/** The handle of the call that an item answers; null if it answers none. */
+export function answeredBy(item: StoredItem): string | null {
+  if (item.type === "local_shell_call_output") return item.id;
+  if (item.type === "mcp_approval_response") return item.approval_request_id;
+  return item.type.endsWith("_output") ? handleOf(item) : null;
 }
