@@ -45,9 +45,11 @@ export function answerText(conversation: Conversation, instructions: string | nu
     .join(" ");
 }
 
-function reportOutput({ tool, text }: ToolOutput): string {
+/** Repeats the output. If it offers sources, its first one is cited as models are asked to. */
+function reportOutput({ tool, text, source }: ToolOutput): string {
   const output = text.length <= OUTPUT_CHARS_MAX ? text : shorten(text, OUTPUT_CHARS_MAX);
-  return `${tool ?? "The tool"} returned: ${output === "" ? "nothing" : output}`;
+  const cited = source === null ? "" : `【${source}】`;
+  return `${tool ?? "The tool"} returned: ${output === "" ? "nothing" : output}${cited}`;
 }
 
 function reportRequest(text: string): string {

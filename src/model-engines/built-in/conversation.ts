@@ -1,4 +1,5 @@
 import type { InputItem } from "../../../generated/responses-api/types.ts";
+import type { ContextItem, HostedOutput } from "../../runs/ports.ts";
 
 /** A longer message is cut here before it is read. */
 const READ_CHARS_MAX = 100_000;
@@ -13,6 +14,8 @@ export interface ToolOutput {
   /** The tool's name; null if the context lacks its call. */
   readonly tool: string | null;
   readonly text: string;
+  /** The id of a source that the output offers to cite, such as `web:1`; null if it offers none. */
+  readonly source: string | null;
 }
 
 /** The parts of the input that the engine looks at. */
@@ -30,9 +33,9 @@ export interface Conversation {
 
 type Message = Extract<InputItem, { role: string; content: unknown }>;
 type Part = Exclude<Message["content"], string>[number];
-type OutputItem = Extract<InputItem, { type: "function_call_output" | "custom_tool_call_output" }>;
+type OutputItem = Extract<InputItem, { type: "function_call_output" | "custom_tool_call_output" }> | HostedOutput;
 
-export function readConversation(items: readonly InputItem[]): Conversation {
+export function readConversation(items: readonly ContextItem[]): Conversation {
   const messages = items.filter(isMessage);
   const userMessages = messages.filter((message) => message.role === "user");
   const userTexts = userMessages.map(textOf);
@@ -45,12 +48,14 @@ export function readConversation(items: readonly InputItem[]): Conversation {
   };
 }
 
-export function isMessage(item: InputItem): item is Message {
+export function isMessage(item: ContextItem): item is Message {
   return "role" in item && "content" in item;
 }
 
-export function isToolOutput(item: InputItem): item is OutputItem {
-  return item.type === "function_call_output" || item.type === "custom_tool_call_output";
+export function isToolOutput(item: ContextItem): item is OutputItem {
+  return (
+    item.type === "function_call_output" || item.type === "custom_tool_call_output" || item.type === "hosted_output"
+  );
 }
 
 function textOf({ content }: Message): string {
@@ -74,15 +79,23 @@ function countAttachments(message: Message | undefined): Attachments {
   return { images: count("input_image"), files: count("input_file"), audio: count("input_audio") };
 }
 
-function latestOutputs(items: readonly InputItem[]): ToolOutput[] {
+/** What stands around text from outside. */
+const FENCE = /^<\/?result\b[^\n>]*>$/gm;
+const SOURCE = /\b(?:web|file):[1-9]\d{0,5}\b/;
+
+function latestOutputs(items: readonly ContextItem[]): ToolOutput[] {
   const lastMessage = items.findLastIndex(
     (item) => isMessage(item) && (item.role === "user" || item.role === "assistant"),
   );
   const tools = calledTools(items);
   return items.slice(lastMessage + 1).flatMap((item) => {
-    if (item.type === "tool_search_output") return [{ tool: "tool_search", text: foundTools(item.tools) }];
+    if (item.type === "tool_search_output")
+      return [{ tool: "tool_search", text: foundTools(item.tools), source: null }];
     if (!isToolOutput(item)) return [];
-    return [{ tool: tools.get(item.call_id ?? "") ?? null, text: outputText(item) }];
+    const tool = tools.get(callIdOf(item)) ?? null;
+    const text = outputText(item);
+    if (item.type !== "hosted_output") return [{ tool, text, source: null }];
+    return [{ tool, text: text.replaceAll(FENCE, "").trim(), source: SOURCE.exec(text)?.[0] ?? null }];
   });
 }
 
@@ -91,18 +104,25 @@ function foundTools(tools: Extract<InputItem, { type: "tool_search_output" }>["t
 }
 
 /** Tool names by call id. If an id repeats, the first call counts. */
-function calledTools(items: readonly InputItem[]): ReadonlyMap<string, string> {
+function calledTools(items: readonly ContextItem[]): ReadonlyMap<string, string> {
   const tools = new Map<string, string>();
   for (const item of items) {
-    if (item.type !== "function_call" && item.type !== "custom_tool_call") continue;
-    if (!tools.has(item.call_id)) tools.set(item.call_id, item.name);
+    if (item.type !== "function_call" && item.type !== "custom_tool_call" && item.type !== "hosted_call") continue;
+    const callId = item.type === "hosted_call" ? item.callId : item.call_id;
+    if (!tools.has(callId)) tools.set(callId, item.name);
   }
   return tools;
 }
 
-export function outputText({ output }: OutputItem): string {
-  if (typeof output === "string") return output;
-  return output
-    .map((part) => (part.type === "input_text" ? part.text : part.type === "input_image" ? "[image]" : "[file]"))
-    .join("\n");
+function callIdOf(item: OutputItem): string {
+  return item.type === "hosted_output" ? item.callId : (item.call_id ?? "");
+}
+
+export function outputText(item: OutputItem): string {
+  if (item.type === "hosted_output") return [item.output, ...item.parts.map(shownPart)].filter(Boolean).join("\n");
+  return typeof item.output === "string" ? item.output : item.output.map(shownPart).join("\n");
+}
+
+function shownPart(part: HostedOutput["parts"][number]): string {
+  return part.type === "input_text" ? part.text : part.type === "input_image" ? "[image]" : "[file]";
 }

@@ -1,5 +1,4 @@
-import type { InputItem } from "../../../generated/responses-api/types.ts";
-import type { ModelEvent, ModelRequest } from "../../runs/ports.ts";
+import type { ContextItem, ModelEvent, ModelRequest } from "../../runs/ports.ts";
 import { isMessage, isToolOutput, outputText } from "./conversation.ts";
 import { isDelta, type Step } from "./step.ts";
 import { countTokens } from "./tokens.ts";
@@ -32,13 +31,14 @@ export function countInputTokens(request: ModelRequest): number {
   return countTokens(request.instructions ?? "") + tools + items;
 }
 
-function countItemTokens(item: InputItem): number {
+function countItemTokens(item: ContextItem): number {
   if (isMessage(item)) {
     if (typeof item.content === "string") return countTokens(item.content);
     return item.content.reduce((sum, part) => sum + ("text" in part ? countTokens(part.text) : ATTACHMENT_TOKENS), 0);
   }
   if (isToolOutput(item)) return countTokens(outputText(item));
-  if (item.type === "function_call") return countTokens(item.name) + countTokens(item.arguments);
+  if (item.type === "function_call" || item.type === "hosted_call")
+    return countTokens(item.name) + countTokens(item.arguments);
   if (item.type === "custom_tool_call") return countTokens(item.name) + countTokens(item.input);
   return countTokens(JSON.stringify(item));
 }

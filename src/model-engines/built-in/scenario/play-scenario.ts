@@ -1,5 +1,5 @@
 import { assertNever } from "../../../base/assert.ts";
-import type { ModelRequest } from "../../../runs/ports.ts";
+import type { ModelEvent, ModelRequest } from "../../../runs/ports.ts";
 import { readConversation } from "../conversation.ts";
 import { textDelta } from "../say-text.ts";
 import type { Step } from "../step.ts";
@@ -39,7 +39,7 @@ function stepsOf(event: ScenarioEvent, request: ModelRequest): readonly Step[] {
     case "text":
       return event.pieces.map((piece) => textDelta(piece, request.topLogprobs));
     case "event":
-      return [event.event];
+      return [asOffered(event.event, request)];
     case "pause":
     case "failure":
       return [event];
@@ -48,4 +48,22 @@ function stepsOf(event: ScenarioEvent, request: ModelRequest): readonly Step[] {
     default:
       return assertNever(event);
   }
+}
+
+/**
+ * A scenario calls tools by name alone. The name of a hosted function means that function, unless the client has one
+ * with the same name.
+ */
+function asOffered(event: ModelEvent, { tools }: ModelRequest): ModelEvent {
+  if (event.type !== "call_started" || event.kind !== "function") return event;
+  const { namespace, ...call } = event;
+  if (tools.some((tool) => tool.type === "function" && tool.name === call.name)) return event;
+  const meant = tools.find(
+    (tool) =>
+      tool.type === "hosted_function" &&
+      tool.name === call.name &&
+      (namespace === undefined || tool.server === namespace),
+  );
+  if (meant?.type !== "hosted_function") return event;
+  return { ...call, kind: "hosted", ...(meant.server === null ? {} : { namespace: meant.server }) };
 }

@@ -4,7 +4,7 @@ import { splitTokens } from "../tokens.ts";
 import { readInteger, readMapping, readName, readOptional, readText } from "./read-values.ts";
 import type { Place } from "./scenario-error.ts";
 
-export type CallKind = Extract<ModelEvent, { type: "call_started" }>["kind"];
+export type CallKind = Exclude<Extract<ModelEvent, { type: "call_started" }>["kind"], "hosted">;
 
 const CHUNKS_MAX = 10_000;
 const COMMON_KEYS = ["name", "namespace", "call_id", "chunks"];

@@ -86,7 +86,7 @@ function readCallStarted(event: Readonly<Record<string, unknown>>, place: Place)
   const namespace = readOptional(event["namespace"], (name) => readName(name, place.member("namespace")));
   return {
     type: "call_started",
-    kind: readChoice(event["kind"], place.member("kind"), ["function", "custom"]),
+    kind: readChoice(event["kind"], place.member("kind"), ["function", "custom", "hosted"]),
     callId: readOptional(event["callId"], (id) => readName(id, place.member("callId"))),
     name: readName(event["name"], place.member("name")),
     ...(namespace === null ? {} : { namespace }),

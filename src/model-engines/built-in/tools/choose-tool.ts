@@ -1,4 +1,5 @@
 import type { ToolChoice } from "../../../../generated/responses-api/types.ts";
+import type { ModelRequest } from "../../../runs/ports.ts";
 import { chosenToolMissing, requiredWithoutTools, unsupportedChoice } from "../model-errors.ts";
 import { fittingTool } from "./fitting-tool.ts";
 import type { OfferedTool } from "./offered-tools.ts";
@@ -8,7 +9,7 @@ type AllowedTools = Extract<ChoiceObject, { type: "allowed_tools" }>;
 
 /** The tool to call, or null. `afterOutputs` says that tools have just returned, so only a forced call is made. */
 export function chooseTool(
-  choice: ToolChoice,
+  choice: ModelRequest["toolChoice"],
   tools: readonly OfferedTool[],
   text: string,
   afterOutputs: boolean,
@@ -17,6 +18,7 @@ export function chooseTool(
   switch (choice.type) {
     case "function":
     case "custom":
+    case "hosted_function":
       return namedTool(choice, tools);
     case "allowed_tools":
       return chooseByMode(choice.mode, allowedTools(choice, tools), text, afterOutputs);
@@ -39,23 +41,33 @@ function chooseByMode(
 }
 
 function namedTool(
-  choice: { readonly type: "function" | "custom"; readonly name: string },
+  choice: Extract<ModelRequest["toolChoice"], { readonly type: "function" | "custom" | "hosted_function" }>,
   tools: readonly OfferedTool[],
 ): OfferedTool {
-  const tool = tools.find(({ kind, name }) => kind === choice.type && name === choice.name);
+  const key = choice.type === "hosted_function" ? hostedKey(choice) : `${choice.type} ${choice.name}`;
+  const tool = tools.find((offered) => keyOf(offered) === key);
   if (tool === undefined) throw chosenToolMissing(choice.name);
   return tool;
 }
 
+/** What a choice names a tool by. */
+function keyOf({ kind, name, namespace }: OfferedTool): string {
+  return kind === "hosted" ? hostedKey({ name, server: namespace }) : `${kind} ${name}`;
+}
+
+function hostedKey({ name, server }: { readonly name?: unknown; readonly server?: unknown }): string {
+  return `hosted_function ${JSON.stringify([server ?? null, name])}`;
+}
+
 /** Entries name a tool by type and name; a namespace means all its tools. */
 function allowedTools(choice: AllowedTools, tools: readonly OfferedTool[]): OfferedTool[] {
-  const named = Map.groupBy(tools, ({ kind, name }) => `${kind} ${name}`);
-  const grouped = Map.groupBy(tools, ({ namespace }) => `namespace ${namespace}`);
+  const named = Map.groupBy(tools, keyOf);
+  const grouped = Map.groupBy(tools, ({ kind, namespace }) => (kind === "hosted" ? "" : `namespace ${namespace}`));
   const allowed = new Set<OfferedTool>();
   const done = new Set<readonly OfferedTool[]>(); // So that a namespace named many times is added only once.
   for (const entry of choice.tools) {
     const { type, name } = entry;
-    const key = `${String(type)} ${String(name)}`;
+    const key = type === "hosted_function" ? hostedKey(entry) : `${String(type)} ${String(name)}`;
     const meant = (type === "namespace" ? grouped : named).get(key);
     if (meant === undefined) throw chosenToolMissing(typeof name === "string" ? name : String(type));
     if (!done.has(meant)) for (const tool of meant) allowed.add(tool);

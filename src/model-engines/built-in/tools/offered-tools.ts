@@ -1,7 +1,8 @@
 import type { Tool } from "../../../../generated/responses-api/types.ts";
+import type { ModelRequest } from "../../../runs/ports.ts";
 import { unsupportedTool } from "../model-errors.ts";
 
-/** A tool that the client runs. Tools of namespaces are listed one by one. */
+/** A tool that can be called. Tools of namespaces are listed one by one. */
 export type OfferedTool = OfferedFunction | OfferedCustomTool | OfferedToolSearch;
 
 interface Named {
@@ -11,7 +12,8 @@ interface Named {
 }
 
 export interface OfferedFunction extends Named {
-  readonly kind: "function";
+  /** Run by the client, or `hosted`: by this server. The namespace of a hosted function is its server. */
+  readonly kind: "function" | "hosted";
   /** The JSON Schema of the arguments. */
   readonly parameters: unknown;
 }
@@ -30,13 +32,17 @@ export interface OfferedCustomTool extends Named {
 
 type Callable = Extract<Tool, { type: "function" | "custom" }>;
 
-/** Throws `ModelError` for tools that only a server could run. */
-export function offeredTools(tools: readonly Tool[]): OfferedTool[] {
-  return tools.flatMap((tool, position) => {
+/** Throws `ModelError` for tools that are no functions. */
+export function offeredTools(tools: ModelRequest["tools"]): OfferedTool[] {
+  return tools.flatMap((tool, position): OfferedTool[] => {
     switch (tool.type) {
       case "function":
       case "custom":
         return [offeredTool(tool, null)];
+      case "hosted_function": {
+        const { name, server, description, parameters } = tool;
+        return [{ kind: "hosted", name, namespace: server, description, parameters }];
+      }
       case "tool_search":
         return [offeredSearch(tool)];
       case "namespace":
