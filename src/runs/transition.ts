@@ -131,9 +131,7 @@ function answer(state: Answering, signal: RunSignal, events: UnnumberedEvent[]):
     case "cancelled":
       return cancel(state, events);
     case "item_end_shown":
-      return state.open?.kind === "hosted"
-        ? { ...state, open: endWork(state.open, signal.failed, events) }
-        : state;
+      return state.open?.kind === "hosted" ? { ...state, open: endWork(state.open, signal.failed, events) } : state;
     default:
       return assertNever(signal);
   }

@@ -1,8 +1,8 @@
 import { type GrowingText, grow, NO_TEXT, wholeTextOf } from "../../base/growing-text.ts";
 import type { HostedItem, ToolStep } from "../ports.ts";
 import type { UnnumberedEvent } from "../wire-event.ts";
-import { NO_OUTPUT, type ShownOutput, showOutput, showOutputs } from "./hosted-output.ts";
 import { cutForm, endOfItem, textsIn, withTexts } from "./hosted-forms.ts";
+import { NO_OUTPUT, type ShownOutput, showOutput, showOutputs } from "./hosted-output.ts";
 import { ITEM_SHAPES, type ItemPlace, type ItemShape, type ProgressType } from "./hosted-shapes.ts";
 
 /** An item of a hosted tool that has not ended. */
