@@ -2,6 +2,7 @@ import { availableParallelism } from "node:os";
 import { ANSWER_SETTINGS } from "./answer-settings.ts";
 import { CLOUD_SETTINGS } from "./cloud-settings.ts";
 import { FORMATTING_SETTINGS } from "./formatting-settings.ts";
+import { IMAGE_SETTINGS } from "./image-settings.ts";
 import { INPUT_SETTINGS } from "./input-settings.ts";
 import { MODEL_SETTINGS } from "./model-settings.ts";
 import type { Setting } from "./setting.ts";
@@ -105,6 +106,7 @@ export const SETTINGS = {
 
   ...VOICE_SETTINGS,
   ...WEB_SEARCH_SETTINGS,
+  ...IMAGE_SETTINGS,
 
   ...SPEECH_SETTINGS,
 

@@ -1,0 +1,240 @@
+import type { ImageGenerationCall, ToolInput } from "../../../generated/responses-api/types.ts";
+import { jsonOrUndefined } from "../../base/json/read-json.ts";
+import { isRecord } from "../../base/json/records.ts";
+import type { Egress } from "../../egress/egress.ts";
+import type {
+  HostedTool,
+  MadeCall,
+  OpenTool,
+  ToolCall,
+  ToolOutcome,
+  ToolRefusal,
+  ToolScope,
+} from "../../responses-api/hosted-tool.ts";
+import type { HostedFunction, ToolStep } from "../../runs/ports.ts";
+import {
+  DrawingFailed,
+  type DrawnPicture,
+  type ImageOrder,
+  type ImageServer,
+  type PartialPicture,
+  type Picture,
+} from "./image-server.ts";
+import { drawnPicture, pictureAt, picturesOfContext } from "./pictures-of-context.ts";
+
+type ImageInput = Extract<ToolInput, { type: "image_generation" }>;
+
+/** Who draws, and the guard of pictures that are fetched. */
+export interface ImageServices {
+  readonly server: ImageServer;
+  readonly egress: Egress;
+}
+
+const PROMPT_CHARACTERS_MAX = 32_000;
+const NO_SERVER = "This server draws no pictures. Its operator can set IMAGE_BASE_URL.";
+/** The members that are passed on unless they leave the choice to the server. */
+const OPTIONS = [
+  "model",
+  "size",
+  "quality",
+  "background",
+  "output_format",
+  "output_compression",
+  "moderation",
+] as const;
+const EDIT_OPTIONS = [...OPTIONS, "input_fidelity"] as const;
+const NO_COMPRESSION = 100;
+
+/** The tool `image_generation`. `services` is null if no images server is configured. */
+export function imageTool(services: ImageServices | null): HostedTool {
+  return {
+    kind: "image_generation",
+    types: ["image_generation"],
+    refusal: (tool) => (tool.type === "image_generation" ? refusalOf(tool, services) : null),
+    open: async (tool, scope) => {
+      if (services === null || tool.type !== "image_generation")
+        throw new Error("an image tool that was refused cannot be opened");
+      return openImages(services, tool, scope);
+    },
+  };
+}
+
+function refusalOf(tool: ImageInput, services: ImageServices | null): ToolRefusal | null {
+  if (services === null) return { reason: NO_SERVER, member: null, grade: "unavailable" };
+  if (tool.output_format === "svg" || tool.svg != null)
+    return { reason: "This server draws no SVG.", member: "output_format", grade: "unavailable" };
+  const animated = (["frame_count", "frame_duration_ms", "complexity"] as const).find((name) => tool[name] != null);
+  if (animated === undefined) return null;
+  return { reason: `This server cannot honour '${animated}'.`, member: animated, grade: "unavailable" };
+}
+
+/** What a response has drawn so far, so that it can be changed. */
+interface Drawing {
+  readonly services: ImageServices;
+  readonly tool: ImageInput;
+  readonly scope: ToolScope;
+  last: Picture | null;
+}
+
+function openImages(services: ImageServices, tool: ImageInput, scope: ToolScope): OpenTool {
+  const drawing: Drawing = { services, tool, scope, last: null };
+  return {
+    functions: [functionOf(tool)],
+    note: null,
+    opening: [],
+    pending: [],
+    call: (_name, made) => callOf(drawing, made),
+    close: async () => {},
+  };
+}
+
+function functionOf({ action }: ImageInput): HostedFunction {
+  const prompt = { prompt: { type: "string", description: "A full description of the picture or of the change." } };
+  const isFixed = action === "generate" || action === "edit";
+  const choice = {
+    action: { type: "string", enum: ["generate", "edit"], description: "edit changes the last picture." },
+  };
+  return {
+    type: "hosted_function",
+    server: null,
+    name: "generate_image",
+    description: "Draws a picture from a full description, or changes the last one. The user sees the picture.",
+    parameters: {
+      type: "object",
+      properties: isFixed ? prompt : { ...prompt, ...choice },
+      required: ["prompt"],
+    },
+  };
+}
+
+function callOf(drawing: Drawing, made: MadeCall): ToolCall {
+  const id = made.newItemId("ig");
+  return {
+    item: { id, type: "image_generation_call", status: "in_progress" },
+    streams: null,
+    effect: "none", // It costs, but it changes nothing.
+    async *run(args, signal): AsyncGenerator<ToolStep, ToolOutcome> {
+      yield { type: "generating" };
+      try {
+        return yield* drawnOutcome(drawing, id, args, signal);
+      } catch (error) {
+        if (error instanceof DrawingFailed) return failed(id, error.message);
+        throw error;
+      }
+    },
+  };
+}
+
+async function* drawnOutcome(
+  drawing: Drawing,
+  id: string,
+  args: string,
+  signal: AbortSignal,
+): AsyncGenerator<ToolStep, ToolOutcome> {
+  const asked = jsonOrUndefined(args);
+  const prompt = isRecord(asked) && typeof asked["prompt"] === "string" ? asked["prompt"].trim() : "";
+  if (prompt === "") throw new DrawingFailed("The arguments need `prompt`.");
+  const { tool, scope, services } = drawing;
+  const pictures = await picturesFor(drawing, isRecord(asked) ? asked["action"] : null, signal);
+  const order = await orderOf(drawing, prompt.slice(0, PROMPT_CHARACTERS_MAX), pictures, signal);
+  const picture = yield* inSteps(services.server.draw(order, signal), tool);
+  const item = itemOf(id, tool, picture, pictures.length > 0 ? "edit" : "generate");
+  drawing.last = await drawnPicture(picture.base64, item.output_format ?? "png");
+  return {
+    type: "ran",
+    item,
+    output: "The picture was drawn, and the user sees it.",
+    parts: scope.abilities.images ? [shownPicture(item)] : [],
+    sources: [],
+    usage: picture.usage,
+  };
+}
+
+/** The pictures to change; none for a new picture. */
+async function picturesFor(drawing: Drawing, wanted: unknown, signal: AbortSignal): Promise<readonly Picture[]> {
+  const { tool, scope, services, last } = drawing;
+  const action = tool.action === "generate" || tool.action === "edit" ? tool.action : wanted;
+  if (action !== "edit") return [];
+  if (last !== null) return [last];
+  const pictures = await picturesOfContext(scope.context, services.egress, scope.owner.project, signal);
+  if (pictures.length === 0) throw new DrawingFailed("There is no picture to change. Ask for a new one.");
+  return pictures;
+}
+
+async function orderOf(
+  { tool, scope, services }: Drawing,
+  prompt: string,
+  pictures: readonly Picture[],
+  signal: AbortSignal,
+): Promise<ImageOrder> {
+  const names = pictures.length > 0 ? EDIT_OPTIONS : OPTIONS;
+  const options = names.flatMap((name) => {
+    const value = tool[name];
+    return value == null || value === "auto" || value === NO_COMPRESSION ? [] : [[name, value] as const];
+  });
+  const maskUrl = tool.input_image_mask?.image_url;
+  const mask =
+    pictures.length === 0 || maskUrl === undefined
+      ? null
+      : await pictureAt(maskUrl, services.egress, scope.owner.project, signal);
+  return { prompt, options: Object.fromEntries(options), partialImages: tool.partial_images ?? 0, pictures, mask };
+}
+
+async function* inSteps(
+  drawing: AsyncGenerator<PartialPicture, DrawnPicture>,
+  tool: ImageInput,
+): AsyncGenerator<ToolStep, DrawnPicture> {
+  for (;;) {
+    const next = await drawing.next();
+    if (next.done === true) return next.value;
+    const { index, base64, told } = next.value;
+    if (index >= (tool.partial_images ?? 0)) continue;
+    yield { type: "partial_image", partial_image_index: index, partial_image_b64: base64, ...shownOptions(tool, told) };
+  }
+}
+
+/** What the server says of its picture, or else what was asked for. */
+function shownOptions(tool: ImageInput, told: Readonly<Record<string, string>>) {
+  return {
+    background: told["background"] ?? tool.background ?? "auto",
+    output_format: told["output_format"] ?? tool.output_format ?? "png",
+    quality: told["quality"] ?? tool.quality ?? "auto",
+    size: told["size"] ?? tool.size ?? "auto",
+  };
+}
+
+function itemOf(
+  id: string,
+  tool: ImageInput,
+  { base64, revisedPrompt, told }: DrawnPicture,
+  action: "generate" | "edit",
+): ImageGenerationCall {
+  const { background, output_format: format, quality, size } = shownOptions(tool, told);
+  return {
+    id,
+    type: "image_generation_call",
+    status: "completed",
+    action,
+    background: one(["transparent", "opaque", "auto"], background, "auto"),
+    output_format: one(["png", "webp", "jpeg", "gif", "svg"], format, "png"),
+    quality: one(["low", "medium", "high", "xhigh", "max", "auto"], quality, "auto"),
+    result: base64,
+    revised_prompt: revisedPrompt,
+    size,
+  };
+}
+
+/** The value if it is one of those, else the fallback. */
+function one<const Value extends string>(values: readonly Value[], given: string, fallback: NoInfer<Value>): Value {
+  return values.find((value) => value === given) ?? fallback;
+}
+
+function shownPicture({ result, output_format: format }: ImageGenerationCall) {
+  const image_url = `data:image/${format ?? "png"};base64,${result ?? ""}`;
+  return { type: "input_image" as const, image_url, detail: "auto" as const };
+}
+
+function failed(id: string, reason: string): ToolOutcome {
+  const item = { id, type: "image_generation_call" as const, status: "failed" as const };
+  return { type: "ran", item, output: reason, parts: [], sources: [] };
+}
