@@ -7,8 +7,11 @@ import type {
   StoredInputFile,
   StoredInputText,
   StoredItem,
+  ToolOutputContentPart,
 } from "../../generated/responses-api/types.ts";
-import type { ModelEvent, Owner } from "../runs/ports.ts";
+import type { TraceContext } from "../base/trace-context.ts";
+import type { HostedItem, ModelEvent, Owner } from "../runs/ports.ts";
+import type { ToolKind } from "./hosted-tool.ts";
 
 /** The items of a conversation, oldest first. */
 export interface ConversationItems {
@@ -355,4 +358,81 @@ export class MediaError extends Error {
     this.isServerFault = fields.isServerFault ?? false;
     this.retryAfterSeconds = fields.retryAfterSeconds ?? null;
   }
+}
+
+/** A call of a hosted function before it runs. */
+export interface BegunExchange {
+  /** The id of the item that shows the call. */
+  readonly itemId: string;
+  readonly callId: string;
+  readonly name: string;
+  /** The label of the MCP server; null for the tools of this server. */
+  readonly server: string | null;
+  /** JSON text, word for word as the model wrote it. */
+  readonly arguments: string;
+  /** What a second run of the call could do. */
+  readonly effect: "none" | "sandboxed" | "may_have";
+  /** The approval that allowed it. An approval is spent by its first call. */
+  readonly approvalRequestId: string | null;
+}
+
+/** The result of a call, as the model is shown it. */
+export interface FinishedExchange {
+  readonly itemId: string;
+  /** The last form of the item, whole, whatever the request includes. */
+  readonly item: HostedItem;
+  readonly output: string;
+  readonly parts: readonly ToolOutputContentPart[];
+}
+
+/** A call that is known to have begun. `result` is null until it has ended. */
+export interface KnownExchange extends BegunExchange {
+  readonly result: FinishedExchange | null;
+}
+
+/** An approval allows one call, and a call was made with it already. */
+export class ApprovalSpent extends Error {
+  override readonly name = "ApprovalSpent";
+}
+
+/** The calls of hosted functions, word for word as the model made and saw them. They go with their items. */
+export interface ToolLedger {
+  /**
+   * Durable when it resolves, which is before the call runs. A call without effects may begin again under its item.
+   * Rejects with `RunLost` if another worker has the run, and with `ApprovalSpent`.
+   */
+  begin(owner: Owner, responseId: string, exchange: BegunExchange): Promise<void>;
+  /** Durable when it resolves, which is before the end of the item is shown. Rejects as `begin` does. */
+  finish(owner: Owner, responseId: string, result: FinishedExchange): Promise<void>;
+  /** The calls that these items show. Unknown ids and those of other owners are absent. */
+  find(owner: Owner, itemIds: readonly string[]): Promise<ReadonlyMap<string, KnownExchange>>;
+  /** Those of these approvals that were used. */
+  findSpent(owner: Owner, approvalRequestIds: readonly string[]): Promise<ReadonlySet<string>>;
+}
+
+/** Follows the calls of hosted functions, for metrics, traces and logs. No method may throw. */
+export interface ToolObserver {
+  /** A call begins to run. */
+  began(call: WatchedToolCall): ToolWatch;
+  /** A response with tools of this server has ended after so many turns of its model. */
+  ended(turns: number): void;
+  /** A limit ended or narrowed the loop of a response. */
+  limited(limit: ToolLimit): void;
+  /** A tool was left out of a request. */
+  omitted(kind: string): void;
+}
+
+export type ToolLimit = "max_tool_calls" | "calls" | "turns" | "output_tokens" | "repeated";
+
+export interface WatchedToolCall {
+  readonly responseId: string;
+  readonly kind: ToolKind;
+  readonly trace: TraceContext | null;
+}
+
+/** How a call ended. `asked`: the client is asked; `told`: only the model; `broken`: this server has a fault. */
+export type ToolCallEnd = "completed" | "failed" | "incomplete" | "asked" | "told" | "broken" | "cut";
+
+export interface ToolWatch {
+  ended(outcome: ToolCallEnd): void;
 }

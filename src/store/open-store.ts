@@ -2,7 +2,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { Kysely } from "kysely";
 import { randomHex } from "../base/ids.ts";
-import type { ConversationStore, FileStore, ResponseStore, StorageQuota } from "../responses-api/ports.ts";
+import type { ConversationStore, FileStore, ResponseStore, StorageQuota, ToolLedger } from "../responses-api/ports.ts";
 import type { EventLog, RunLedger } from "../runs/ports.ts";
 import { StoredConversations } from "./conversations/conversation-store.ts";
 import type { Database } from "./database/schema.ts";
@@ -18,6 +18,7 @@ import type { DatabaseCalls } from "./thread/database-calls.ts";
 import type { DatabaseOptions } from "./thread/database-owner.ts";
 import { remoteDialect } from "./thread/remote-dialect.ts";
 import { StoreClient } from "./thread/store-client.ts";
+import { StoredToolLedger } from "./tool-ledger.ts";
 import type { Erasure } from "./upkeep/erasure.ts";
 import type { Expiry } from "./upkeep/expiry.ts";
 import { StoredQuota } from "./upkeep/storage-quota.ts";
@@ -61,6 +62,7 @@ export interface Store {
   readonly expiry: Expiry;
   readonly erasure: Erasure;
   readonly quota: StorageQuota;
+  readonly tools: ToolLedger;
   /** Whether the database answers and no damage was found. */
   isReady(): Promise<boolean>;
   /** Whether there is room to store something. */
@@ -102,6 +104,7 @@ export async function assembleStore(calls: DatabaseCalls, options: StoreOptions)
     expiry: calls,
     erasure: calls,
     quota,
+    tools: new StoredToolLedger(db, calls),
     isReady: () => calls.isSound().catch(() => false),
     hasRoom: () => succeeds(folder.probe()),
     close: async () => {

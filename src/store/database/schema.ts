@@ -17,6 +17,7 @@ export interface Database {
   readonly deleted_conversations: DeletedConversationsTable;
   readonly split_calls: SplitCallsTable;
   readonly owner_usage: OwnerUsageTable;
+  readonly tool_exchanges: ToolExchangesTable;
 }
 
 export interface ResponsesTable {
@@ -208,4 +209,31 @@ export interface FilesTable {
    * complete.
    */
   readonly holder: number | null;
+}
+
+/**
+ * A call of a hosted tool and what the model was shown of its result. A row goes with the last stored item of its id.
+ */
+export interface ToolExchangesTable {
+  readonly item_id: string;
+  readonly response_id: string;
+  readonly organization: string;
+  readonly project: string;
+  readonly call_id: string;
+  readonly name: string;
+  /** The label of an MCP server; null for the tools of this server. */
+  readonly server: string | null;
+  /** JSON text as the model wrote it. */
+  readonly arguments: string;
+  readonly effect: "none" | "sandboxed" | "may_have";
+  /** Null until the call has ended, like the next two. */
+  readonly output: string | null;
+  /** JSON list of content parts. */
+  readonly parts: string | null;
+  /** The last form of the item as JSON, whole, whatever the request includes. */
+  readonly item: string | null;
+  /** The approval that it spent; null if it needed none. */
+  readonly approval_request_id: string | null;
+  /** In Unix seconds. */
+  readonly created_at: number;
 }

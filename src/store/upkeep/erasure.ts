@@ -1,11 +1,14 @@
 import { type Kysely, sql, type Transaction } from "kysely";
 import type { Database } from "../database/schema.ts";
+import { isSameId } from "../database/time-first.ts";
 import { eraseAncestors } from "../responses/ancestors.ts";
 
 /** How much one step erases, so that each step is short. */
 const STEP_ANCESTORS = 20;
 const STEP_ITEMS = 200;
 const STEP_CONVERSATIONS = 50;
+const LOST_AFTER_SECONDS = 86_400;
+const LOST_LOOKED_AT = 10_000;
 
 /** The next step continues after this deleted conversation. */
 export type ErasureCursor = string;
@@ -30,6 +33,7 @@ export class StoredErasure implements Erasure {
   }
 
   async eraseUnused(cursor: ErasureCursor): Promise<ErasureStep> {
+    if (cursor === "") await eraseLostExchanges(this.#db);
     const erased = await this.#db.transaction().execute((transaction) => eraseAncestors(transaction, STEP_ANCESTORS));
     if (erased > 0) return { erased, next: cursor };
     const deleted = await this.#db
@@ -68,6 +72,21 @@ async function eraseItems(
     await transaction.deleteFrom("deleted_conversations").where("id", "=", conversationId).execute();
   }
   return { erased: Number(numDeletedRows), next: cursor };
+}
+
+/**
+ * Erases calls whose response was never stored, since its process died first. They are among the newest, and a day later
+ * no response can still be made.
+ */
+async function eraseLostExchanges(db: Kysely<Database>): Promise<void> {
+  const before = Math.floor(Date.now() / 1000) - LOST_AFTER_SECONDS;
+  await sql`delete from tool_exchanges where rowid > (select max(rowid) from tool_exchanges) - ${LOST_LOOKED_AT}
+    and created_at < ${before}
+    and not exists (select 1 from responses where ${isSameId("responses.id", "tool_exchanges.response_id")})
+    and not exists (select 1 from items where ${isSameId("items.id", "tool_exchanges.item_id")})
+    and not exists (select 1 from conversation_items where ${isSameId("conversation_items.id", "tool_exchanges.item_id")})`.execute(
+    db,
+  );
 }
 
 /** Whether a response or an ancestor that was made in the conversation is stored. */

@@ -1,0 +1,121 @@
+import { DatabaseSync } from "node:sqlite";
+import { expect, test } from "vitest";
+import { ApprovalSpent, type BegunExchange, type FinishedExchange } from "../responses-api/ports.ts";
+import { RunLost } from "../runs/ports.ts";
+import type { Store } from "./open-store.ts";
+import { openTestStore, temporaryFile } from "./store.fixture.ts";
+import { aResponse, OTHERS, OURS } from "./stored-shapes.fixture.ts";
+
+const [THEIRS = OURS] = OTHERS;
+
+const CALL: BegunExchange = {
+  itemId: "mcp_1",
+  callId: "call_1",
+  name: "pay",
+  server: "bank",
+  arguments: '{"cents": 5}',
+  effect: "may_have",
+  approvalRequestId: null,
+};
+const ITEM = {
+  id: "mcp_1",
+  type: "mcp_call",
+  name: "pay",
+  server_label: "bank",
+  arguments: '{"cents": 5}',
+  output: "paid",
+  error: null,
+  status: "completed",
+  approval_request_id: null,
+} as const;
+const RESULT: FinishedExchange = {
+  itemId: "mcp_1",
+  item: ITEM,
+  output: "paid",
+  parts: [{ type: "input_text", text: "a receipt" }],
+};
+
+test("a call is found as it was begun and as it ended, by its owner only", async () => {
+  const { tools } = await openTestStore();
+  await tools.begin(OURS, "resp_1", CALL);
+  expect((await tools.find(OURS, ["mcp_1", "mcp_2"])).get("mcp_1")).toStrictEqual({ ...CALL, result: null });
+  await tools.finish(OURS, "resp_1", RESULT);
+  expect([...(await tools.find(OURS, ["mcp_1"]))]).toStrictEqual([["mcp_1", { ...CALL, result: RESULT }]]);
+  expect(await tools.find(THEIRS, ["mcp_1"])).toStrictEqual(new Map());
+});
+
+test("only a call without effects begins a second time under its item", async () => {
+  const { tools } = await openTestStore();
+  await tools.begin(OURS, "resp_1", CALL);
+  await expect(tools.begin(OURS, "resp_1", CALL)).rejects.toThrow(RunLost);
+  const search = { ...CALL, itemId: "ws_1", effect: "none" } as const;
+  await tools.begin(OURS, "resp_1", search);
+  await tools.begin(OURS, "resp_1", { ...search, arguments: "{}" });
+  expect((await tools.find(OURS, ["ws_1"])).get("ws_1")?.arguments).toBe("{}");
+  await tools.finish(OURS, "resp_1", { ...RESULT, itemId: "ws_1" });
+  await expect(tools.begin(OURS, "resp_1", search)).rejects.toThrow(RunLost);
+});
+
+test("an approval is spent once, also by two calls at once", async () => {
+  const { tools } = await openTestStore();
+  const approved = (itemId: string) => ({ ...CALL, itemId, approvalRequestId: "mcpr_1" });
+  expect(await tools.findSpent(OURS, ["mcpr_1"])).toStrictEqual(new Set());
+  const [one, two] = await Promise.allSettled([
+    tools.begin(OURS, "resp_1", approved("mcp_1")),
+    tools.begin(OURS, "resp_2", approved("mcp_2")),
+  ]);
+  expect([one.status, two.status].toSorted()).toStrictEqual(["fulfilled", "rejected"]);
+  expect([one, two].find(({ status }) => status === "rejected")).toMatchObject({ reason: expect.any(ApprovalSpent) });
+  expect(await tools.findSpent(OURS, ["mcpr_1", "mcpr_2"])).toStrictEqual(new Set(["mcpr_1"]));
+  await tools.begin(THEIRS, "resp_3", approved("mcp_3"));
+});
+
+test("another server that makes the response can neither begin nor finish a call for it", async () => {
+  const file = temporaryFile();
+  const ours = await openTestStore({ file });
+  await openRun(ours, "resp_1");
+  await ours.tools.begin(OURS, "resp_1", CALL);
+  const other = await openTestStore({ file });
+  await expect(other.tools.begin(OURS, "resp_1", { ...CALL, itemId: "mcp_2" })).rejects.toThrow(RunLost);
+  await expect(other.tools.finish(OURS, "resp_1", RESULT)).rejects.toThrow(RunLost);
+  await ours.ledger.release("resp_1");
+  await expect(ours.tools.finish(OURS, "resp_1", RESULT)).rejects.toThrow(RunLost);
+});
+
+test("a call goes with the last item of its id: of its response, of one it was sent back to, of a conversation", async () => {
+  const file = temporaryFile();
+  const store = await openTestStore({ file });
+  await openRun(store, "resp_1");
+  await store.tools.begin(OURS, "resp_1", CALL);
+  await store.tools.finish(OURS, "resp_1", RESULT);
+  const end = aResponse("resp_1", { status: "completed", completed_at: 1_760_000_009 });
+  await store.events.close("resp_1", [], { response: end, outputItems: [ITEM] });
+  await store.events.open({ owner: OURS, response: aResponse("resp_2"), inputItems: [ITEM] }, []);
+  await store.responses.deleteResponse(OURS, "resp_1");
+  await eraseAll(store);
+  expect((await store.tools.find(OURS, ["mcp_1"])).size).toBe(1);
+  await store.responses.deleteResponse(OURS, "resp_2");
+  await eraseAll(store);
+  expect((await store.tools.find(OURS, ["mcp_1"])).size).toBe(0);
+});
+
+test("a call of a response that was never stored is erased after a day", async () => {
+  const file = temporaryFile();
+  const store = await openTestStore({ file });
+  await store.tools.begin(OURS, "resp_never", CALL);
+  await eraseAll(store);
+  expect((await store.tools.find(OURS, ["mcp_1"])).size).toBe(1);
+  const database = new DatabaseSync(file);
+  database.exec("update tool_exchanges set created_at = created_at - 86401");
+  database.close();
+  await eraseAll(store);
+  expect((await store.tools.find(OURS, ["mcp_1"])).size).toBe(0);
+});
+
+async function openRun({ events }: Store, id: string): Promise<void> {
+  await events.open({ owner: OURS, response: aResponse(id), inputItems: [] }, []);
+}
+
+async function eraseAll({ erasure }: Store): Promise<void> {
+  for (let cursor: string | null = ""; cursor !== null; cursor = (await erasure.eraseUnused(cursor)).next);
+}
