@@ -207,3 +207,14 @@ export function applyPatch(): SampleItem {
     { status: "completed", operation: { ...operation, diff: "-a\n+b\n" } },
   );
 }
+
+/** An item that ended early, after so many of its events. Its texts were whole by then, or had not begun. */
+export function cut(
+  whole: SampleItem,
+  status: "incomplete" | "failed",
+  events: number = whole.inner.length,
+): SampleItem {
+  const inner = whole.inner.slice(0, events);
+  const done = inner.some(([name]) => name.endsWith(".done")) ? whole.done : whole.added;
+  return { ...whole, inner, done: { ...done, status } };
+}

@@ -2,6 +2,7 @@ import { item, type SampleEvent, stream } from "./sample-events.fixture.ts";
 import {
   applyPatch,
   codeInterpreter,
+  cut,
   functionCall,
   image,
   mcpCall,
@@ -73,5 +74,10 @@ export const SAMPLE_STREAMS: Readonly<Record<string, readonly SampleEvent[]>> = 
     message(1, ["Hi"]),
     item("compaction", { encrypted_content: "a" }, [], { encrypted_content: "b" }),
   ]),
+  "a search that was cut": stream([cut(steps("web_search_call", ["in_progress"]), "failed")], { end: "failed" }),
+  "code that was cut while it was written": stream([cut(codeInterpreter(), "incomplete", 4)], { end: "failed" }),
+  "a picture that was cut": stream([cut(image(), "failed", 1)], { end: "failed" }),
+  "an MCP call that was cut": stream([cut(mcpCall("completed"), "incomplete", 4)], { end: "failed" }),
+  "an MCP call that was cut at once": stream([cut(mcpCall("completed"), "incomplete", 1)], { end: "failed" }),
   "a spoken answer": stream([message(1, ["Hi"])], { sound: true }),
 };

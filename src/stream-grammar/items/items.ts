@@ -136,7 +136,7 @@ export class Items {
     const done = isRecord(event["item"]) ? event["item"] : {};
     const item = this.#itemOf(done["id"], event, report);
     if (item === null) return;
-    item.order?.take("output_item.done", report);
+    item.order?.take(nameOfEnd(item.order, done["status"]), report);
     if (item.wasLeftOpen) report("one-item-at-a-time", `the item at ${item.index} is done after the next was added`);
     item.done ??= done;
     if (done["type"] !== item.added["type"])
@@ -176,6 +176,12 @@ export class Items {
 function isDoneByGroup({ group }: Item): boolean {
   const open = group.filter(({ done }) => done === null);
   return open.length === group.length - 1 && open.every(({ order }) => order?.mayTake("output_item.done") === true);
+}
+
+/** The name of the done event in the grammar, which may tell some statuses apart. */
+function nameOfEnd(order: OrderChecker, status: unknown): string {
+  const early = `output_item.done<${textOf(status)}>`;
+  return order.mayTake(early) ? early : "output_item.done";
 }
 
 /** Describes the first member that differs. */
