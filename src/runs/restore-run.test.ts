@@ -2,14 +2,16 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { ResponseStreamEvent } from "../../generated/responses-api/types.ts";
 import { validateResponseStreamEvent } from "../../generated/responses-api/validators.js";
+import { lintEvents } from "../stream-grammar/stream-linter.ts";
 import { foldEvents } from "./fold/fold-events.ts";
+import { SAMPLE_ITEMS } from "./hosted-items.fixture.ts";
 import { numberEvent } from "./numbering.ts";
-import { type RecordedEvent, RecordedWhole } from "./ports.ts";
+import { type HostedItem, type HostedItemEvent, type ModelEvent, type RecordedEvent, RecordedWhole } from "./ports.ts";
 import { restoreRun } from "./restore-run.ts";
 import { aPlan } from "./run.fixture.ts";
 import { INTERRUPTED_FAILURE } from "./run-failures.ts";
 import type { RunPlan, RunSignal, RunState } from "./run-state.ts";
-import { anySignal } from "./signals.fixture.ts";
+import { anySignals } from "./signals.fixture.ts";
 import { initialState, transition } from "./transition.ts";
 
 const interrupted: RunSignal = { type: "model_failed", failure: INTERRUPTED_FAILURE };
@@ -39,7 +41,7 @@ function endedAfter(logged: readonly RecordedEvent[], plan: RunPlan): readonly R
 }
 
 describe("a run that broke off", () => {
-  const runs = fc.tuple(fc.array(anySignal(), { maxLength: 40 }), fc.boolean(), fc.boolean(), fc.nat());
+  const runs = fc.tuple(anySignals(40), fc.boolean(), fc.boolean(), fc.nat());
 
   function anyBrokenRun(holds: (events: readonly ResponseStreamEvent[], loggedCount: number) => void): void {
     fc.assert(
@@ -83,6 +85,70 @@ describe("a run that broke off", () => {
     });
   });
 });
+
+describe.each(Object.keys(SAMPLE_ITEMS).filter(isHostedType))("a run that broke off at any event of a %s", (type) => {
+  const { first, last } = SAMPLE_ITEMS[type]("it_1");
+  const approved = type === "mcp_call" ? { approval_request_id: "mcpr_1" } : {};
+
+  test.each<[string, readonly HostedItemEvent[], object]>([
+    ["whose steps and texts are told", TOLD, {}],
+    ["whose first and last form alone are told", [], {}],
+    ["that was approved", TOLD, approved],
+  ])("%s ends legally, and each item ends once", (_name, inside, members) => {
+    const told: readonly ModelEvent[] = [
+      { type: "text_delta", text: "I look." },
+      { type: "item_started", item: { ...first, ...members } },
+      ...inside,
+      { type: "item_finished", item: { ...last, ...members } },
+    ];
+    const plan = aPlan();
+    const shown = play(
+      [{ type: "accepted" }, ...told.map((event) => ({ type: "model", event }) as const)],
+      plan,
+    ).flat();
+    const begun = shown.findLastIndex((event) => event.type === "response.output_item.added");
+    for (let count = begun + 1; count <= shown.length; count++) {
+      const events = endedAfter(shown.slice(0, count), plan);
+      expect(lintEvents(structuredClone(events)).faults, `cut after ${shown[count - 1]?.type}`).toEqual([]);
+      expect(foldEvents(events)).toEqual(lastSnapshot(events));
+      for (const event of events) expect(validateResponseStreamEvent(event), event.type).toBe(true);
+      const { events: more } = restoreRun(plan, shown.slice(0, count)).end({ type: "cancelled" });
+      expect(more.at(-1)).toMatchObject({ type: "response.failed", response: { status: "cancelled" } });
+    }
+  });
+});
+
+/** Told of every item; each item hears what it has. */
+const TOLD: readonly HostedItemEvent[] = [
+  { type: "item_delta", text: "ls" },
+  { type: "item_delta", text: " -l" },
+  { type: "item_written" },
+  { type: "item_step", step: { type: "searching" } },
+  { type: "item_step", step: { type: "interpreting" } },
+  { type: "item_step", step: { type: "generating" } },
+  { type: "item_step", step: { type: "command_printed", stdout: "a\n", stderr: "" } },
+  {
+    type: "item_step",
+    step: {
+      type: "partial_image",
+      background: "auto",
+      output_format: "png",
+      partial_image_b64: "AA",
+      partial_image_index: 0,
+      quality: "low",
+      size: "auto",
+    },
+  },
+];
+
+function isHostedType(type: string): type is HostedItem["type"] {
+  return Object.hasOwn(SAMPLE_ITEMS, type);
+}
+
+function lastSnapshot(events: readonly ResponseStreamEvent[]): unknown {
+  const last = events.at(-1);
+  return last !== undefined && "response" in last ? last.response : null;
+}
 
 test("a run without readable events still gets an end", () => {
   expect(endedAfter([], aPlan()).map(({ type }) => type)).toEqual(["error", "response.failed"]);

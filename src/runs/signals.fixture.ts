@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import type { Annotation, LogProb } from "../../generated/responses-api/types.ts";
 import type { Phase } from "./blocks/message-block.ts";
-import type { ModelEvent } from "./ports.ts";
+import { SAMPLE_ITEMS } from "./hosted-items.fixture.ts";
+import type { HostedItemEvent, ModelEvent, ToolStep } from "./ports.ts";
 import type { FinishReason, RunSignal } from "./run-state.ts";
 
 /** Model events without varying members. */
@@ -74,6 +75,60 @@ export function anySignal(): fc.Arbitrary<RunSignal> {
       ),
     },
   );
+}
+
+/** Signals in any order, among them items of hosted tools, which other signals may interrupt. */
+export function anySignals(lengthMax: number): fc.Arbitrary<readonly RunSignal[]> {
+  const one = anySignal().map((signal) => [signal]);
+  return fc
+    .array(fc.oneof({ weight: 4, arbitrary: one }, { weight: 1, arbitrary: anyHostedItem(one) }), {
+      maxLength: lengthMax,
+    })
+    .map((parts) => parts.flat());
+}
+
+const STEPS: readonly ToolStep[] = [
+  { type: "searching" },
+  { type: "interpreting" },
+  { type: "generating" },
+  {
+    type: "partial_image",
+    background: "auto",
+    output_format: "png",
+    partial_image_b64: "AA",
+    partial_image_index: 0,
+    quality: "low",
+    size: "auto",
+  },
+  { type: "command_printed", stdout: "a", stderr: "" },
+  { type: "command_ended", output: { stdout: "ab", stderr: "c", outcome: { type: "exit", exit_code: 0 } } },
+];
+
+/** An item from its first form to its last one, or one that is left open. Its texts are any, and may not fit. */
+function anyHostedItem(interruption: fc.Arbitrary<readonly RunSignal[]>): fc.Arbitrary<readonly RunSignal[]> {
+  const hears = (event: HostedItemEvent): readonly RunSignal[] => [{ type: "model", event }];
+  const inside = fc.array(
+    fc.oneof(
+      fc.string({ maxLength: 6 }).map((text) => hears({ type: "item_delta", text })),
+      fc.constant(hears({ type: "item_written" })),
+      fc.constantFrom(...STEPS).map((step) => hears({ type: "item_step", step })),
+      interruption,
+    ),
+    { maxLength: 5 },
+  );
+  const items = Object.values(SAMPLE_ITEMS);
+  return fc
+    .tuple(fc.integer({ min: 0, max: items.length - 1 }), fc.uuid(), inside, fc.boolean())
+    .map(([index, id, told, finishes]) => {
+      const sample = items[index]?.(`it_${id}`);
+      if (sample === undefined) return [];
+      const { first, last } = sample;
+      return [
+        ...hears({ type: "item_started", item: first }),
+        ...told.flat(),
+        ...(finishes ? hears({ type: "item_finished", item: last }) : []),
+      ];
+    });
 }
 
 function only<const T extends string>(value: T): fc.Arbitrary<T> {

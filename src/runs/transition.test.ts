@@ -12,7 +12,7 @@ import { numberEvent } from "./numbering.ts";
 import type { ModelEvent } from "./ports.ts";
 import { aPlan } from "./run.fixture.ts";
 import type { RunPlan, RunSignal, RunState } from "./run-state.ts";
-import { anySignal } from "./signals.fixture.ts";
+import { anySignals } from "./signals.fixture.ts";
 import { initialState, transition, transitionAll } from "./transition.ts";
 
 interface Run {
@@ -237,7 +237,7 @@ describe("the end of a run", () => {
 });
 
 describe("whatever a model does", () => {
-  const runs = fc.tuple(fc.array(anySignal(), { maxLength: 60 }), fc.boolean(), fc.boolean());
+  const runs = fc.tuple(anySignals(60), fc.boolean(), fc.boolean());
 
   function anyRun(holds: (run: Run) => void): void {
     fc.assert(
@@ -327,7 +327,7 @@ describe("whatever a model does", () => {
 });
 
 test("events that arrive together have the effect of each of them alone", () => {
-  const batches = fc.array(fc.array(anySignal(), { maxLength: 12 }), { maxLength: 6 });
+  const batches = fc.array(anySignals(12), { maxLength: 6 });
   fc.assert(
     fc.property(batches, (signals) => {
       const heard = signals.map((batch) => batch.flatMap((signal) => (signal.type === "model" ? [signal.event] : [])));

@@ -6,12 +6,12 @@ import { Numbering } from "../../runs/numbering.ts";
 import type { RecordedEvent } from "../../runs/ports.ts";
 import { aPlan } from "../../runs/run.fixture.ts";
 import type { RunState } from "../../runs/run-state.ts";
-import { anySignal } from "../../runs/signals.fixture.ts";
+import { anySignals } from "../../runs/signals.fixture.ts";
 import { initialState, transition } from "../../runs/transition.ts";
 import { shownEvents } from "./show-events.ts";
 
 /** The events of runs, in one batch for each signal. */
-const anyBatches = fc.array(anySignal(), { maxLength: 30 }).map((signals) => {
+const anyBatches = anySignals(30).map((signals) => {
   const numbering = new Numbering(0);
   let state: RunState = initialState(aPlan());
   return [{ type: "accepted" } as const, ...signals].map((signal) => {

@@ -3,7 +3,7 @@ import type { HostedItem, ToolStep } from "../ports.ts";
 import type { UnnumberedEvent } from "../wire-event.ts";
 import { cutForm, endOfItem, textsIn, withTexts } from "./hosted-forms.ts";
 import { NO_OUTPUT, type ShownOutput, showOutput, showOutputs } from "./hosted-output.ts";
-import { ITEM_SHAPES, type ItemPlace, type ItemShape, type ProgressType } from "./hosted-shapes.ts";
+import { type HostedPlace, ITEM_SHAPES, type ItemShape, type ProgressType } from "./hosted-shapes.ts";
 
 /** An item of a hosted tool that has not ended. */
 export interface HostedBlock {
@@ -135,6 +135,6 @@ function shapeOf({ item }: HostedBlock): ItemShape {
   return ITEM_SHAPES[item.type];
 }
 
-function placeOf({ item, index }: HostedBlock): ItemPlace {
+function placeOf({ item, index }: HostedBlock): HostedPlace {
   return { item_id: item.id, output_index: index };
 }

@@ -1,7 +1,7 @@
 import type { ShellCommandOutput } from "../../../generated/responses-api/types.ts";
 import type { ToolStep } from "../ports.ts";
 import type { UnnumberedEvent } from "../wire-event.ts";
-import type { ItemPlace } from "./hosted-shapes.ts";
+import type { HostedPlace } from "./hosted-shapes.ts";
 
 /** What a `shell_call_output` has shown so far. */
 export interface ShownOutput {
@@ -25,7 +25,7 @@ type CommandStep = Extract<ToolStep, { type: "command_printed" | "command_ended"
 export function showOutput(
   shown: ShownOutput,
   step: CommandStep,
-  place: ItemPlace,
+  place: HostedPlace,
   events: UnnumberedEvent[],
 ): ShownOutput {
   return step.type === "command_printed"
@@ -37,7 +37,7 @@ export function showOutput(
 export function showOutputs(
   shown: ShownOutput,
   outputs: readonly ShellCommandOutput[],
-  place: ItemPlace,
+  place: HostedPlace,
   events: UnnumberedEvent[],
 ): ShellCommandOutput[] {
   let all = shown;
@@ -47,7 +47,7 @@ export function showOutputs(
   return [...all.ended];
 }
 
-function print(shown: ShownOutput, { stdout, stderr }: Printed, place: ItemPlace, events: UnnumberedEvent[]) {
+function print(shown: ShownOutput, { stdout, stderr }: Printed, place: HostedPlace, events: UnnumberedEvent[]) {
   if (stdout === "" && stderr === "") return shown;
   const before = shown.printed ?? NOTHING;
   events.push({
@@ -59,7 +59,7 @@ function print(shown: ShownOutput, { stdout, stderr }: Printed, place: ItemPlace
   return { ...shown, printed: { stdout: before.stdout + stdout, stderr: before.stderr + stderr } };
 }
 
-function endCommand(shown: ShownOutput, output: ShellCommandOutput, place: ItemPlace, events: UnnumberedEvent[]) {
+function endCommand(shown: ShownOutput, output: ShellCommandOutput, place: HostedPlace, events: UnnumberedEvent[]) {
   const { stdout, stderr } = shown.printed ?? NOTHING;
   const rest = { stdout: restOf(output.stdout, stdout), stderr: restOf(output.stderr, stderr) };
   const { printed } = print(shown, rest, place, events);

@@ -3,7 +3,7 @@ import type { HostedItem, ToolStep } from "../ports.ts";
 import type { UnnumberedEvent } from "../wire-event.ts";
 
 /** The place of an item in its stream. */
-export interface ItemPlace {
+export interface HostedPlace {
   readonly item_id: string;
   readonly output_index: number;
 }
@@ -35,9 +35,9 @@ export interface TextShape {
   /** The most texts that an item has. */
   readonly textsMax: number;
   /** The event that begins a text; null if there is none. */
-  readonly added: ((place: ItemPlace, index: number) => UnnumberedEvent) | null;
-  readonly delta: (place: ItemPlace, index: number, delta: string) => UnnumberedEvent;
-  readonly done: (place: ItemPlace, index: number, text: string) => UnnumberedEvent;
+  readonly added: ((place: HostedPlace, index: number) => UnnumberedEvent) | null;
+  readonly delta: (place: HostedPlace, index: number, delta: string) => UnnumberedEvent;
+  readonly done: (place: HostedPlace, index: number, text: string) => UnnumberedEvent;
 }
 
 const CODE: TextShape = {

@@ -25,6 +25,13 @@ export function growItem(item: OutputItem, event: ItemEvent): void {
       return;
     case "shell_call":
       return growShellCall(item, event);
+    case "shell_call_output":
+      if (event.type === "response.shell_call_output_content.done") item.output.push(...event.output);
+      return;
+    case "apply_patch_call":
+      if (event.type === "response.apply_patch_call_operation_diff.delta" && "diff" in item.operation)
+        item.operation.diff += event.delta;
+      return;
     default:
       return;
   }
