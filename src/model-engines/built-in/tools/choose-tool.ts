@@ -2,7 +2,7 @@ import type { ToolChoice } from "../../../../generated/responses-api/types.ts";
 import type { ModelRequest } from "../../../runs/ports.ts";
 import { chosenToolMissing, requiredWithoutTools, unsupportedChoice } from "../model-errors.ts";
 import { fittingTool } from "./fitting-tool.ts";
-import type { OfferedTool } from "./offered-tools.ts";
+import type { ListedTool } from "./offered-tools.ts";
 
 type ChoiceObject = Exclude<ToolChoice, string>;
 type AllowedTools = Extract<ChoiceObject, { type: "allowed_tools" }>;
@@ -10,10 +10,10 @@ type AllowedTools = Extract<ChoiceObject, { type: "allowed_tools" }>;
 /** The tool to call, or null. `afterOutputs` says that tools have just returned, so only a forced call is made. */
 export function chooseTool(
   choice: ModelRequest["toolChoice"],
-  tools: readonly OfferedTool[],
+  tools: readonly ListedTool[],
   text: string,
   afterOutputs: boolean,
-): OfferedTool | null {
+): ListedTool | null {
   if (typeof choice === "string") return chooseByMode(choice, tools, text, afterOutputs);
   switch (choice.type) {
     case "function":
@@ -29,10 +29,10 @@ export function chooseTool(
 
 function chooseByMode(
   mode: "none" | "auto" | "required",
-  tools: readonly OfferedTool[],
+  tools: readonly ListedTool[],
   text: string,
   afterOutputs: boolean,
-): OfferedTool | null {
+): ListedTool | null {
   if (mode === "none") return null;
   if (mode === "auto") return afterOutputs ? null : fittingTool(tools, text);
   const [first] = tools;
@@ -42,8 +42,8 @@ function chooseByMode(
 
 function namedTool(
   choice: Extract<ModelRequest["toolChoice"], { readonly type: "function" | "custom" | "hosted_function" }>,
-  tools: readonly OfferedTool[],
-): OfferedTool {
+  tools: readonly ListedTool[],
+): ListedTool {
   const key = choice.type === "hosted_function" ? hostedKey(choice) : `${choice.type} ${choice.name}`;
   const tool = tools.find((offered) => keyOf(offered) === key);
   if (tool === undefined) throw chosenToolMissing(choice.name);
@@ -51,7 +51,7 @@ function namedTool(
 }
 
 /** What a choice names a tool by. */
-function keyOf({ kind, name, namespace }: OfferedTool): string {
+function keyOf({ kind, name, namespace }: ListedTool): string {
   return kind === "hosted" ? hostedKey({ name, server: namespace }) : `${kind} ${name}`;
 }
 
@@ -60,11 +60,11 @@ function hostedKey({ name, server }: { readonly name?: unknown; readonly server?
 }
 
 /** Entries name a tool by type and name; a namespace means all its tools. */
-function allowedTools(choice: AllowedTools, tools: readonly OfferedTool[]): OfferedTool[] {
+function allowedTools(choice: AllowedTools, tools: readonly ListedTool[]): ListedTool[] {
   const named = Map.groupBy(tools, keyOf);
   const grouped = Map.groupBy(tools, ({ kind, namespace }) => (kind === "hosted" ? "" : `namespace ${namespace}`));
-  const allowed = new Set<OfferedTool>();
-  const done = new Set<readonly OfferedTool[]>(); // So that a namespace named many times is added only once.
+  const allowed = new Set<ListedTool>();
+  const done = new Set<readonly ListedTool[]>(); // So that a namespace named many times is added only once.
   for (const entry of choice.tools) {
     const { type, name } = entry;
     const key = type === "hosted_function" ? hostedKey(entry) : `${String(type)} ${String(name)}`;

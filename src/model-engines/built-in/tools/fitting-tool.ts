@@ -1,4 +1,4 @@
-import type { OfferedTool } from "./offered-tools.ts";
+import type { ListedTool } from "./offered-tools.ts";
 
 /** Words that occur in most names and descriptions and so do not tell tools apart. */
 const COMMON_WORDS = new Set(
@@ -16,9 +16,9 @@ const DESCRIPTION_WORDS_MIN = 2;
  * The tool that shares most words with the message, if one fits clearly: by half the words of its name, its whole name,
  * or two words of its description.
  */
-export function fittingTool(tools: readonly OfferedTool[], text: string): OfferedTool | null {
+export function fittingTool(tools: readonly ListedTool[], text: string): ListedTool | null {
   const spoken = wordsOf(text);
-  let best: { readonly tool: OfferedTool; readonly score: number } | null = null;
+  let best: { readonly tool: ListedTool; readonly score: number } | null = null;
   for (const tool of tools) {
     const score = scoreTool(tool, spoken, text);
     if (score > (best?.score ?? 0)) best = { tool, score };
@@ -26,7 +26,7 @@ export function fittingTool(tools: readonly OfferedTool[], text: string): Offere
   return best?.tool ?? null;
 }
 
-function scoreTool({ name, description }: OfferedTool, spoken: ReadonlySet<string>, text: string): number {
+function scoreTool({ name, description }: ListedTool, spoken: ReadonlySet<string>, text: string): number {
   const nameWords = wordsOf(name);
   const inName = countShared(nameWords, spoken);
   const inDescription = countShared(wordsOf(description), spoken);

@@ -3,7 +3,7 @@ import type { ModelRequest } from "../../../runs/ports.ts";
 import { unsupportedTool } from "../model-errors.ts";
 
 /** A tool that can be called. Tools of namespaces are listed one by one. */
-export type OfferedTool = OfferedFunction | OfferedCustomTool | OfferedToolSearch;
+export type ListedTool = OfferedFunction | OfferedCustomTool | OfferedToolSearch;
 
 interface Named {
   readonly name: string;
@@ -33,8 +33,8 @@ export interface OfferedCustomTool extends Named {
 type Callable = Extract<Tool, { type: "function" | "custom" }>;
 
 /** Throws `ModelError` for tools that are no functions. */
-export function offeredTools(tools: ModelRequest["tools"]): OfferedTool[] {
-  return tools.flatMap((tool, position): OfferedTool[] => {
+export function offeredTools(tools: ModelRequest["tools"]): ListedTool[] {
+  return tools.flatMap((tool, position): ListedTool[] => {
     switch (tool.type) {
       case "function":
       case "custom":
@@ -57,7 +57,7 @@ function offeredSearch({ description, parameters }: Extract<Tool, { type: "tool_
   return { kind: "tool_search", name: "tool_search", namespace: null, description: description ?? "", parameters };
 }
 
-function offeredTool(tool: Callable, namespace: string | null): OfferedTool {
+function offeredTool(tool: Callable, namespace: string | null): ListedTool {
   const named = { name: tool.name, namespace, description: tool.description ?? "" };
   if (tool.type === "function") return { kind: "function", ...named, parameters: tool.parameters ?? {} };
   const { format } = tool;
