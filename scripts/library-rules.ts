@@ -52,6 +52,12 @@ export const LIBRARY_RULES: readonly ImportRule[] = [
     /^npm:lru-cache$/,
   ),
   never(
+    "mcp-client-in-its-tool",
+    "The client of MCP servers lives in tools/mcp/.",
+    product("src/(?!tools/mcp/)"),
+    /^npm:@modelcontextprotocol\/.*$/,
+  ),
+  never(
     "telemetry-libraries-in-telemetry",
     "pino and OpenTelemetry live in telemetry/; others say what happens through its ports.",
     product("src/(?!telemetry/)"),

@@ -55,12 +55,24 @@ export interface ToolScope extends ToolUser {
   readonly include: readonly string[];
   /** The context of the response, oldest first. */
   readonly context: readonly StoredItem[];
+  /** The calls that the client approved with this request, and that have not run. */
+  readonly approvals: readonly ApprovedCall[];
   /** Whether another tool of the response reads private things: files, an MCP server, a container with files. */
   readonly readsPrivately: boolean;
   /** Aborts when the response ends or is cancelled. */
   readonly signal: AbortSignal;
   /** A new item id of this response, such as `mcp_…`. Counts, so a restarted run makes the same ids again. */
   newItemId(prefix: string): string;
+}
+
+/** A call of an MCP server that a person approved, as it was asked for. */
+export interface ApprovedCall {
+  /** The id of the `mcp_approval_request`. */
+  readonly requestId: string;
+  readonly serverLabel: string;
+  readonly name: string;
+  /** JSON text. */
+  readonly arguments: string;
 }
 
 /** A tool that is ready for one response. */

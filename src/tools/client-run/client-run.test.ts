@@ -125,6 +125,7 @@ async function opened(tool: HostedTool, asked: ToolInput): Promise<OpenTool> {
     responseId: "resp_1",
     include: [],
     context: [],
+    approvals: [],
     readsPrivately: false,
     signal: new AbortController().signal,
     newItemId: (prefix) => `${prefix}_1`,

@@ -321,6 +321,7 @@ async function opened(tool: WebSearchInput, scope: Partial<ToolScope> = {}): Pro
     responseId: "resp_1",
     include: [],
     context: [],
+    approvals: [],
     readsPrivately: false,
     signal: signal(),
     newItemId: (prefix) => `${prefix}_1`,

@@ -1,0 +1,7 @@
+import type { ApiError } from "../../base/api-error.ts";
+import { invalidRequest } from "./invalid-request.ts";
+
+/** The error for an approval of an MCP call that cannot be acted on. `message` is a whole sentence. */
+export function invalidApproval(message: string): ApiError {
+  return invalidRequest(400, "invalid_value", "input", message);
+}

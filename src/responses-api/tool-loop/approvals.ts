@@ -1,0 +1,75 @@
+import type { StoredItem } from "../../../generated/responses-api/types.ts";
+import { invalidApproval } from "../errors/approval-errors.ts";
+import type { ApprovedCall } from "../hosted-tool.ts";
+
+type ApprovalRequest = Extract<StoredItem, { type: "mcp_approval_request" }>;
+type ApprovalResponse = Extract<StoredItem, { type: "mcp_approval_response" }>;
+
+/**
+ * The calls that the end of this context approves, in the order of the approvals. An approval that the model has
+ * answered to is over, and so is one whose call is in the context.
+ */
+export function approvedCalls(context: readonly StoredItem[]): readonly ApprovedCall[] {
+  const { requests, spent, fresh } = readApprovals(context);
+  return fresh.flatMap(({ approval_request_id: id, approve }) => {
+    const request = requests.get(id);
+    if (request === undefined || !approve || spent.has(id)) return [];
+    return [{ requestId: id, serverLabel: request.server_label, name: request.name, arguments: request.arguments }];
+  });
+}
+
+/**
+ * Checks the approvals of a context against each other and against the MCP servers of the request. Throws an `ApiError`
+ * for an approval of a request that is unknown, was answered twice, was used already or belongs to no server of the
+ * request, and for a request that nobody has answered.
+ */
+export function checkApprovals(context: readonly StoredItem[], labels: ReadonlySet<string>): void {
+  const { requests, spent, fresh, answered } = readApprovals(context);
+  const seen = new Set<string>();
+  for (const { approval_request_id: id } of fresh) {
+    const request = requests.get(id);
+    if (request === undefined) throw invalidApproval(`No approval request '${id}' is in the context of this request.`);
+    if (spent.has(id)) throw invalidApproval(`Approval request '${id}' was used already.`);
+    if (seen.has(id)) throw invalidApproval(`Approval request '${id}' is answered twice.`);
+    if (!labels.has(request.server_label))
+      throw invalidApproval(
+        `Approval request '${id}' belongs to the MCP server '${request.server_label}', which is not among the tools of this request.`,
+      );
+    seen.add(id);
+  }
+  for (const id of requests.keys())
+    if (!answered.has(id)) throw invalidApproval(`No approval response found for approval request '${id}'.`);
+}
+
+interface Approvals {
+  /** Of several requests with one id the oldest counts: it is the stored one. */
+  readonly requests: ReadonlyMap<string, ApprovalRequest>;
+  /** The requests whose call is in the context. */
+  readonly spent: ReadonlySet<string>;
+  readonly answered: ReadonlySet<string>;
+  /** The responses that the model has not heard. */
+  readonly fresh: readonly ApprovalResponse[];
+}
+
+function readApprovals(context: readonly StoredItem[]): Approvals {
+  const requests = new Map<string, ApprovalRequest>();
+  const spent = new Set<string>();
+  const answered = new Set<string>();
+  let fresh: ApprovalResponse[] = [];
+  for (const item of context) {
+    if (isModelsAnswer(item)) fresh = [];
+    if (item.type === "mcp_approval_request" && !requests.has(item.id)) requests.set(item.id, item);
+    else if (item.type === "mcp_call" && item.approval_request_id != null) spent.add(item.approval_request_id);
+    else if (item.type === "mcp_approval_response") {
+      answered.add(item.approval_request_id);
+      fresh.push(item);
+    }
+  }
+  return { requests, spent, answered, fresh };
+}
+
+/** Whether the model said this after it had heard all that stands before it. Its requests are often sent back late. */
+function isModelsAnswer(item: StoredItem): boolean {
+  if (item.type === "message") return item.role === "assistant";
+  return item.type === "reasoning" || (item.type.endsWith("_call") && item.type !== "mcp_call");
+}

@@ -1,0 +1,112 @@
+import type { Tool as ServerTool } from "@modelcontextprotocol/client";
+import type { McpListedTool, StoredItem } from "../../../generated/responses-api/types.ts";
+import { isRecord } from "../../base/json/records.ts";
+import { ModelError } from "../../runs/ports.ts";
+import { type McpConnection, timeoutSignal } from "./mcp-connection.ts";
+import { explainMcpFailure, listFailed, McpListRefused } from "./mcp-failure.ts";
+import type { McpInput, McpOptions, McpServer } from "./mcp-server.ts";
+import { isAllowed } from "./tool-filter.ts";
+
+const PAGES_MAX = 100;
+/** Of the schema and the description of one tool. */
+const TOOL_CHARACTERS_MAX = 65_536;
+const SCHEMA_DEPTH_MAX = 64;
+const NAME_CHARACTERS_MAX = 256;
+
+/** A tool that a response may call. */
+export interface OfferedMcpTool {
+  readonly listed: McpListedTool;
+  readonly readOnly: boolean;
+  /** Whether the server says that a repeated call does no more than a single one. */
+  readonly idempotent: boolean;
+}
+
+/** The newest list of this server in a context; null if there is none that can be used. */
+export function listInContext(context: readonly StoredItem[], label: string): readonly OfferedMcpTool[] | null {
+  const found = context.findLast((item) => item.type === "mcp_list_tools" && item.server_label === label);
+  if (found?.type !== "mcp_list_tools" || found.error != null || found.tools.length === 0) return null;
+  return found.tools.map((listed) => ({ listed, readOnly: listed.annotations?.read_only === true, idempotent: false }));
+}
+
+/**
+ * Asks a server for its tools; only those that the request allows are kept. Rejects with `ModelError` if the list cannot
+ * be had or used, and with the reason of `signal`.
+ */
+export async function fetchList(
+  connection: McpConnection,
+  { server, tool, options }: { readonly server: McpServer; readonly tool: McpInput; readonly options: McpOptions },
+  signal: AbortSignal,
+): Promise<readonly OfferedMcpTool[]> {
+  const limited = AbortSignal.any([signal, timeoutSignal(options.listTimeoutMs)]);
+  const kept = new Map<string, OfferedMcpTool>();
+  const accept = (listed: ServerTool): void => {
+    const offered = offeredTool(listed);
+    const filtered = { name: listed.name, readOnly: offered.readOnly };
+    if (!isAllowed(filtered, tool.allowed_tools) || !isAllowed(filtered, server.limits?.allowedTools)) return;
+    checkSize(server.label, listed);
+    if (!kept.has(listed.name)) kept.set(listed.name, offered);
+    if (kept.size > options.toolsMax) throw tooManyTools(server.label, options.toolsMax);
+  };
+  try {
+    for await (const page of pagesOf(connection, limited)) for (const listed of page) accept(listed);
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof ModelError) throw error;
+    throw listFailed(server.label, explainMcpFailure(error, connection.lastStatus), error);
+  }
+  return [...kept.values()];
+}
+
+async function* pagesOf(connection: McpConnection, signal: AbortSignal): AsyncGenerator<readonly ServerTool[]> {
+  let cursor: string | undefined;
+  for (let pages = 0; pages < PAGES_MAX; pages++) {
+    const page = await connection.listPage(cursor, signal);
+    if (page === null) return;
+    yield page.tools;
+    if (page.nextCursor === undefined || page.nextCursor === cursor) return;
+    cursor = page.nextCursor;
+  }
+  throw new McpListRefused(`The list has more than ${PAGES_MAX} pages.`);
+}
+
+function offeredTool({ name, description, inputSchema, annotations }: ServerTool): OfferedMcpTool {
+  const readOnly = annotations?.readOnlyHint === true;
+  return {
+    listed: {
+      annotations: { read_only: readOnly },
+      description: description ?? "", // A client fails on null.
+      input_schema: inputSchema,
+      name,
+    },
+    readOnly,
+    idempotent: annotations?.idempotentHint === true,
+  };
+}
+
+function checkSize(label: string, { name, description = "", inputSchema }: ServerTool): void {
+  if (name === "" || name.length > NAME_CHARACTERS_MAX)
+    throw unusable(`The MCP server '${label}' lists a tool whose name is empty or too long.`);
+  const isTooLarge =
+    isDeeper(inputSchema, SCHEMA_DEPTH_MAX) ||
+    description.length + JSON.stringify(inputSchema).length > TOOL_CHARACTERS_MAX;
+  if (isTooLarge)
+    throw unusable(
+      `The tool '${name}' of the MCP server '${label}' has a schema and a description of more than ${TOOL_CHARACTERS_MAX} characters or ${SCHEMA_DEPTH_MAX} levels. Leave it out with allowed_tools.`,
+    );
+}
+
+function isDeeper(value: unknown, levels: number): boolean {
+  if (!isRecord(value) && !Array.isArray(value)) return false;
+  if (levels === 0) return true;
+  return Object.values(value).some((member) => isDeeper(member, levels - 1));
+}
+
+function tooManyTools(label: string, toolsMax: number): ModelError {
+  return unusable(
+    `The MCP server '${label}' offers more than ${toolsMax} tools. Choose some of them with allowed_tools.`,
+  );
+}
+
+function unusable(message: string): ModelError {
+  return new ModelError(message, { status: 400, type: "invalid_request_error", code: "invalid_value", param: "tools" });
+}

@@ -1,0 +1,142 @@
+import { ProtocolError, SdkError, SdkErrorCode, SdkHttpError, SseError } from "@modelcontextprotocol/client";
+import type { McpCallError } from "../../../generated/responses-api/types.ts";
+import { EgressError } from "../../egress/egress-error.ts";
+import { ModelError } from "../../runs/ports.ts";
+
+/** Why a server gave no list or no result. `message` is for the client and the model; it names no address. */
+export type McpFailure = Extract<McpCallError, { type: "http_error" | "mcp_protocol_error" }>;
+
+/** The server did not answer within the time that this server gives it. */
+export class McpTimeout extends Error {
+  override readonly name = "McpTimeout";
+}
+
+/** The server sent a list that this server does not take. `message` is a whole sentence. */
+export class McpListRefused extends Error {
+  override readonly name = "McpListRefused";
+}
+
+const QUOTE_CHARACTERS_MAX = 200;
+const CAUSES_MAX = 8;
+const FORBIDDEN = 403;
+const FAILED_DEPENDENCY = 424;
+const GATEWAY_TIMEOUT = 504;
+const INVALID_RESULT = -32_603;
+const INPUT_REQUIRED = -32_600;
+
+const STATUS_WORDS: ReadonlyMap<number, string> = new Map([
+  [400, "Bad Request"],
+  [401, "Unauthorized"],
+  [403, "Forbidden"],
+  [404, "Not Found"],
+  [405, "Method Not Allowed"],
+  [406, "Not Acceptable"],
+  [408, "Request Timeout"],
+  [413, "Content Too Large"],
+  [415, "Unsupported Media Type"],
+  [422, "Unprocessable Content"],
+  [424, "Failed Dependency"],
+  [429, "Too Many Requests"],
+  [500, "Internal Server Error"],
+  [502, "Bad Gateway"],
+  [503, "Service Unavailable"],
+  [504, "Gateway Timeout"],
+]);
+
+/** What the codes of the MCP client mean. Those that are missing say less than their causes. */
+const SDK_FAILURES: ReadonlyMap<SdkErrorCode, McpFailure> = new Map([
+  [SdkErrorCode.RequestTimeout, http(GATEWAY_TIMEOUT, "The MCP server did not answer in time")],
+  [SdkErrorCode.InvalidResult, protocol(INVALID_RESULT, "The MCP server sent a result that breaks the protocol")],
+  [
+    SdkErrorCode.UnsupportedResultType,
+    protocol(INPUT_REQUIRED, "The MCP server asked for input that this server does not give"),
+  ],
+  [
+    SdkErrorCode.ClientHttpUnexpectedContent,
+    http(FAILED_DEPENDENCY, "The MCP server answered with content of a wrong type"),
+  ],
+]);
+
+/** Reads an error of the MCP client, of the guard, or of a time limit. `status` is the last failed reply's. */
+export function explainMcpFailure(error: unknown, status: number | null = null): McpFailure {
+  const causes = causesOf(error);
+  for (const cause of causes) {
+    const failure = explainOne(cause);
+    if (failure !== null) return failure;
+  }
+  if (status !== null) return http(status, statusText(status));
+  return http(FAILED_DEPENDENCY, "The connection to the MCP server failed");
+}
+
+/** The HTTP status by which the server refused; null if it did not. */
+export function refusedStatus(error: unknown): number | null {
+  for (const cause of causesOf(error)) if (cause instanceof SdkHttpError) return cause.status;
+  return null;
+}
+
+/** The error of a response that cannot be made without the list of this server. */
+export function listFailed(label: string, failure: McpFailure, cause: unknown): ModelError {
+  return new ModelError(`Error retrieving tool list from MCP server: '${label}'. ${sentenceOf(failure)}`, {
+    status: FAILED_DEPENDENCY,
+    type: "external_connector_error",
+    code: "http_error",
+    param: "tools",
+    cause,
+  });
+}
+
+/** Quotes the text of another server: one line, without addresses. */
+export function quoted(text: string): string {
+  const line = text
+    .slice(0, 4 * QUOTE_CHARACTERS_MAX)
+    .replaceAll(/[\p{Cc}\s]+/gu, " ")
+    .replaceAll(/\b[a-z][a-z\d+.-]*:\/\/\S+/gi, "[address]")
+    .replaceAll(/\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?\b/g, "[address]")
+    .trim();
+  return line.length > QUOTE_CHARACTERS_MAX ? `${line.slice(0, QUOTE_CHARACTERS_MAX).toWellFormed()}…` : line;
+}
+
+function explainOne(error: unknown): McpFailure | null {
+  if (error instanceof McpTimeout) return http(GATEWAY_TIMEOUT, "The MCP server did not answer in time");
+  if (error instanceof McpListRefused) return protocol(INVALID_RESULT, error.message);
+  if (error instanceof EgressError) return http(egressStatus(error), error.message);
+  if (error instanceof ProtocolError) return protocol(error.code, quoted(error.message) || "The MCP server refused");
+  if (error instanceof SdkHttpError) return http(error.status, statusText(error.status));
+  if (error instanceof SseError && error.code !== undefined) return http(error.code, statusText(error.code));
+  if (error instanceof Error && error.name === "InsufficientScopeError") return http(FORBIDDEN, statusText(FORBIDDEN));
+  return error instanceof SdkError ? (SDK_FAILURES.get(error.code) ?? null) : null;
+}
+
+function egressStatus({ reason }: EgressError): number {
+  if (reason === "timeout") return GATEWAY_TIMEOUT;
+  const isRefused = reason === "forbidden" || reason === "redirected" || reason === "switched_off";
+  return isRefused ? FORBIDDEN : FAILED_DEPENDENCY;
+}
+
+/** As the reference writes it, where the server answered with a status. */
+function statusText(status: number): string {
+  const words = STATUS_WORDS.get(status);
+  return `Http status code: ${status}${words === undefined ? "" : ` (${words})`}`;
+}
+
+function sentenceOf({ message }: McpFailure): string {
+  return message.endsWith(".") || message.startsWith("Http status code") ? message : `${message}.`;
+}
+
+function http(code: number, message: string): McpFailure {
+  return { type: "http_error", code, message };
+}
+
+function protocol(code: number, message: string): McpFailure {
+  return { type: "mcp_protocol_error", code, message };
+}
+
+function causesOf(error: unknown): readonly unknown[] {
+  const causes: unknown[] = [];
+  let next = error;
+  while (next !== undefined && next !== null && causes.length < CAUSES_MAX) {
+    causes.push(next);
+    next = next instanceof Error ? next.cause : undefined;
+  }
+  return causes;
+}

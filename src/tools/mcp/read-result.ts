@@ -1,0 +1,64 @@
+import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/client";
+import type { ToolOutputContentPart } from "../../../generated/responses-api/types.ts";
+
+const PICTURES_MAX = 16;
+const PICTURE_TYPES: ReadonlySet<string> = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
+const BASE64 = /^[A-Za-z\d+/]+={0,2}$/;
+const KILOBYTE = 1000;
+
+/** What a client and a model are shown of a result. */
+export interface ReadResult {
+  readonly output: string;
+  /** Pictures, for models that see them. */
+  readonly parts: readonly ToolOutputContentPart[];
+}
+
+export function readResult(
+  result: CallToolResult,
+  limits: { readonly charactersMax: number; readonly images: boolean },
+) {
+  const lines: string[] = [];
+  const parts: ToolOutputContentPart[] = [];
+  for (const block of result.content) {
+    const picture = limits.images && parts.length < PICTURES_MAX ? pictureOf(block) : null;
+    if (picture !== null) parts.push(picture);
+    lines.push(lineOf(block));
+  }
+  const isTextless = !result.content.some(({ type }) => type === "text" || type === "resource");
+  if (isTextless && result.structuredContent !== undefined) lines.unshift(JSON.stringify(result.structuredContent));
+  return { output: cut(lines.join("\n"), limits.charactersMax), parts } satisfies ReadResult;
+}
+
+/** The text, or its beginning and a sentence that says how much is missing. */
+export function cut(text: string, charactersMax: number): string {
+  if (text.length <= charactersMax) return text;
+  const rest = text.length - charactersMax;
+  return `${text.slice(0, charactersMax).toWellFormed()}\n[The result was cut here; ${rest} more characters were left out.]`;
+}
+
+function lineOf(block: ContentBlock): string {
+  switch (block.type) {
+    case "text":
+      return block.text;
+    case "image":
+    case "audio":
+      return described(block.mimeType, block.data);
+    case "resource_link":
+      return `${block.name} (${block.uri})`;
+    case "resource":
+      return "text" in block.resource
+        ? block.resource.text
+        : described(block.resource.mimeType ?? "application/octet-stream", block.resource.blob);
+  }
+}
+
+function pictureOf(block: ContentBlock): ToolOutputContentPart | null {
+  if (block.type !== "image" || !PICTURE_TYPES.has(block.mimeType) || !BASE64.test(block.data)) return null;
+  return { type: "input_image", detail: "auto", image_url: `data:${block.mimeType};base64,${block.data}` };
+}
+
+function described(mimeType: string, base64: string): string {
+  const bytes = Math.floor((base64.length * 3) / 4);
+  const size = bytes < KILOBYTE ? `${bytes} bytes` : `${Math.round(bytes / KILOBYTE)} kB`;
+  return `[${mimeType.slice(0, 100)}, ${size}]`;
+}
