@@ -88,7 +88,13 @@ export type ModelEvent =
   | { readonly type: "message_started"; readonly phase?: "commentary" | "final_answer" }
   /** Ends the open message, if any. Without this event a message ends when another item begins. */
   | { readonly type: "message_finished" }
-  | { readonly type: "text_delta"; readonly text: string; readonly logprobs?: readonly LogProb[] }
+  | {
+      readonly type: "text_delta";
+      readonly text: string;
+      readonly logprobs?: readonly LogProb[];
+      /** True of a citation that this server wrote: voices do not read it out. */
+      readonly isCitation?: boolean;
+    }
   | { readonly type: "annotation"; readonly annotation: Annotation }
   | { readonly type: "refusal_delta"; readonly text: string }
   /** Raw reasoning, as open-weight models send it. */

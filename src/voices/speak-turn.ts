@@ -146,6 +146,8 @@ class SpokenTurn implements AsyncIterator<Batch> {
   #passToVoice(event: ModelEvent): void {
     switch (event.type) {
       case "text_delta":
+        if (event.isCitation !== true) this.#sentences.push(this.#cutter.push(event.text));
+        return;
       case "refusal_delta":
         this.#sentences.push(this.#cutter.push(event.text));
         return;

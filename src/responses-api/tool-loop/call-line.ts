@@ -1,0 +1,126 @@
+import type { ModelEvent } from "../../runs/ports.ts";
+
+type Batch = readonly ModelEvent[];
+
+/** Characters of events that may wait behind an unfinished call before the reading of the model pauses. */
+export const LINE_CHARACTERS_MAX = 16 * 1024 * 1024;
+/** Assumed size of an event without its text, in characters. */
+const EVENT_CHARACTERS = 64;
+
+/** One place in the line: what the model says between two calls, or one call. */
+export interface LinePlace {
+  add(...events: readonly ModelEvent[]): void;
+  /** Nothing more is added here. */
+  close(): void;
+  /** Resolves when more may be added: once all was read if the place is at the front, else once the line has room. */
+  room(): Promise<void>;
+}
+
+/**
+ * Brings the events of many places into the order in which the places were taken, so that a reader sees one item after
+ * the other while several calls are at work. Events of the place at the front pass at once; the others wait.
+ */
+export class CallLine {
+  readonly #places: Place[] = [];
+  readonly #charactersMax: number;
+  #waitingCharacters = 0;
+  #isEnded = false;
+  #fault: { readonly fault: unknown } | null = null;
+  #wakeReader: () => void = () => {};
+  readonly #writers: (() => void)[] = [];
+
+  constructor(charactersMax = LINE_CHARACTERS_MAX) {
+    this.#charactersMax = charactersMax;
+  }
+
+  /** Takes the last place of the line. */
+  take(): LinePlace {
+    const place: Place = { events: [], isClosed: false };
+    this.#places.push(place);
+    return {
+      add: (...events) => this.#add(place, events),
+      close: () => {
+        place.isClosed = true;
+        this.#wakeReader();
+      },
+      room: () => this.#room(place),
+    };
+  }
+
+  /** The reader gets what waits, and then the end. */
+  end(): void {
+    this.#isEnded = true;
+    this.#wakeReader();
+  }
+
+  /** The reader gets what is at the front, and then the fault. */
+  fail(fault: unknown): void {
+    this.#fault = { fault };
+    this.end();
+  }
+
+  /** All events in order. Call it once. */
+  async *read(): AsyncGenerator<Batch, void> {
+    for (;;) {
+      const batch = this.#takeFront();
+      if (batch.length > 0) yield batch;
+      else if (this.#isEnded) break;
+      else await this.#added();
+    }
+    if (this.#fault !== null) throw this.#fault.fault;
+  }
+
+  #add(place: Place, events: Batch): void {
+    if (this.#isEnded) return;
+    place.events.push(...events);
+    for (const event of events) this.#waitingCharacters += sizeOf(event);
+    this.#wakeReader();
+  }
+
+  /** The events that can be read now: those of the front, and of the places behind it as far as it is closed. */
+  #takeFront(): Batch {
+    const batch: ModelEvent[] = [];
+    for (let [front] = this.#places; front !== undefined; [front] = this.#places) {
+      for (const event of front.events) this.#waitingCharacters -= sizeOf(event);
+      batch.push(...front.events.splice(0));
+      if (!front.isClosed) break;
+      this.#places.shift();
+    }
+    for (const wake of this.#writers.splice(0)) wake();
+    return batch;
+  }
+
+  async #room(place: Place): Promise<void> {
+    while (!this.#isEnded && this.#isFull(place)) await new Promise<void>((wake) => this.#writers.push(wake));
+  }
+
+  #isFull(place: Place): boolean {
+    return this.#places[0] === place ? place.events.length > 0 : this.#waitingCharacters > this.#charactersMax;
+  }
+
+  #added(): Promise<void> {
+    return new Promise((wake) => {
+      this.#wakeReader = wake;
+    });
+  }
+
+  /** The reader has left: writers need not wait any more. */
+  leave(): void {
+    this.#isEnded = true;
+    for (const wake of this.#writers.splice(0)) wake();
+  }
+}
+
+interface Place {
+  readonly events: ModelEvent[];
+  isClosed: boolean;
+}
+
+function sizeOf(event: ModelEvent): number {
+  if ("text" in event) return EVENT_CHARACTERS + event.text.length;
+  if (event.type === "item_finished" && "result" in event.item)
+    return EVENT_CHARACTERS + (event.item.result?.length ?? 0);
+  if (event.type === "item_step" && event.step.type === "partial_image")
+    return EVENT_CHARACTERS + event.step.partial_image_b64.length;
+  return EVENT_CHARACTERS;
+}

@@ -1,0 +1,81 @@
+import { expect, test } from "vitest";
+import type { ModelEvent } from "../../runs/ports.ts";
+import type { Citable } from "../hosted-tool.ts";
+import { citeTurn, Sources } from "./cite.ts";
+
+const PAGE = { type: "web", number: 3, url: "https://www.example.com/a_(b)", title: "A page" } as const;
+const OTHER = { type: "web", number: 4, url: "https://other.test/", title: "Another" } as const;
+const FILE = { type: "file", number: 2, fileId: "file-1", filename: "a.pdf" } as const;
+
+async function cited(pieces: readonly string[], isData = false) {
+  const sources = new Sources();
+  sources.add([PAGE, OTHER, FILE] satisfies readonly Citable[]);
+  const turn = async function* (): AsyncGenerator<readonly ModelEvent[]> {
+    for (const text of pieces) yield [{ type: "text_delta", text }];
+    yield [{ type: "finished", reason: "stop" }];
+  };
+  let text = "";
+  const annotations: object[] = [];
+  for await (const batch of citeTurn(turn(), sources, isData)) {
+    for (const event of batch) {
+      if (event.type === "text_delta") {
+        expect(event.text.isWellFormed()).toBe(true);
+        text += event.text;
+      }
+      if (event.type === "annotation") annotations.push({ ...event.annotation, after: text });
+    }
+  }
+  return { text, annotations };
+}
+
+const LINK = "([example.com](https://www.example.com/a_%28b%29))";
+
+test("a web marker becomes a link, annotated over exactly its characters", async () => {
+  expect(await cited(["It is so.【web:3】 Yes."])).toEqual({
+    text: `It is so. ${LINK} Yes.`,
+    annotations: [
+      {
+        type: "url_citation",
+        start_index: 10,
+        end_index: 10 + LINK.length,
+        title: PAGE.title,
+        url: PAGE.url,
+        after: `It is so. ${LINK}`,
+      },
+    ],
+  });
+});
+
+test("a file marker vanishes, and its annotation names the length of the text so far", async () => {
+  expect(await cited(["😀 so.【file:2】 Yes."])).toEqual({
+    text: "😀 so. Yes.",
+    annotations: [{ type: "file_citation", file_id: "file-1", filename: "a.pdf", index: 5, after: "😀 so." }],
+  });
+});
+
+test("unknown numbers vanish; what is no marker stays", async () => {
+  expect((await cited(["a【web:9】b【見出し】c【web:3"])).text).toBe("ab【見出し】c");
+  expect((await cited([`【${"x".repeat(90)}】`])).text).toBe(`【${"x".repeat(90)}】`);
+  expect((await cited(["【one\nline】"])).text).toBe("【one\nline】");
+});
+
+test("a known page that the model links by itself is annotated", async () => {
+  const { text, annotations } = await cited(["See [it](https://other.test) and [no](https://else.test)."]);
+  expect(text).toBe("See [it](https://other.test) and [no](https://else.test).");
+  expect(annotations).toEqual([
+    { type: "url_citation", start_index: 4, end_index: 28, title: "Another", url: OTHER.url, after: text.slice(0, 28) },
+  ]);
+});
+
+test("in JSON markers are only removed", async () => {
+  expect(await cited(['{"a":"b【web:3】"}'], true)).toEqual({ text: '{"a":"b"}', annotations: [] });
+});
+
+test("every cut of a text gives the same citations", async () => {
+  const text =
+    "😀 One【web:3】【file:2, web:4】 two 【web:77】three [it](https://www.example.com/a_(b)) 【見 【web:4】 😀 end【web:";
+  const whole = await cited([text]);
+  expect(whole.annotations).toHaveLength(5);
+  for (let at = 0; at <= text.length; at += 1) expect(await cited([text.slice(0, at), text.slice(at)])).toEqual(whole);
+  expect(await cited(text.split(""))).toEqual(whole);
+});
