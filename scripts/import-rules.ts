@@ -65,6 +65,7 @@ export const IMPORT_RULES: readonly ImportRule[] = [
   ),
   folder("telemetry-watches-ports", "telemetry/ sees the ports that others watch themselves by.", "telemetry", [
     "src/runs/(index|ports)[.]ts$",
+    "src/responses-api/ports[.]ts$",
     "src/transport/(request-head|request-observer)[.]ts$",
     GENERATED_A,
   ]),

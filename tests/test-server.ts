@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Logger, silentLogger } from "../src/base/logger.ts";
 import { loadConfig } from "../src/config/load-config.ts";
+import type { HostedTool } from "../src/responses-api/hosted-tool.ts";
 import { readConfiguredKey } from "../src/secrets/key-owners.ts";
 import { startResponsesApi } from "../src/servers/responses-api.ts";
 import type { FileTranscriber } from "../src/speech/speech-engine.ts";
@@ -25,6 +26,8 @@ export interface TestServerOptions {
   readonly log?: Logger;
   /** Transcribes recordings. Left out: no engine. */
   readonly speech?: FileTranscriber;
+  /** Tools beside those of the configuration; one takes the place of another that serves the same types. */
+  readonly tools?: readonly HostedTool[];
 }
 
 /** The whole server, built as `make start` builds it, on a free port with a data folder of its own. */
@@ -47,6 +50,8 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     config,
     options.log ?? { ...silentLogger, error: (fields, message) => console.error(message, fields) },
     options.speech,
+    null,
+    options.tools,
   );
   const apiKey = server.keys.made ?? readConfiguredKey(config.apiKeys[0]?.reveal() ?? "").key;
   const call = (path: string, init: RequestInit = {}): Promise<Response> =>

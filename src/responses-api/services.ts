@@ -11,6 +11,8 @@ import type {
   ResponseStore,
   SpokenOutput,
   StorageQuota,
+  ToolLedger,
+  ToolObserver,
 } from "./ports.ts";
 import type { HostedTools } from "./tool-loop/hosted-tools.ts";
 
@@ -44,6 +46,10 @@ export interface ResponseServices {
   readonly spokenOutput: SpokenOutput;
   /** The tools that this server runs. */
   readonly tools: HostedTools;
+  /** Keeps the calls of those tools. */
+  readonly toolLedger: ToolLedger;
+  /** Follows the calls of those tools, for metrics, traces and the log. */
+  readonly toolObserver: ToolObserver;
   /** Converts pictures, files and recordings for the model. */
   readonly media: MediaReader;
   /** How long a streamed response waits for its model to accept before its first events are sent, in milliseconds. */

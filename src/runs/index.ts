@@ -1,3 +1,4 @@
+export { cutForm } from "./blocks/hosted-forms.ts";
 export { ResponseFold } from "./fold/fold-events.ts";
 export { readEvents } from "./reading/read-events.ts";
 export type { RunOutcome } from "./run-driver.ts";

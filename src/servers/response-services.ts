@@ -7,6 +7,7 @@ import { ModelHealth } from "../responses-api/keeping/model-health.ts";
 import { createSealer } from "../responses-api/keeping/seal.ts";
 import type { RateLimiter } from "../responses-api/ports.ts";
 import type { ResponseServices, ShownMetrics } from "../responses-api/services.ts";
+import type { HostedTools } from "../responses-api/tool-loop/hosted-tools.ts";
 import { RunHost } from "../runs/index.ts";
 import { openSealKeys } from "../secrets/seal-keys.ts";
 import type { FileTranscriber } from "../speech/speech-engine.ts";
@@ -14,7 +15,6 @@ import type { Store } from "../store/open-store.ts";
 import { chooseMedia } from "./choices/choose-media.ts";
 import type { ChosenModel } from "./choices/choose-model.ts";
 import type { Telemetry } from "./choices/choose-telemetry.ts";
-import { chooseTools } from "./choices/choose-tools.ts";
 import { chooseVoice } from "./choices/choose-voice.ts";
 
 /** Parts that exist before the services and are closed after them. */
@@ -24,6 +24,7 @@ export interface ServiceFoundations {
   readonly telemetry: Telemetry;
   /** Transcribes recordings if no transcription server is configured; null if nothing can. */
   readonly speech: FileTranscriber | null;
+  readonly tools: HostedTools;
   /** Whether the server is stopping. */
   readonly isLeaving: () => boolean;
   /** Null if this process serves alone. */
@@ -33,7 +34,7 @@ export interface ServiceFoundations {
 /** Builds the services of Interface A from the configuration. */
 export function buildResponseServices(
   config: Config,
-  { store, model, telemetry, speech, isLeaving, joined }: ServiceFoundations,
+  { store, model, telemetry, speech, tools, isLeaving, joined }: ServiceFoundations,
   log: Logger,
 ): ResponseServices {
   const runs = new RunHost({
@@ -57,7 +58,9 @@ export function buildResponseServices(
     sealer: createSealer(() => openSealKeys(config.dataDir)),
     limiter: chooseLimiter(config, joined),
     spokenOutput: chooseVoice(config, log),
-    tools: chooseTools(config),
+    tools,
+    toolLedger: store.tools,
+    toolObserver: telemetry.tools,
     media: chooseMedia(config, { abilities: model.engine.abilities, files: store.files, speech }, log),
     streamStartWaitMs: config.streamStartWaitMs,
     readiness: {

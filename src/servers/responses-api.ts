@@ -13,6 +13,7 @@ import {
 } from "../responses-api/access/authenticate.ts";
 import { responsesApiFaults } from "../responses-api/errors/faults.ts";
 import { notImplemented } from "../responses-api/errors/server-errors.ts";
+import type { HostedTool } from "../responses-api/hosted-tool.ts";
 import { RunKeeper } from "../responses-api/keeping/run-keeper.ts";
 import type { ResponseServices } from "../responses-api/services.ts";
 import { type ApiKeys, openApiKeys } from "../secrets/secrets-on-disk.ts";
@@ -22,6 +23,7 @@ import { listen, type RunningServer } from "../transport/http/server.ts";
 import { byteBudgetsOf } from "./byte-budgets.ts";
 import { type ChosenModel, chooseModel } from "./choices/choose-model.ts";
 import { chooseTelemetry, type Telemetry } from "./choices/choose-telemetry.ts";
+import { chooseTools } from "./choices/choose-tools.ts";
 import { contractOf, refusals } from "./contract.ts";
 import { responsesApiBodyChecks } from "./handlers/body-checks.ts";
 import { NOT_YET, responsesApiHandlers } from "./handlers/responses-api-handlers.ts";
@@ -43,13 +45,15 @@ export interface ResponsesApiServer extends Omit<RunningServer, "close" | "handO
 
 /**
  * Builds Interface A from its configuration and serves it. `speech` transcribes recordings if no transcription server
- * is configured. `joined` is given to one of several processes.
+ * is configured. `joined` is given to one of several processes. `moreTools` are served beside those of the
+ * configuration.
  */
 export async function startResponsesApi(
   config: Config,
   log: Logger,
   speech: FileTranscriber | null = null,
   joined: JoinedProcess | null = null,
+  moreTools: readonly HostedTool[] = [],
 ): Promise<ResponsesApiServer> {
   const telemetry = await chooseTelemetry(config, log);
   const openedAt = performance.now();
@@ -63,8 +67,9 @@ export async function startResponsesApi(
       config.dataDir,
     );
     const model = telemetry.watchModel(await chooseModel(config, log));
+    const tools = await chooseTools(config, log, moreTools);
     const isLeaving = (): boolean => stopping.signal.aborted;
-    const services = buildResponseServices(config, { store, model, telemetry, speech, isLeaving, joined }, log);
+    const services = buildResponseServices(config, { store, model, telemetry, speech, tools, isLeaving, joined }, log);
     const { host, port, drainMs } = config;
     const keeper = new RunKeeper(services, log);
     await keeper.start();

@@ -18,6 +18,9 @@ const LONG = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 1
 /** Buckets for short operations, in seconds. */
 const SHORT = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
 
+/** Buckets for the turns of one response. */
+const TURNS = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64];
+
 /** Every metric. The table in docs/operations.md is printed from it. */
 export const METRICS = {
   httpRequests: counter(
@@ -81,6 +84,29 @@ export const METRICS = {
     "antiphon_model_errors_total",
     ["reason"],
     "Answers that a model server refused or broke off. reason is authentication, quota, rate_limit, context_length, unknown_model, refused, timeout, unreachable, overloaded or failed.",
+  ),
+
+  toolCalls: counter(
+    "antiphon_tool_calls_total",
+    ["tool", "outcome"],
+    "Calls of this server's tools that have ended. tool is the kind; outcome is completed, failed, incomplete, asked (the client is asked), told (the arguments were wrong), broken (a fault of this server) or cut (the response ended first).",
+  ),
+  toolDuration: histogram("antiphon_tool_seconds", ["tool"], LONG, "Time that those calls took."),
+  toolTurns: histogram(
+    "antiphon_tool_turns",
+    [],
+    TURNS,
+    "Turns of the model in one response that has tools of this server.",
+  ),
+  toolLimits: counter(
+    "antiphon_tool_limit_total",
+    ["limit"],
+    "Times that a limit narrowed the work with tools. limit is max_tool_calls (of the request), calls, turns, output_tokens or repeated (the model made the same call too often).",
+  ),
+  toolsOmitted: counter(
+    "antiphon_tools_omitted_total",
+    ["tool"],
+    "Tools that requests were answered without, since this server does not have them. tool is the kind, or other.",
   ),
 
   commits: counter(

@@ -15,6 +15,7 @@ import type { Logger } from "../base/logger.ts";
 import { watchEngine } from "./model-span.ts";
 import { beginRequestSpan } from "./request-span.ts";
 import { beginRunSpan } from "./run-span.ts";
+import { beginToolSpan } from "./tool-span.ts";
 import type { Tracing } from "./tracing.ts";
 
 export type SamplerName =
@@ -61,6 +62,7 @@ export function openTracing(options: TracingOptions): Tracing {
   return {
     beginRequest: (caller) => beginRequestSpan(tracer, caller),
     beginRun: (run) => beginRunSpan(tracer, run),
+    beginTool: (call) => beginToolSpan(tracer, call),
     watchEngine: (engine, server) => watchEngine(tracer, engine, server),
     close: async () => {
       const stopped = provider

@@ -1,5 +1,6 @@
 import type { Response } from "../../generated/responses-api/types.ts";
 import type { TraceContext } from "../base/trace-context.ts";
+import type { ToolCallEnd, WatchedToolCall } from "../responses-api/ports.ts";
 import type { ModelEngine, WatchedRun } from "../runs/ports.ts";
 import type { RequestHead } from "../transport/request-head.ts";
 import type { RequestOutcome } from "../transport/request-observer.ts";
@@ -9,6 +10,7 @@ import type { ModelServer } from "./model-server.ts";
 export interface Tracing {
   beginRequest(caller: RequestHead): RequestSpan;
   beginRun(run: WatchedRun): RunSpan;
+  beginTool(call: WatchedToolCall): ToolSpan;
   /** Wraps the engine so that each turn has a span. */
   watchEngine(engine: ModelEngine, server: ModelServer): ModelEngine;
   /** Sends waiting spans; takes at most a few seconds. */
@@ -19,6 +21,11 @@ export interface Tracing {
 export interface RequestSpan {
   readonly trace: TraceContext;
   end(outcome: RequestOutcome): void;
+}
+
+/** The span of one call of a tool. */
+export interface ToolSpan {
+  end(outcome: ToolCallEnd): void;
 }
 
 /** The span of one run. */

@@ -7,6 +7,7 @@ import { RunKeeper } from "../../src/responses-api/keeping/run-keeper.ts";
 import { createSealer } from "../../src/responses-api/keeping/seal.ts";
 import { RunHost } from "../../src/runs/index.ts";
 import type { RunLedger, RunWatch } from "../../src/runs/ports.ts";
+import { chooseTools } from "../../src/servers/choices/choose-tools.ts";
 import { chooseVoice } from "../../src/servers/choices/choose-voice.ts";
 import { openTestStore } from "../../src/store/store.fixture.ts";
 import { verifies } from "../verifies.ts";
@@ -24,7 +25,7 @@ const WATCH: RunWatch = {
 
 /** A run keeper with a store whose claims wait until the test releases them. */
 async function keeperWithHeldClaims() {
-  const { events, ledger } = await openTestStore();
+  const { events, ledger, tools } = await openTestStore();
   const gate = Promise.withResolvers<readonly never[]>();
   const waiting: RunLedger = {
     claimAbandoned: () => gate.promise,
@@ -41,6 +42,9 @@ async function keeperWithHeldClaims() {
   const keeper = new RunKeeper(
     {
       engine: createBuiltInEngine(),
+      tools: await chooseTools(loadConfig({ WEB_SEARCH_PROVIDER: "none" }, []), logger),
+      toolLedger: tools,
+      toolObserver: { began: () => ({ ended: () => {} }), ended: () => {}, limited: () => {}, omitted: () => {} },
       spokenOutput: chooseVoice(loadConfig({}, []), logger),
       sealer: createSealer(() => [new Uint8Array(32)]),
       observer: { watch: () => WATCH },

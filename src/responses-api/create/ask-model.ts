@@ -6,12 +6,19 @@ import { summaryRequest, takeSummary } from "../compaction/summary-turn.ts";
 import { sealScope } from "../input/resolve-input.ts";
 import type { RunTask } from "../keeping/run-task.ts";
 import type { ResponseServices } from "../services.ts";
+import { citeTurn } from "../tool-loop/cite.ts";
+import type { LoopRun } from "../tool-loop/loop-parts.ts";
+import { writesData } from "../tool-loop/offer-tools.ts";
+import { runTools } from "../tool-loop/run-tools.ts";
 import { fitToWindow } from "../window/fit-to-window.ts";
 
 type Turn = AsyncIterable<readonly ModelEvent[]>;
 
 /** The services that a turn needs. */
-export type TurnServices = Pick<ResponseServices, "engine" | "spokenOutput" | "sealer">;
+export type TurnServices = Pick<
+  ResponseServices,
+  "engine" | "spokenOutput" | "sealer" | "tools" | "toolLedger" | "toolObserver"
+>;
 
 /** The run that a turn belongs to. Its caller may have left. */
 export interface AskingRun {
@@ -20,18 +27,35 @@ export interface AskingRun {
   readonly onFault: (fault: unknown) => void;
   /** Aborts when the run ends or is stopped. */
   readonly signal: AbortSignal;
+  /** Whether its calls of tools are kept with it. */
+  readonly isStored: boolean;
+  /** Told of each call of a tool that has run. */
+  readonly onExchange: LoopRun["onExchange"];
 }
 
 /**
- * Asks the model and adds this server's turn decorators, speech and compaction. Resolves once the model server has
- * accepted the turn; rejects with `ModelError` if it refused. Leaving the iteration or aborting stops all work for the
- * turn.
+ * Asks the model and adds this server's turn decorators: its tools, citations, speech and compaction. Resolves once the
+ * model server has accepted the turn; rejects with `ModelError` if it or a tool refused. Leaving the iteration or
+ * aborting stops all work for the turn.
  */
 export async function askModel(services: TurnServices, task: RunTask, run: AskingRun): Promise<Turn> {
-  const turn = await services.engine.sample(task.request, run.signal);
+  const turn = await withTools(services, task, run);
   const isAnswer = task.compaction?.type !== "instead"; // A summary is read by models only.
   const spoken = isAnswer ? withSpeech(services, turn, task, run) : turn;
   return withCompaction(services, spoken, task, run);
+}
+
+/** The turn of the model, or all its turns with the work of this server's tools between them. */
+async function withTools(services: TurnServices, task: RunTask, run: AskingRun): Promise<Turn> {
+  const { engine, tools, toolLedger, toolObserver } = services;
+  if (task.tools === null) return await engine.sample(task.request, run.signal);
+  const ledger = run.isStored ? toolLedger : null;
+  const { events, sources } = await runTools(
+    { engine, tools, ledger, observer: toolObserver },
+    { ...task, tools: task.tools },
+    { ...run, responseId: idFromStem("resp", task.ids, 0) },
+  );
+  return citeTurn(events, sources, writesData(task.request));
 }
 
 function withSpeech({ spokenOutput }: TurnServices, turn: Turn, { ids, speech }: RunTask, { signal }: AskingRun): Turn {

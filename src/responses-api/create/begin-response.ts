@@ -159,7 +159,14 @@ export function orderOf(services: OrderServices, task: RunTask, opened: OpenedRu
   const traced = { ...task, request: { ...request, trace: order.watch.trace } };
   return {
     ...order,
-    ask: (signal) => askModel(services, traced, { owner: opened.owner, onFault: order.onFault, signal }),
+    ask: (signal) =>
+      askModel(services, traced, {
+        owner: opened.owner,
+        onFault: order.onFault,
+        signal,
+        isStored: opened.response.store ?? true,
+        onExchange: null,
+      }),
   };
 }
 

@@ -14,10 +14,12 @@ import { loadHistory } from "../input/load-history.ts";
 import { resolveInput } from "../input/resolve-input.ts";
 import { shapeContext } from "../input/shape-context.ts";
 import type { RunTask } from "../keeping/run-task.ts";
+import { toolSecrets } from "../keeping/seal-tools.ts";
 import { writeTask } from "../keeping/stored-task.ts";
 import type { SpeechOutput } from "../ports.ts";
 import type { ResponseServices } from "../services.ts";
-import { acceptTools, askerOf } from "../tool-loop/accept-tools.ts";
+import { acceptTools, askerOf, tellOmitted } from "../tool-loop/accept-tools.ts";
+import type { TaskTools } from "../tool-loop/task-tools.ts";
 import { fitToWindow } from "../window/fit-to-window.ts";
 import { type ConversationHold, conversationIdOf, holdConversation } from "./conversation-hold.ts";
 import { firstSnapshot } from "./first-snapshot.ts";
@@ -68,6 +70,7 @@ async function prepareHeld(
   if (generate) checkSomethingToAnswer(sent, history);
   checkStrictFunctions(sent);
   const accepted = acceptTools(services.tools, sent, askerOf(services, principal));
+  tellOmitted(services, accepted.omitted, caller.log);
   checkTextFormat(sent);
   const speech = generate ? await settleSpeech(services, sent, signal) : null;
   const { items, context, places } = await resolveInput(services, owner, ids, { sent, history });
@@ -92,6 +95,7 @@ async function prepareHeld(
     request: { ...asked, trace },
     speech,
     compaction: generate ? await planCompaction(services, request, signal) : null,
+    tools: generate ? taskTools(request, accepted.hosted, context) : null,
   };
   await slices.pause();
   const isBackground = response.background === true;
@@ -101,10 +105,20 @@ async function prepareHeld(
       owner,
       response,
       inputItems: items,
-      task: isBackground ? await writeTask(task) : null,
+      task: isBackground ? await writeTask(task, toolSecrets(services.sealer, owner, response.id)) : null,
       streamed: request.stream === true,
     },
   };
+}
+
+/** What the tool loop works with; null if the request has no tools of this server, or asks for a compaction only. */
+function taskTools(
+  { include, input, max_tool_calls: callsMax, truncation }: CreateResponseRequest,
+  hosted: TaskTools["hosted"],
+  context: readonly StoredItem[],
+): TaskTools | null {
+  if (hosted.length === 0 || asksForCompaction(input)) return null;
+  return { hosted, include: include ?? [], callsMax: callsMax ?? null, context, fitsWindow: truncation === "auto" };
 }
 
 /** How the answer is spoken; null if it is not. Throws an `ApiError` if this server cannot speak it this way. */

@@ -6,6 +6,7 @@ import type { AbandonedRun, EventLog, OpenedRun, RecordedEvent } from "../../run
 import { endingOrder, type OrderServices, orderOf } from "../create/begin-response.ts";
 import type { ResponseServices } from "../services.ts";
 import { endingTask, type RunTask } from "./run-task.ts";
+import { toolSecrets } from "./seal-tools.ts";
 import { readTask } from "./stored-task.ts";
 
 /** The services that the keeper needs. */
@@ -164,7 +165,8 @@ export class RunKeeper {
     if (runs.has(responseId)) return;
     const events = await allEvents(eventLog, responseId);
     this.#log.info({ responseId, events: events.length, restarts: run.restarts }, "recovering an abandoned run");
-    const stored = run.task === null || run.restarts >= RESTARTS_MAX ? null : readTask(run.task);
+    const secrets = toolSecrets(this.#services.sealer, run.owner, responseId);
+    const stored = run.task === null || run.restarts >= RESTARTS_MAX ? null : readTask(run.task, secrets);
     if (stored !== null && "task" in stored) return await runs.resume(this.#restartOf(run, stored.task), events, null);
     if (stored !== null)
       this.#log.error({ responseId, task: stored.problem }, "could not read the stored task of a run");

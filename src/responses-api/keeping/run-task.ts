@@ -5,6 +5,7 @@ import type { ModelRequest, Owner, RecordedEvent } from "../../runs/ports.ts";
 import type { CompactionPlan } from "../compaction/plan-compaction.ts";
 import { sealScope } from "../input/resolve-input.ts";
 import type { SpeechOutput } from "../ports.ts";
+import type { TaskTools } from "../tool-loop/task-tools.ts";
 import type { Sealer } from "./seal.ts";
 
 /** The task of a run, as plain JSON. A background response can be restarted from it, also by another process. */
@@ -19,6 +20,8 @@ export interface RunTask {
   /** How the answer is spoken; null if it is not. */
   readonly speech: SpeechOutput | null;
   readonly compaction: CompactionPlan | null;
+  /** What the tools of this server work with; null if the request has none. */
+  readonly tools: TaskTools | null;
 }
 
 /** The plan of a run that makes `response` from this task. */

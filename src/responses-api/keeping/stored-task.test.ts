@@ -1,7 +1,10 @@
 import { describe, expect, test } from "vitest";
+import type { StoredItem } from "../../../generated/responses-api/types.ts";
 import { verifies } from "../../../tests/verifies.ts";
 import { aRequest } from "../../model-engines/built-in/request.fixture.ts";
 import type { RunTask } from "./run-task.ts";
+import { createSealer } from "./seal.ts";
+import { toolSecrets } from "./seal-tools.ts";
 import { readTask, TASK_VERSION, writeTask } from "./stored-task.ts";
 
 const TASK: RunTask = {
@@ -12,29 +15,44 @@ const TASK: RunTask = {
   request: { ...aRequest("Hi"), trace: null },
   speech: { format: "mp3", voice: null, sampleRateHz: 24_000 },
   compaction: { type: "after", threshold: 1000 },
+  tools: null,
 };
+
+type MessageItem = Extract<StoredItem, { type: "message" }>;
+
+const SECRETS = toolSecrets(
+  createSealer(() => [new Uint8Array(32)]),
+  { organization: "o", project: "p" },
+  "resp_1",
+);
 
 verifies("state.crash.tasks-of-other-versions");
 
 test("a stored task reads back unchanged", async () => {
-  expect(readTask(await writeTask(TASK))).toEqual({ task: TASK });
+  expect(readTask(await writeTask(TASK, SECRETS), SECRETS)).toEqual({ task: TASK });
 });
 
 describe("a task that was stored without a version", () => {
-  test("reads back unchanged", () => expect(readTask(JSON.stringify(TASK))).toEqual({ task: TASK }));
+  test("reads back unchanged", () => expect(readTask(JSON.stringify(TASK), SECRETS)).toEqual({ task: TASK }));
 
   test("reads absent members as not requested", () => {
     const { ids, request } = TASK;
     const { model, items } = request;
     const expected = { ids, rawReasoningAs: "text", sealsReasoning: false, inputTokensEstimate: 0 };
-    expect(readTask(JSON.stringify({ ids, request: { model, items } }))).toEqual({
-      task: { ...expected, speech: null, compaction: null, request: { ...aRequest("Hi"), trace: null, model } },
+    expect(readTask(JSON.stringify({ ids, request: { model, items } }), SECRETS)).toEqual({
+      task: {
+        ...expected,
+        speech: null,
+        compaction: null,
+        tools: null,
+        request: { ...aRequest("Hi"), trace: null, model },
+      },
     });
   });
 });
 
 test("a task of a later version is distinguished from an unreadable one", () => {
-  expect(readTask(JSON.stringify({ ...TASK, version: TASK_VERSION + 1 }))).toEqual({ problem: "newer" });
+  expect(readTask(JSON.stringify({ ...TASK, version: TASK_VERSION + 1 }), SECRETS)).toEqual({ problem: "newer" });
   for (const json of [
     "",
     "null",
@@ -48,5 +66,31 @@ test("a task of a later version is distinguished from an unreadable one", () => 
     JSON.stringify({ ...TASK, speech: { format: 7 } }),
     JSON.stringify({ ...TASK, compaction: { type: "sometimes" } }),
   ])
-    expect(readTask(json), json).toEqual({ problem: "unreadable" });
+    expect(readTask(json, SECRETS), json).toEqual({ problem: "unreadable" });
+});
+
+test("the secrets of tools are sealed, and items are stored once", async () => {
+  const message: MessageItem = { id: "msg_1", type: "message", status: "completed", role: "user", content: [] };
+  const tool = {
+    type: "mcp",
+    server_label: "a",
+    server_url: "https://a.test/key-in-path",
+    authorization: "very secret",
+    headers: { "x-key": "also secret" },
+  } as const;
+  const task: RunTask = {
+    ...TASK,
+    request: { ...TASK.request, items: [message] },
+    tools: { hosted: [{ kind: "mcp", tool }], include: [], callsMax: 3, context: [message], fitsWindow: false },
+  };
+  const json = await writeTask(task, SECRETS);
+  for (const secret of ["very secret", "also secret", "key-in-path"]) expect(json).not.toContain(secret);
+  expect(json.split('"msg_1"')).toHaveLength(2);
+  expect(readTask(json, SECRETS)).toEqual({ task });
+  const others = toolSecrets(
+    createSealer(() => [new Uint8Array(32).fill(1)]),
+    { organization: "o", project: "p" },
+    "",
+  );
+  expect(readTask(json, others)).toEqual({ problem: "unreadable" });
 });

@@ -2,36 +2,57 @@ import { jsonOrUndefined } from "../../base/json/read-json.ts";
 import { isRecord } from "../../base/json/records.ts";
 import { writeJson } from "../../base/json/write-json.ts";
 import type { ModelRequest } from "../../runs/ports.ts";
+import type { TaskTools } from "../tool-loop/task-tools.ts";
 import type { RunTask } from "./run-task.ts";
+import type { ToolSecrets } from "./seal-tools.ts";
 
 /**
  * The version of the stored format. Raise it with each change that an older program could not read, and add the step to
  * `MIGRATIONS`.
  */
-export const TASK_VERSION = 2;
+export const TASK_VERSION = 3;
 
 /** A task, or why the stored text cannot be used. */
 export type ReadTask = { readonly task: RunTask } | { readonly problem: "newer" | "unreadable" };
 
-export async function writeTask(task: RunTask): Promise<string> {
-  return await writeJson({ version: TASK_VERSION, ...task });
+/** The secrets of tools are sealed, and items of the context that the request has too are stored once. */
+export async function writeTask(task: RunTask, secrets: ToolSecrets): Promise<string> {
+  const { tools, request } = task;
+  if (tools === null) return await writeJson({ version: TASK_VERSION, ...task });
+  const places = new Map<object, number>(request.items.map((item, place) => [item, place]));
+  const context = tools.context.map((item) => places.get(item) ?? item);
+  const stored = { ...tools, hosted: secrets.seal(tools.hosted), context };
+  return await writeJson({ version: TASK_VERSION, ...task, tools: stored });
 }
 
 /** Reads a task that this version or an earlier one has stored. */
-export function readTask(json: string): ReadTask {
+export function readTask(json: string, secrets: ToolSecrets): ReadTask {
   const stored = parseObject(json);
   if (stored === null) return { problem: "unreadable" };
   const { version = 1, ...members } = stored;
   if (typeof version !== "number" || !Number.isInteger(version) || version < 1) return { problem: "unreadable" };
   if (version > TASK_VERSION) return { problem: "newer" };
-  const task = MIGRATIONS.slice(version - 1).reduce((older, migrate) => migrate(older), members);
-  return isTask(task) ? { task } : { problem: "unreadable" };
+  const task = withWholeContext(MIGRATIONS.slice(version - 1).reduce((older, migrate) => migrate(older), members));
+  if (!isTask(task)) return { problem: "unreadable" };
+  if (task.tools === null) return { task };
+  const hosted = secrets.open(task.tools.hosted);
+  return hosted === null ? { problem: "unreadable" } : { task: { ...task, tools: { ...task.tools, hosted } } };
+}
+
+/** Puts the items of the request back where the context only has their places. */
+function withWholeContext(stored: Stored): Stored {
+  const { tools, request } = stored;
+  if (!isRecord(tools) || !isRecord(request)) return stored;
+  const { context } = tools;
+  const { items } = request;
+  if (!Array.isArray(context) || !Array.isArray(items)) return stored;
+  return { ...stored, tools: { ...tools, context: context.map((item) => (isNumber(item) ? items[item] : item)) } };
 }
 
 type Stored = Readonly<Record<string, unknown>>;
 
 /** Each function converts from one version to the next. */
-const MIGRATIONS: readonly ((stored: Stored) => Stored)[] = [fromFirstVersion];
+const MIGRATIONS: readonly ((stored: Stored) => Stored)[] = [fromFirstVersion, fromSecondVersion];
 
 /**
  * The first version had no number, and members were added to it over time. An absent member means the feature was not
@@ -48,6 +69,11 @@ function fromFirstVersion(stored: Stored): Stored {
     ...stored,
     request: { ...FIRST_VERSION_DEFAULTS, ...request },
   };
+}
+
+/** The second version had no tools of this server. */
+function fromSecondVersion(stored: Stored): Stored {
+  return { ...stored, tools: null };
 }
 
 const FIRST_VERSION_DEFAULTS = {
@@ -78,7 +104,7 @@ function parseObject(json: string): Stored | null {
 type Check = (value: unknown) => boolean;
 
 const isText: Check = (value) => typeof value === "string";
-const isNumber: Check = (value) => typeof value === "number";
+const isNumber = (value: unknown): value is number => typeof value === "number";
 const isBoolean: Check = (value) => typeof value === "boolean";
 const isTyped: Check = (value) => isRecord(value) && isText(value["type"]);
 const isListOf =
@@ -121,6 +147,14 @@ const REQUEST_MEMBERS: Readonly<Record<keyof ModelRequest, Check>> = {
   trace: isNullOr(isTrace),
 };
 
+const TOOLS_MEMBERS: Readonly<Record<keyof TaskTools, Check>> = {
+  hosted: isListOf(hasMembers({ kind: isText, tool: isTyped })),
+  include: isListOf(isText),
+  callsMax: isNullOr(isNumber),
+  context: isListOf(isTyped),
+  fitsWindow: isBoolean,
+};
+
 const TASK_MEMBERS: Readonly<Record<keyof RunTask, Check>> = {
   ids: isIdStem,
   rawReasoningAs: (value) => value === "text" || value === "summary",
@@ -131,6 +165,7 @@ const TASK_MEMBERS: Readonly<Record<keyof RunTask, Check>> = {
   compaction: (value) =>
     value === null ||
     (isRecord(value) && (value["type"] === "instead" || (value["type"] === "after" && isNumber(value["threshold"])))),
+  tools: isNullOr(hasMembers(TOOLS_MEMBERS)),
 };
 
 function isTask(value: unknown): value is RunTask {

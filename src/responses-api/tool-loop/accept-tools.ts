@@ -1,4 +1,5 @@
 import type { CreateResponseRequest, Tool, ToolInput } from "../../../generated/responses-api/types.ts";
+import type { Logger } from "../../base/logger.ts";
 import type { Principal } from "../access/authenticate.ts";
 import { echoHostedTool } from "../create/echo-hosted-tool.ts";
 import { echoClientTool } from "../create/echo-tools.ts";
@@ -70,6 +71,18 @@ export function omittedTypes(tools: HostedTools, request: CreateResponseRequest,
   const hosted = (request.tools ?? []).filter((tool) => echoClientTool(tool) === null);
   const left = hosted.filter((tool) => refusalOf(tools, tool, kindOfType(tool.type), asker)?.grade === "unavailable");
   return [...new Set(left.map(({ type }) => type))];
+}
+
+/** Tells people of the tools that a request is answered without. */
+export function tellOmitted(
+  { toolObserver }: Pick<ResponseServices, "toolObserver">,
+  omitted: readonly OmittedTool[],
+  log: Logger,
+): void {
+  if (omitted.length === 0) return;
+  for (const { type } of omitted) toolObserver.omitted(kindOfType(type) ?? "other");
+  const tools = omitted.map(({ type, reason }) => ({ type, reason }));
+  log.info({ tools }, "a request is answered without some of its tools");
 }
 
 function echoOther(tool: ToolInput): Tool {

@@ -12,7 +12,9 @@ export interface LinePlace {
   add(...events: readonly ModelEvent[]): void;
   /** Nothing more is added here. */
   close(): void;
-  /** Resolves when more may be added: once all was read if the place is at the front, else once the line has room. */
+  /** Resolves once all that was added is read, but at once if other places are in front of this one. */
+  read(): Promise<void>;
+  /** As `read`, but waits for room in the line if other places are in front of this one. */
   room(): Promise<void>;
 }
 
@@ -43,7 +45,8 @@ export class CallLine {
         place.isClosed = true;
         this.#wakeReader();
       },
-      room: () => this.#room(place),
+      read: () => this.#until(() => !this.#isAtFront(place)),
+      room: () => this.#until(() => !this.#isAtFront(place) && this.#waitingCharacters <= this.#charactersMax),
     };
   }
 
@@ -90,12 +93,13 @@ export class CallLine {
     return batch;
   }
 
-  async #room(place: Place): Promise<void> {
-    while (!this.#isEnded && this.#isFull(place)) await new Promise<void>((wake) => this.#writers.push(wake));
+  async #until(isFree: () => boolean): Promise<void> {
+    while (!this.#isEnded && !isFree()) await new Promise<void>((wake) => this.#writers.push(wake));
   }
 
-  #isFull(place: Place): boolean {
-    return this.#places[0] === place ? place.events.length > 0 : this.#waitingCharacters > this.#charactersMax;
+  /** Whether the reader would take events of this place, and has not taken all of them. */
+  #isAtFront(place: Place): boolean {
+    return this.#places[0] === place && place.events.length > 0;
   }
 
   #added(): Promise<void> {

@@ -1,6 +1,7 @@
 import type { Logger } from "../../base/logger.ts";
 import { ConfigError } from "../../config/config-error.ts";
 import type { Config } from "../../config/load-config.ts";
+import type { ToolObserver } from "../../responses-api/ports.ts";
 import type { RunHost } from "../../runs/index.ts";
 import type { RunObserver } from "../../runs/ports.ts";
 import { Meters } from "../../telemetry/meters.ts";
@@ -11,6 +12,7 @@ import { observeRequests } from "../../telemetry/request-watch.ts";
 import { RunMetrics } from "../../telemetry/run-metrics.ts";
 import { observeRuns } from "../../telemetry/run-watch.ts";
 import { type Commit, measureCommits } from "../../telemetry/store-metrics.ts";
+import { observeTools } from "../../telemetry/tool-watch.ts";
 import type { Tracing } from "../../telemetry/tracing.ts";
 import type { RequestObserver } from "../../transport/request-observer.ts";
 import { programVersion } from "../../version/program-version.ts";
@@ -20,6 +22,7 @@ import type { ChosenModel } from "./choose-model.ts";
 export interface Telemetry {
   readonly runs: RunObserver;
   readonly requests: RequestObserver;
+  readonly tools: ToolObserver;
   readonly onCommit: (commit: Commit) => void;
   /** Adds tracing to the model if tracing is on. */
   watchModel(model: ChosenModel): ChosenModel;
@@ -37,6 +40,7 @@ export async function chooseTelemetry(config: Config, log: Logger): Promise<Tele
   return {
     runs: observeRuns({ metrics: new RunMetrics(meters), tracing, log }),
     requests: observeRequests(meters, tracing),
+    tools: observeTools(meters, tracing, log),
     onCommit: measureCommits(meters),
     watchModel: (model) => {
       if (tracing === null) return model;

@@ -1,3 +1,4 @@
+import type { Logger } from "../../base/logger.ts";
 import type { Config } from "../../config/load-config.ts";
 import type { HostedTool, ToolKind } from "../../responses-api/hosted-tool.ts";
 import { createHostedTools, type HostedTools } from "../../responses-api/tool-loop/hosted-tools.ts";
@@ -6,10 +7,16 @@ import { applyPatchTool } from "../../tools/client-run/apply-patch.ts";
 import { computerTool } from "../../tools/client-run/computer.ts";
 import { localShellTool } from "../../tools/client-run/local-shell.ts";
 import { shellTool } from "../../tools/client-run/shell.ts";
+import { chooseImages } from "./choose-images.ts";
+import { openEgress } from "./choose-media.ts";
+import { chooseWebSearch } from "./choose-web-search.ts";
 
-/** The tools that this server runs, by the settings. `more` are added to those that the settings give. */
-export function chooseTools(config: Config, more: readonly HostedTool[] = []): HostedTools {
-  return createHostedTools([...configuredTools(config), ...more], {
+/**
+ * The tools that this server runs, by the settings. `more` are added to those that the settings give, and take the
+ * place of those that serve the same types. Throws `ConfigError` if a tool is set up wrongly.
+ */
+export async function chooseTools(config: Config, log: Logger, more: readonly HostedTool[] = []): Promise<HostedTools> {
+  return createHostedTools([...(await configuredTools(config, log)), ...more], {
     kinds: offeredKinds(config.tools),
     unavailable: config.toolsUnavailable,
     limits: {
@@ -21,9 +28,17 @@ export function chooseTools(config: Config, more: readonly HostedTool[] = []): H
   });
 }
 
-/** The tools that this server can run as it is configured. */
-function configuredTools(_config: Config): readonly HostedTool[] {
-  return [computerTool, shellTool, localShellTool, applyPatchTool];
+/** The tools that this program knows; each says by itself what it lacks. */
+async function configuredTools(config: Config, log: Logger): Promise<readonly HostedTool[]> {
+  const egress = openEgress(config, log);
+  return [
+    await chooseWebSearch(config, egress),
+    chooseImages(config, egress),
+    computerTool,
+    shellTool,
+    localShellTool,
+    applyPatchTool,
+  ];
 }
 
 function offeredKinds(listed: readonly string[]): ReadonlySet<ToolKind> {

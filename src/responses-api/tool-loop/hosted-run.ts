@@ -1,0 +1,137 @@
+import type { HostedCall, HostedItem, HostedOutput, ModelEvent } from "../../runs/ports.ts";
+import type { ToolCall, ToolKind, ToolOutcome } from "../hosted-tool.ts";
+import type { ToolCallEnd } from "../ports.ts";
+import type { LinePlace } from "./call-line.ts";
+import { MemberReader } from "./member-reader.ts";
+
+/** A call of a hosted function that the model is writing or has written. */
+export interface MadeRun {
+  readonly kind: ToolKind | null;
+  readonly name: string;
+  readonly server: string | null;
+  readonly callId: string;
+  /** Where its events go. */
+  readonly place: LinePlace;
+  /** Null if it is not run; `refusal` then tells the model why. */
+  readonly call: ToolCall | null;
+  readonly refusal: string | null;
+  readonly approvalRequestId: string | null;
+}
+
+/** How a call came out. */
+export interface CallResult {
+  /** What the model is shown; null if the client is asked, or if the call was cut off. */
+  readonly output: HostedOutput | null;
+  /** Whether the client has to answer before the model can go on. */
+  readonly asks: boolean;
+  /** The last form of the item, if the call ran. */
+  readonly item: HostedItem | null;
+}
+
+/** Shows what an item shows of its arguments while they arrive. */
+export class ShownArguments {
+  readonly #call: ToolCall | null;
+  readonly #place: LinePlace;
+  readonly #member: MemberReader | null;
+  #text = "";
+
+  constructor({ call, place }: Pick<MadeRun, "call" | "place">) {
+    this.#call = call?.item == null || call.streams === null ? null : call;
+    this.#place = place;
+    const { streams = null } = this.#call ?? {};
+    this.#member = streams === null || streams === "arguments" ? null : new MemberReader(streams.member);
+  }
+
+  get text(): string {
+    return this.#text;
+  }
+
+  add(piece: string): void {
+    this.#text += piece;
+    if (this.#call === null) return;
+    const shown = this.#member === null ? piece : this.#member.add(piece);
+    if (shown !== "") this.#place.add({ type: "item_delta", text: shown });
+  }
+
+  /** The arguments are whole. Models often write none at all for a function without parameters. */
+  end(): string {
+    const isEmpty = this.#text.trim() === "";
+    if (isEmpty) this.add("{}");
+    if (this.#call !== null) this.#place.add({ type: "item_written" });
+    return isEmpty ? "{}" : this.#text;
+  }
+}
+
+/** The events that end the item of a call, and those that show what follows it. */
+export function endingEvents(call: ToolCall, outcome: ToolOutcome): readonly ModelEvent[] {
+  switch (outcome.type) {
+    case "told":
+      return call.item === null ? [] : [{ type: "item_finished", item: brokenForm(call.item) }];
+    case "asks":
+      return wholeItem(outcome.first, outcome.item);
+    case "ran":
+      return [
+        ...(call.item === null
+          ? wholeItem(outcome.item, outcome.item)
+          : [{ type: "item_finished" as const, item: outcome.item }]),
+        ...(outcome.following ?? []).flatMap(({ first, last }) => wholeItem(first, last)),
+      ];
+  }
+}
+
+/** An item that is begun and ended at once. */
+export function wholeItem(first: HostedItem, last: HostedItem): readonly ModelEvent[] {
+  return [
+    { type: "item_started", item: first },
+    { type: "item_finished", item: last },
+  ];
+}
+
+/** For metrics. */
+export function endOf(outcome: ToolOutcome): ToolCallEnd {
+  if (outcome.type === "told") return "told";
+  if (outcome.type === "asks") return "asked";
+  const { item } = outcome;
+  if (!("status" in item)) return "completed";
+  return item.status === "failed" || item.status === "incomplete" ? item.status : "completed";
+}
+
+/** The last form of an item whose call failed without one of its own. */
+export function brokenForm(item: HostedItem): HostedItem {
+  switch (item.type) {
+    case "web_search_call":
+    case "file_search_call":
+    case "code_interpreter_call":
+    case "image_generation_call":
+      return { ...item, status: "failed" };
+    case "mcp_call":
+      return {
+        ...item,
+        status: "failed",
+        error: { type: "mcp_protocol_error", code: INTERNAL_ERROR, message: "The call could not be made." },
+      };
+    case "mcp_list_tools":
+    case "mcp_approval_request":
+    case "apply_patch_call":
+      return item;
+    default:
+      return { ...item, status: "incomplete" };
+  }
+}
+
+/** The code of JSON-RPC for a fault within a server. */
+const INTERNAL_ERROR = -32_603;
+
+/** The same item for another call. */
+export function copiedItem(item: HostedItem, of: HostedItem, callId: string): HostedItem {
+  const named = "call_id" in item && typeof item.call_id === "string" ? { call_id: callId } : {};
+  return { ...item, id: of.id, ...named };
+}
+
+export function callOf({ callId, name, server }: MadeRun, args: string): HostedCall {
+  return { type: "hosted_call", callId, name, server, arguments: args };
+}
+
+export function outputOf({ callId }: MadeRun, output: string, parts: HostedOutput["parts"] = []): HostedOutput {
+  return { type: "hosted_output", callId, output, parts };
+}

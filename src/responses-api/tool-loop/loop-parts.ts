@@ -1,0 +1,33 @@
+import type { ContextItem, ModelEngine, Owner } from "../../runs/ports.ts";
+import type { RunTask } from "../keeping/run-task.ts";
+import type { ToolLedger, ToolObserver } from "../ports.ts";
+import type { HostedTools } from "./hosted-tools.ts";
+import type { TaskTools } from "./task-tools.ts";
+
+/** What the loop needs of the server. */
+export interface LoopServices {
+  readonly engine: ModelEngine;
+  readonly tools: HostedTools;
+  /** Null if the calls of this run are not kept. */
+  readonly ledger: ToolLedger | null;
+  readonly observer: ToolObserver;
+}
+
+/** The run that the loop serves. */
+export interface LoopRun {
+  readonly owner: Owner;
+  readonly responseId: string;
+  readonly onFault: (fault: unknown) => void;
+  readonly signal: AbortSignal;
+  /** Told of each call that has run. */
+  readonly onExchange: ((exchange: KeptExchange) => void) | null;
+}
+
+/** A call and its output as the model has them in its context, and the item that shows them. */
+export interface KeptExchange {
+  readonly itemId: string;
+  readonly items: readonly ContextItem[];
+}
+
+/** The task of a run that has tools of this server. */
+export type ToolTask = RunTask & { readonly tools: TaskTools };

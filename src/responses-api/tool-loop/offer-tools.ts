@@ -1,0 +1,119 @@
+import type { Tool } from "../../../generated/responses-api/types.ts";
+import type { HostedFunction, HostedFunctionChoice, ModelRequest } from "../../runs/ports.ts";
+import type { ToolKind } from "../hosted-tool.ts";
+import type { OfferedHostedTool } from "./accept-tools.ts";
+import { CITATION_NOTE } from "./cite.ts";
+import { FENCE_NOTE } from "./fence.ts";
+import type { PlacedFunction } from "./open-tools.ts";
+import { kindOfType } from "./tool-kinds.ts";
+
+type Choice = ModelRequest["toolChoice"];
+
+/** What one turn of the model is offered. */
+export interface TurnOffer {
+  readonly functions: readonly PlacedFunction[];
+  /** Functions of the client that a tool search found. */
+  readonly found: readonly Tool[];
+  readonly isFirst: boolean;
+  /** If false, no limit leaves room for a call of this server's tools. */
+  readonly mayCall: boolean;
+}
+
+type Offered = Pick<ModelRequest, "tools" | "toolChoice">;
+
+/**
+ * The tools and the tool choice of one turn. A choice that forces a tool holds for the first turn only, since the model
+ * could otherwise never end. If no call of this server's tools may follow, they are not offered.
+ */
+export function offerTools({ tools, toolChoice }: Offered, offer: TurnOffer): Offered {
+  const { functions, found, isFirst, mayCall } = offer;
+  const clients = [...tools, ...found];
+  const all = [...clients, ...functions.map(({ offered }) => offered)];
+  const choice = choiceOf(toolChoice, functions, isFirst);
+  if (mayCall) return { tools: all, toolChoice: choice };
+  // The functions stay where nothing else is offered, so that the prompt begins as it did before.
+  if (clients.length === 0) return { tools: all, toolChoice: "none" };
+  return { tools: clients, toolChoice: withoutHosted(choice) };
+}
+
+function choiceOf(choice: Choice, functions: readonly PlacedFunction[], isFirst: boolean): Choice {
+  if (typeof choice === "string") return choice === "required" && !isFirst ? "auto" : choice;
+  if (choice.type === "allowed_tools") {
+    const tools = choice.tools.flatMap((entry) => entriesOf(entry, functions));
+    return { ...choice, mode: isFirst ? choice.mode : "auto", tools };
+  }
+  if (!isFirst) return "auto";
+  if (choice.type === "mcp") return choiceOfServer(choice, functions);
+  const kind = kindOfType(choice.type);
+  const [first] = functions.filter((placed) => placed.kind === kind); // Of a web search: to search, not to open a page.
+  return first === undefined ? choice : choiceOfFunction(first.offered);
+}
+
+function choiceOfServer(
+  { server_label: label, name }: { readonly server_label?: string; readonly name?: string | null },
+  functions: readonly PlacedFunction[],
+): Choice {
+  const fitting = functions.filter(({ kind, offered }) => kind === "mcp" && fits(offered, label, name));
+  const [only, ...others] = fitting.map(({ offered }) => choiceOfFunction(offered));
+  if (only === undefined) return "auto"; // The server does not have the tool.
+  if (others.length === 0) return only;
+  return { type: "allowed_tools", mode: "required", tools: [only, ...others].map((one) => ({ ...one })) };
+}
+
+function fits(offered: HostedFunction, label: unknown, name: unknown): boolean {
+  return (typeof label !== "string" || offered.server === label) && (typeof name !== "string" || offered.name === name);
+}
+
+/** The entries of `allowed_tools` that a hosted tool stands for; another entry stays. */
+function entriesOf(entry: Record<string, unknown>, functions: readonly PlacedFunction[]): Record<string, unknown>[] {
+  const { type, server_label: label, name } = entry;
+  const kind: ToolKind | null = typeof type === "string" ? kindOfType(type) : null;
+  const named = functions.filter(
+    (placed) => placed.kind === kind && (kind !== "mcp" || fits(placed.offered, label, name)),
+  );
+  // A tool search of the client has no function here.
+  if (kind === null || (kind === "tool_search" && named.length === 0)) return [entry];
+  return named.map(({ offered }) => ({ ...choiceOfFunction(offered) }));
+}
+
+function withoutHosted(choice: Choice): Choice {
+  if (typeof choice === "string") return choice;
+  if (choice.type === "hosted_function") return "auto";
+  if (choice.type !== "allowed_tools") return choice;
+  const tools = choice.tools.filter(({ type }) => type !== "hosted_function");
+  return tools.length === 0 ? "none" : { ...choice, tools };
+}
+
+function choiceOfFunction({ name, server }: HostedFunction): HostedFunctionChoice {
+  return { type: "hosted_function", name, server };
+}
+
+/** The instructions with what the tools add to them, always in the same order. */
+export function withNotes(
+  { instructions, text }: Pick<ModelRequest, "instructions" | "text">,
+  hosted: readonly OfferedHostedTool[],
+  notes: readonly string[],
+): string | null {
+  const isData = writesData({ text });
+  const added = [
+    ...(hosted.some(bringsOutsideText) ? [FENCE_NOTE] : []),
+    ...notes,
+    ...(!isData && hosted.some(({ kind }) => kind === "web_search" || kind === "file_search") ? [CITATION_NOTE] : []),
+  ];
+  if (added.length === 0) return instructions;
+  return [...(instructions === null || instructions === "" ? [] : [instructions]), added.join("\n")].join("\n\n");
+}
+
+/** Whether the answer is JSON, in which nothing can be cited. */
+export function writesData({ text }: Pick<ModelRequest, "text">): boolean {
+  return text.format != null && text.format.type !== "text";
+}
+
+/** Whether the tool returns what others wrote. A shell of the client returns nothing here. */
+function bringsOutsideText({ kind, tool }: OfferedHostedTool): boolean {
+  return returnsOutsideText(kind) && (tool.type !== "shell" || tool.environment?.type.startsWith("container") === true);
+}
+
+export function returnsOutsideText(kind: ToolKind | null): boolean {
+  return ["web_search", "file_search", "code_interpreter", "mcp", "shell"].includes(kind ?? "");
+}

@@ -1,0 +1,103 @@
+import { type HostedFunction, ModelError } from "../../runs/ports.ts";
+import type { HostedTool, OpeningItem, OpenTool, PendingCall, ToolKind, ToolScope } from "../hosted-tool.ts";
+import type { OfferedHostedTool } from "./accept-tools.ts";
+import type { HostedTools } from "./hosted-tools.ts";
+
+/** A function that the model is offered, and the tool it belongs to. */
+export interface PlacedFunction {
+  readonly kind: ToolKind;
+  readonly offered: HostedFunction;
+  readonly tool: OpenTool;
+}
+
+/** A call that runs before the model is asked. */
+export interface PlacedCall {
+  readonly kind: ToolKind;
+  readonly server: string | null;
+  readonly pending: PendingCall;
+}
+
+/** The tools of one response, ready for use. */
+export interface ToolSet {
+  readonly functions: readonly PlacedFunction[];
+  /** For the instructions. */
+  readonly notes: readonly string[];
+  readonly opening: readonly OpeningItem[];
+  readonly pending: readonly PlacedCall[];
+  find(name: string, server: string | null): PlacedFunction | null;
+  close(): Promise<void>;
+}
+
+/** Opens all tools at once. If one cannot be opened, closes the others and rejects as it did. */
+export async function openTools(
+  tools: HostedTools,
+  hosted: readonly OfferedHostedTool[],
+  scope: Omit<ToolScope, "readsPrivately">,
+): Promise<ToolSet> {
+  const opening = hosted.map(async (offered) => {
+    const others = hosted.filter((other) => other !== offered);
+    return {
+      ...offered,
+      open: await open(tools.find(offered.tool.type), offered, {
+        ...scope,
+        readsPrivately: others.some(readsPrivateThings),
+      }),
+    };
+  });
+  const settled = await Promise.allSettled(opening);
+  const opened = settled.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
+  const closeAll = async (): Promise<void> => {
+    await Promise.allSettled(opened.map(({ open: tool }) => tool.close()));
+  };
+  const failed = settled.find((one) => one.status === "rejected");
+  if (failed !== undefined) {
+    await closeAll();
+    throw failed.reason;
+  }
+  const functions = opened.flatMap(({ kind, open: tool }) =>
+    tool.functions.map((offered) => ({ kind, offered, tool })),
+  );
+  const byName = new Map(functions.map((placed) => [keyOf(placed.offered.name, placed.offered.server), placed]));
+  return {
+    functions,
+    notes: opened.flatMap(({ open: { note } }) => (note === null ? [] : [note])),
+    opening: opened.flatMap(({ open: tool }) => tool.opening),
+    pending: opened.flatMap(({ kind, open: { pending }, tool }) =>
+      pending.map((call) => ({ kind, server: tool.type === "mcp" ? tool.server_label : null, pending: call })),
+    ),
+    find: (name, server) => byName.get(keyOf(name, server)) ?? null,
+    close: closeAll,
+  };
+}
+
+async function open(found: HostedTool | null, { tool }: OfferedHostedTool, scope: ToolScope): Promise<OpenTool> {
+  if (found !== null) return await found.open(tool, scope);
+  // A stored task may name a tool that this server had when it was made.
+  throw new ModelError(`Tools of type '${tool.type}' are no longer available on this server.`, {
+    status: 400,
+    type: "invalid_request_error",
+    code: "unsupported_parameter",
+    param: "tools",
+  });
+}
+
+function keyOf(name: string, server: string | null): string {
+  return JSON.stringify([name, server]);
+}
+
+function readsPrivateThings({ tool }: OfferedHostedTool): boolean {
+  switch (tool.type) {
+    case "mcp":
+    case "file_search":
+      return true;
+    case "code_interpreter":
+      return typeof tool.container === "string" || (tool.container.file_ids ?? []).length > 0;
+    case "shell":
+      return (
+        tool.environment?.type === "container_reference" ||
+        (tool.environment?.type === "container_auto" && (tool.environment.file_ids ?? []).length > 0)
+      );
+    default:
+      return false;
+  }
+}

@@ -1,0 +1,325 @@
+import { ApiError } from "../../base/api-error.ts";
+import { idFromStem } from "../../base/ids.ts";
+import { estimateTokens } from "../../runs/index.ts";
+import {
+  type ContextItem,
+  type HostedOutput,
+  type ModelEngine,
+  ModelError,
+  type ModelEvent,
+  type ModelRequest,
+  type ModelUsage,
+} from "../../runs/ports.ts";
+import { estimateInputTokens } from "../create/model-request.ts";
+import type { ToolScope } from "../hosted-tool.ts";
+import type { RunTask } from "../keeping/run-task.ts";
+import { fitToWindow } from "../window/fit-to-window.ts";
+import { CallLine, type LinePlace } from "./call-line.ts";
+import { Sources } from "./cite.ts";
+import { wholeItem } from "./hosted-run.ts";
+import type { LoopRun, LoopServices, ToolTask } from "./loop-parts.ts";
+import { offerTools, withNotes } from "./offer-tools.ts";
+import { openTools, type ToolSet } from "./open-tools.ts";
+import { type StartedCall, ToolCalls } from "./tool-calls.ts";
+import { TurnItems } from "./turn-items.ts";
+import { estimatedUsage, UsageSum } from "./usage-sum.ts";
+
+type Batch = readonly ModelEvent[];
+type Turn = AsyncIterable<Batch>;
+type Finish = Extract<ModelEvent, { type: "finished" }>["reason"];
+/** How a turn came out: the model is asked again, or the response ends; null if the run ends without a finish. */
+type TurnEnd = "again" | Finish | null;
+
+export interface ToolTurns {
+  /** The events of all turns and of the tools between them, in the order in which they are shown. */
+  readonly events: Turn;
+  /** What the answer may cite. Grows while it is made. */
+  readonly sources: Sources;
+}
+
+/** Ids of hosted items count from here; those of output items from 0, those of input items from 0x10000000. */
+const HOSTED_NUMBER_FIRST = 0x2000_0000;
+/** A turn with fewer tokens left is not asked for. */
+const OUTPUT_TOKENS_MIN = 16;
+/** How long the end of a response waits for its tools to be closed, in milliseconds. */
+const CLOSE_WAIT_MS = 1000;
+
+/**
+ * Asks the model, runs the calls of this server's tools that it makes, shows it the results and asks again, until it
+ * makes no more. Resolves once all tools are open and the model has accepted the first turn; rejects with `ModelError`
+ * if one of them refused. Leaving the iteration or aborting stops all work.
+ */
+export async function runTools(services: LoopServices, task: ToolTask, run: LoopRun): Promise<ToolTurns> {
+  const stop = new AbortController();
+  const signal = AbortSignal.any([run.signal, stop.signal]);
+  const newItemId = itemIds(task);
+  const scope = {
+    owner: run.owner,
+    abilities: services.engine.abilities,
+    responseId: run.responseId,
+    signal,
+    newItemId,
+  };
+  const { include, context } = task.tools;
+  const set = await openTools(services.tools, task.tools.hosted, { ...scope, include, context });
+  const loop = new ToolLoop(services, { task, run, set, signal, newItemId });
+  try {
+    const first = set.pending.length > 0 ? null : await loop.ask();
+    return { events: loop.events(first, () => stop.abort()), sources: loop.sources };
+  } catch (error) {
+    stop.abort();
+    await set.close();
+    throw error;
+  }
+}
+
+/** The ids of hosted items are counted, so a restarted run makes the same ones. */
+function itemIds({ ids }: RunTask): ToolScope["newItemId"] {
+  let count = 0;
+  return (prefix) => {
+    count += 1;
+    return idFromStem(prefix, ids, HOSTED_NUMBER_FIRST + count - 1);
+  };
+}
+
+interface LoopParts {
+  readonly task: ToolTask;
+  readonly run: LoopRun;
+  readonly set: ToolSet;
+  readonly signal: AbortSignal;
+  readonly newItemId: ToolScope["newItemId"];
+}
+
+/** What one turn of the model has brought so far. */
+interface TurnState {
+  readonly items: TurnItems;
+  readonly calls: StartedCall[];
+  /** Resolves to true once the turn has ended well, so that calls with effects may run. */
+  readonly ended: PromiseWithResolvers<boolean>;
+  /** Where what the model says goes; null after a call. */
+  place: LinePlace | null;
+  /** The hosted call that the model is writing. */
+  writing: StartedCall | null;
+  /** Whether the client has to answer a call. */
+  asksClient: boolean;
+  usage: ModelUsage | null;
+  finish: Finish | null;
+}
+
+class ToolLoop {
+  readonly sources = new Sources();
+  readonly #services: LoopServices;
+  readonly #parts: LoopParts;
+  readonly #line = new CallLine();
+  readonly #calls: ToolCalls;
+  readonly #usage = new UsageSum();
+  #items: readonly ContextItem[];
+  #turns = 0;
+
+  constructor(services: LoopServices, parts: LoopParts) {
+    this.#services = services;
+    this.#parts = parts;
+    this.#calls = new ToolCalls({ ...parts, services, line: this.#line, sources: this.sources });
+    this.#items = parts.task.request.items;
+  }
+
+  /** All events. `first` is the first turn, if the model was asked for it already. `stop` stops all work. */
+  async *events(first: Turn | null, stop: () => void): AsyncGenerator<Batch, void> {
+    const work = this.#work(first).then(
+      () => this.#line.end(),
+      (fault: unknown) => this.#line.fail(fault),
+    );
+    try {
+      yield* this.#line.read();
+    } finally {
+      stop();
+      this.#line.leave();
+      this.#services.observer.ended(this.#turns);
+      await atMost(CLOSE_WAIT_MS, Promise.all([work, this.#parts.set.close()]));
+    }
+  }
+
+  /** Asks the model for the next turn; null if no tokens are left for it. */
+  async ask(): Promise<Turn | null> {
+    const { engine } = this.#services;
+    const { task, signal } = this.#parts;
+    const request = this.#nextRequest();
+    if (request === null) return null;
+    const fitting = task.tools.fitsWindow ? await fitted(engine, request, signal) : request;
+    this.#turns += 1;
+    return await engine.sample(fitting, signal);
+  }
+
+  async #work(first: Turn | null): Promise<void> {
+    this.#showOpening();
+    if (first === null) await this.#runApproved();
+    for (let turn = first ?? (await this.ask()); ; turn = await this.ask()) {
+      const end = turn === null ? this.#outOfTokens() : await this.#read(turn);
+      if (end === null) return;
+      if (end !== "again") return this.#finish(end);
+    }
+  }
+
+  #showOpening(): void {
+    const place = this.#line.take();
+    for (const { first, last } of this.#parts.set.opening) place.add(...wholeItem(first, last));
+    place.close();
+  }
+
+  #outOfTokens(): "length" {
+    this.#services.observer.limited("output_tokens");
+    return "length";
+  }
+
+  #finish(reason: Finish): void {
+    const place = this.#line.take();
+    place.add({ type: "usage", usage: this.#usage.total }, { type: "finished", reason });
+    place.close();
+  }
+
+  #nextRequest(): ModelRequest | null {
+    const { task, set } = this.#parts;
+    const { request, tools } = task;
+    const left = request.maxOutputTokens === null ? null : request.maxOutputTokens - this.#usage.total.outputTokens;
+    if (left !== null && left < OUTPUT_TOKENS_MIN && this.#turns > 0) return null;
+    const { functions, notes } = set;
+    const offer = { functions, found: this.#calls.found, isFirst: this.#turns === 0, mayCall: this.#mayCall() };
+    return {
+      ...request,
+      ...offerTools(request, offer),
+      instructions: withNotes(request, tools.hosted, notes),
+      items: this.#items,
+      maxOutputTokens: left,
+    };
+  }
+
+  /** Whether tools of this server may be called in the next turn. In the last one the model may only speak. */
+  #mayCall(): boolean {
+    const isLast = this.#turns + 1 >= this.#services.tools.limits.turnsMax;
+    if (isLast) this.#services.observer.limited("turns");
+    return !isLast && this.#calls.hasRoom;
+  }
+
+  async #read(turn: Turn): Promise<TurnEnd> {
+    const state: TurnState = {
+      items: new TurnItems(),
+      calls: [],
+      ended: Promise.withResolvers(),
+      place: null,
+      writing: null,
+      asksClient: false,
+      usage: null,
+      finish: null,
+    };
+    const { signal } = this.#parts;
+    try {
+      for await (const batch of turn) {
+        for (const event of batch) this.#hear(state, event);
+        await state.place?.read();
+        if (signal.aborted) return null;
+      }
+    } finally {
+      state.place?.close();
+      state.ended.resolve(state.finish === "stop");
+    }
+    if (state.finish === null || signal.aborted) return null;
+    this.#usage.add(state.usage ?? (await this.#estimate(state.items)));
+    const results = await Promise.all(state.calls.map((call) => call.result()));
+    if (signal.aborted) return null;
+    const outputs: HostedOutput[] = results.flatMap(({ output }) => (output === null ? [] : [output]));
+    this.#items = [...this.#items, ...state.items.take(), ...outputs];
+    return this.#afterTurn(
+      state,
+      state.finish,
+      results.some(({ asks }) => asks),
+    );
+  }
+
+  #afterTurn(state: TurnState, finish: Finish, isAsking: boolean): TurnEnd {
+    if (finish !== "stop") return finish;
+    const isLast = this.#turns >= this.#services.tools.limits.turnsMax;
+    return state.calls.length === 0 || state.asksClient || isAsking || isLast ? "stop" : "again";
+  }
+
+  #hear(state: TurnState, event: ModelEvent): void {
+    switch (event.type) {
+      case "usage":
+        state.usage = event.usage;
+        return;
+      case "finished":
+        state.finish = event.reason;
+        return;
+      case "call_started":
+        if (event.kind === "hosted") return this.#beginCall(state, event);
+        state.asksClient = true;
+        return this.#say(state, event);
+      case "tool_search":
+        state.asksClient = true;
+        return this.#say(state, event);
+      case "call_delta":
+        return state.writing === null ? this.#say(state, event) : state.writing.add(event.text);
+      case "call_finished":
+        return state.writing === null ? this.#say(state, event) : this.#endCall(state, state.writing, event.isCut);
+      default:
+        this.#say(state, event);
+    }
+  }
+
+  #say(state: TurnState, event: ModelEvent): void {
+    state.items.add(event);
+    state.place ??= this.#line.take();
+    state.place.add(event);
+  }
+
+  #beginCall(state: TurnState, event: Extract<ModelEvent, { type: "call_started" }>): void {
+    state.place?.close();
+    state.place = null;
+    state.writing = this.#calls.start(event);
+    state.calls.push(state.writing);
+  }
+
+  #endCall(state: TurnState, call: StartedCall, isCut = false): void {
+    state.writing = null;
+    const made = call.end(isCut, state.ended.promise);
+    if (made !== null) state.items.addCall(made);
+  }
+
+  /** Runs the calls that were approved, before the model is asked. They take the place of their approvals. */
+  async #runApproved(): Promise<void> {
+    const runs = await Promise.all(this.#parts.set.pending.map((placed) => this.#calls.runApproved(placed)));
+    const spent = new Set(runs.flatMap(({ approvalRequestId }) => approvalRequestId ?? []));
+    this.#items = [
+      ...this.#items.filter((item) => !isApproval(item, spent)),
+      ...runs.map(({ call }) => call),
+      ...runs.flatMap(({ output }) => output ?? []),
+    ];
+  }
+
+  async #estimate(items: TurnItems): Promise<ModelUsage> {
+    const input = await estimateInputTokens({ ...this.#parts.task.request, items: this.#items });
+    return estimatedUsage(input, estimateTokens(items.characters));
+  }
+}
+
+/** Whether the item asks for one of these approvals, or gives it. */
+function isApproval(item: ContextItem, requests: ReadonlySet<string>): boolean {
+  if (item.type === "mcp_approval_request") return requests.has(item.id ?? "");
+  return item.type === "mcp_approval_response" && requests.has(item.approval_request_id);
+}
+
+/** Leaves out the oldest items. A request that does not fit even so fails as one that the model server refuses. */
+async function fitted(engine: ModelEngine, request: ModelRequest, signal: AbortSignal): Promise<ModelRequest> {
+  try {
+    return await fitToWindow(engine, request, signal);
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    const { status, type, code, param } = error;
+    throw new ModelError(error.message, { status, type, code, param, cause: error });
+  }
+}
+
+async function atMost(ms: number, work: Promise<unknown>): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  await Promise.race([work, promise]).finally(() => clearTimeout(timer));
+}

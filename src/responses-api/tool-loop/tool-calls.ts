@@ -1,0 +1,309 @@
+import type { Tool } from "../../../generated/responses-api/types.ts";
+import { randomHex } from "../../base/ids.ts";
+import { Semaphore } from "../../base/limits/semaphore.ts";
+import { cutForm } from "../../runs/index.ts";
+import {
+  type ContextItem,
+  type HostedCall,
+  type HostedOutput,
+  ModelError,
+  type ModelEvent,
+  RunLost,
+} from "../../runs/ports.ts";
+import type { ToolCall, ToolOutcome, ToolScope } from "../hosted-tool.ts";
+import { ApprovalSpent } from "../ports.ts";
+import type { CallLine } from "./call-line.ts";
+import type { Sources } from "./cite.ts";
+import { cutOutput, fence } from "./fence.ts";
+import {
+  brokenForm,
+  type CallResult,
+  callOf,
+  copiedItem,
+  endingEvents,
+  endOf,
+  type MadeRun,
+  outputOf,
+  ShownArguments,
+} from "./hosted-run.ts";
+import type { LoopRun, LoopServices, ToolTask } from "./loop-parts.ts";
+import { returnsOutsideText } from "./offer-tools.ts";
+import type { PlacedCall, ToolSet } from "./open-tools.ts";
+import { ToolUsageSum } from "./tool-usage.ts";
+
+type CallStarted = Extract<ModelEvent, { type: "call_started" }>;
+
+/** A call that was made so often in a row, word for word, is not run again. */
+const EQUAL_CALLS_MAX = 3;
+const CALL_ID_DIGITS = 24;
+
+export interface CallParts {
+  readonly services: Pick<LoopServices, "tools" | "ledger" | "observer">;
+  readonly task: ToolTask;
+  readonly run: LoopRun;
+  readonly set: ToolSet;
+  readonly line: CallLine;
+  readonly sources: Sources;
+  readonly signal: AbortSignal;
+  readonly newItemId: ToolScope["newItemId"];
+}
+
+/** A call that the model is writing or has written. */
+export interface StartedCall {
+  /** Adds a piece of the arguments. */
+  add(piece: string): void;
+  /**
+   * The arguments are whole, or were cut off. `ended` tells whether the turn has ended well. Returns the call as the
+   * model made it; null if it was cut off.
+   */
+  end(isCut: boolean, ended: Promise<boolean>): HostedCall | null;
+  /** How it came out. Call it after `end`. */
+  result(): Promise<CallResult>;
+}
+
+/** An approved call that has run. */
+export interface RunApproval {
+  readonly approvalRequestId: string | null;
+  readonly call: HostedCall;
+  readonly output: HostedOutput | null;
+}
+
+/** Runs the calls of one response, several at a time, and shows each at its place in the line. */
+export class ToolCalls {
+  /** Functions of the client that tool searches have found. */
+  readonly found: Tool[] = [];
+  readonly #parts: CallParts;
+  readonly #slots: Semaphore;
+  readonly #toolUsage = new ToolUsageSum();
+  readonly #callIds = new Set<string>();
+  #calls = 0;
+  /** The end of the call before, where calls run one after the other. */
+  #before: Promise<unknown> = Promise.resolve();
+  #repeated: { readonly key: string; count: number; readonly first: Promise<CallResult> } | null = null;
+
+  constructor(parts: CallParts) {
+    this.#parts = parts;
+    this.#slots = new Semaphore(parts.services.tools.limits.parallelMax);
+    for (const callId of parts.task.request.items.map(callIdOf)) if (callId !== null) this.#callIds.add(callId);
+  }
+
+  /** Whether the limits leave room for another call. */
+  get hasRoom(): boolean {
+    return this.#calls < this.#callsMax;
+  }
+
+  get #callsMax(): number {
+    const { task, services } = this.#parts;
+    return Math.min(task.tools.callsMax ?? Number.POSITIVE_INFINITY, services.tools.limits.callsMax);
+  }
+
+  /** The model begins to write a call. */
+  start(event: CallStarted): StartedCall {
+    const { set, line, newItemId, run } = this.#parts;
+    const server = event.namespace ?? null;
+    const placed = set.find(event.name, server);
+    const refusal = placed === null ? `There is no tool '${event.name}'.` : this.#limitReached();
+    const callId = this.#freeCallId(event.callId);
+    const call = refusal === null ? (placed?.tool.call(event.name, { callId, newItemId }) ?? null) : null;
+    if (call !== null) this.#calls += 1;
+    const kind = placed?.kind ?? null;
+    const place = line.take();
+    const made = { kind, name: event.name, server, callId, place, call, refusal, approvalRequestId: null };
+    if (call !== null && call.item !== null) place.add({ type: "item_started", item: call.item });
+    const args = new ShownArguments(made);
+    let done: Promise<CallResult> = Promise.resolve(CUT);
+    return {
+      add: (piece) => args.add(piece),
+      end: (isCut, ended) => {
+        if (isCut) cutOff(made);
+        if (isCut) return null;
+        const text = args.end();
+        done = this.#inTurn(() => this.#guarded(made, text, ended));
+        // Nobody waits for it before the turn has ended.
+        done.catch((fault: unknown) => (run.signal.aborted ? undefined : line.fail(fault)));
+        return callOf(made, text);
+      },
+      result: () => done,
+    };
+  }
+
+  /** Runs a call that was approved. */
+  async runApproved({ kind, server, pending }: PlacedCall): Promise<RunApproval> {
+    const { name, callId, arguments: args, approvalRequestId, call } = pending;
+    const place = this.#parts.line.take();
+    const made: MadeRun = { kind, name, server, callId, place, call, refusal: null, approvalRequestId };
+    this.#calls += 1;
+    this.#callIds.add(callId);
+    if (call.item !== null) place.add({ type: "item_started", item: call.item });
+    const shown = new ShownArguments(made);
+    shown.add(args);
+    const text = shown.end();
+    const { output } = await this.#inTurn(() => this.#guarded(made, text, Promise.resolve(true)));
+    return { approvalRequestId, call: callOf(made, text), output };
+  }
+
+  /** At once, or after the call before if the request wants no calls side by side. */
+  #inTurn(work: () => Promise<CallResult>): Promise<CallResult> {
+    if (this.#parts.task.request.parallelToolCalls) return work();
+    const done = this.#before.then(work);
+    this.#before = done;
+    return done;
+  }
+
+  #limitReached(): string | null {
+    if (this.hasRoom) return null;
+    const { services, task } = this.#parts;
+    services.observer.limited(this.#callsMax === task.tools.callsMax ? "max_tool_calls" : "calls");
+    return `The limit of ${this.#callsMax} tool calls is reached, so this call was not made. Answer with what you have.`;
+  }
+
+  /** Runs a call, and closes its place in any case. */
+  async #guarded(made: MadeRun, args: string, ended: Promise<boolean>): Promise<CallResult> {
+    const { call, refusal } = made;
+    try {
+      if (call === null) return { output: outputOf(made, refusal ?? ""), asks: false, item: null };
+      const first = this.#firstOfEqual(made, args, () => this.#started(made, call, args, ended));
+      return first.isNew ? await first.result : repeatOf(made, call, await first.result);
+    } catch (fault) {
+      if (!this.#parts.signal.aborted) throw fault;
+      return CUT;
+    } finally {
+      made.place.close();
+    }
+  }
+
+  /** The call itself, or the first of those equal to it if there were too many of them in a row. */
+  #firstOfEqual(made: MadeRun, args: string, start: () => Promise<CallResult>) {
+    const key = JSON.stringify([made.name, made.server, args]);
+    const last = this.#repeated;
+    if (last?.key !== key) {
+      const result = start();
+      this.#repeated = { key, count: 1, first: result };
+      return { isNew: true, result };
+    }
+    last.count += 1;
+    if (last.count <= EQUAL_CALLS_MAX) return { isNew: true, result: start() };
+    this.#parts.services.observer.limited("repeated");
+    return { isNew: false, result: last.first };
+  }
+
+  async #started(made: MadeRun, call: ToolCall, args: string, ended: Promise<boolean>): Promise<CallResult> {
+    // A call with effects waits until the model has said all it wanted to say.
+    if (call.effect === "may_have" && !(await ended)) return cutOff(made);
+    const release = await this.#slots.take(this.#parts.signal);
+    try {
+      return await this.#watched(made, call, args);
+    } finally {
+      release();
+    }
+  }
+
+  async #watched(made: MadeRun, call: ToolCall, args: string): Promise<CallResult> {
+    const { services, run, task, signal } = this.#parts;
+    const trace = task.request.trace ?? null;
+    const watch = services.observer.began({ responseId: run.responseId, kind: made.kind ?? "mcp", trace });
+    try {
+      if (call.item !== null) await this.#begin(made, call, call.item.id, args);
+      const outcome = await this.#outcome(made, call, args);
+      const result = await this.#concluded(made, call, args, outcome);
+      watch.ended(endOf(outcome));
+      return result;
+    } catch (fault) {
+      const isCut = signal.aborted || fault instanceof RunLost || fault instanceof ApprovalSpent;
+      watch.ended(isCut ? "cut" : "broken");
+      if (fault instanceof ApprovalSpent) throw approvalSpent(made.approvalRequestId ?? "");
+      if (isCut) throw fault;
+      run.onFault(fault);
+      if (call.item !== null) made.place.add({ type: "item_finished", item: brokenForm(call.item) });
+      return { output: outputOf(made, "The tool broke. How far it came is unknown."), asks: false, item: null };
+    }
+  }
+
+  async #outcome(made: MadeRun, call: ToolCall, args: string): Promise<ToolOutcome> {
+    const { signal } = this.#parts;
+    const steps = call.run(args, signal);
+    for (;;) {
+      const next = await steps.next();
+      signal.throwIfAborted();
+      if (next.done === true) return next.value;
+      made.place.add({ type: "item_step", step: next.value });
+      await made.place.room();
+    }
+  }
+
+  /** Keeps the result, shows the end of the item, and returns what the model is shown. */
+  async #concluded(made: MadeRun, call: ToolCall, args: string, outcome: ToolOutcome): Promise<CallResult> {
+    const { place } = made;
+    const { services, run, sources } = this.#parts;
+    if (outcome.type === "asks") {
+      this.#calls -= 1; // It counts when it runs.
+      place.add(...endingEvents(call, outcome));
+      return { output: null, asks: true, item: outcome.item };
+    }
+    const text = cutOutput(outcome.output, services.tools.limits.outputCharactersMax);
+    if (outcome.type === "told") {
+      place.add(...endingEvents(call, outcome));
+      return { output: outputOf(made, text), asks: false, item: null };
+    }
+    const { item, parts, found = [], usage } = outcome;
+    const shown = returnsOutsideText(made.kind) ? fence(made.server ?? made.name, text) : text;
+    const output = outputOf(made, shown, parts);
+    if (call.item === null) await this.#begin(made, call, item.id, args);
+    await services.ledger?.finish(run.owner, run.responseId, { itemId: item.id, item, output: shown, parts });
+    run.onExchange?.({ itemId: item.id, items: [callOf(made, args), output] });
+    sources.add(outcome.sources);
+    this.found.push(...found);
+    place.add(...endingEvents(call, outcome));
+    if (usage !== undefined) place.add(this.#toolUsage.add(usage));
+    return { output, asks: false, item };
+  }
+
+  async #begin(made: MadeRun, { effect }: ToolCall, itemId: string, args: string): Promise<void> {
+    const { services, run } = this.#parts;
+    const { callId, name, server, approvalRequestId } = made;
+    const exchange = { itemId, callId, name, server, arguments: args, effect, approvalRequestId };
+    await services.ledger?.begin(run.owner, run.responseId, exchange);
+  }
+
+  /** Model servers may count their ids anew in each turn. */
+  #freeCallId(given: string | null): string {
+    const isFree = given !== null && given !== "" && !this.#callIds.has(given);
+    const callId = isFree ? given : `call_${randomHex(CALL_ID_DIGITS)}`;
+    this.#callIds.add(callId);
+    return callId;
+  }
+}
+
+const CUT: CallResult = { output: null, asks: false, item: null };
+
+/** Ends the item of a call that is not run. */
+function cutOff({ call, place }: MadeRun): CallResult {
+  if (call !== null && call.item !== null) place.add({ type: "item_finished", item: cutForm(call.item) });
+  place.close();
+  return CUT;
+}
+
+/** The result of a call that was made too often: the first result again. */
+function repeatOf(made: MadeRun, call: ToolCall, first: CallResult): CallResult {
+  const said = first.output?.output ?? "";
+  const output = outputOf(made, `${said}\nYou made this call before, and the answer is still this one.`);
+  if (call.item === null) return { output, asks: false, item: null };
+  const last = first.item === null ? brokenForm(call.item) : copiedItem(first.item, call.item, made.callId);
+  made.place.add({ type: "item_finished", item: last });
+  return { output, asks: false, item: last };
+}
+
+/** Another response was quicker. */
+function approvalSpent(approvalRequestId: string): ModelError {
+  return new ModelError(`Approval request '${approvalRequestId}' was used already.`, {
+    status: 400,
+    type: "invalid_request_error",
+    code: "invalid_value",
+    param: "input",
+  });
+}
+
+function callIdOf(item: ContextItem): string | null {
+  if (item.type === "hosted_call") return item.callId;
+  return "call_id" in item && typeof item.call_id === "string" ? item.call_id : null;
+}

@@ -1,0 +1,44 @@
+import type { Response } from "../../../generated/responses-api/types.ts";
+import type { ModelEvent } from "../../runs/ports.ts";
+import type { ToolUsage } from "../hosted-tool.ts";
+
+interface ImageTokens {
+  readonly text: number;
+  readonly image: number;
+}
+
+const NO_TOKENS: ImageTokens = { text: 0, image: 0 };
+
+/** What the tools of a response used, as `tool_usage` shows it. */
+export class ToolUsageSum {
+  #searches = 0;
+  #input = NO_TOKENS;
+  #output = NO_TOKENS;
+
+  /** Returns the event that tells the sum so far. */
+  add({ webSearches = 0, imageInputTokens = NO_TOKENS, imageOutputTokens = NO_TOKENS }: ToolUsage): ModelEvent {
+    this.#searches += webSearches;
+    this.#input = plus(this.#input, imageInputTokens);
+    this.#output = plus(this.#output, imageOutputTokens);
+    return { type: "tool_usage", usage: this.#shown() };
+  }
+
+  #shown(): Response["tool_usage"] {
+    const [input, output] = [this.#input, this.#output];
+    const [inputTokens, outputTokens] = [input.text + input.image, output.text + output.image];
+    return {
+      image_gen: {
+        input_tokens: inputTokens,
+        input_tokens_details: { image_tokens: input.image, text_tokens: input.text },
+        output_tokens: outputTokens,
+        output_tokens_details: { image_tokens: output.image, text_tokens: output.text },
+        total_tokens: inputTokens + outputTokens,
+      },
+      web_search: { num_requests: this.#searches },
+    };
+  }
+}
+
+function plus(one: ImageTokens, other: ImageTokens): ImageTokens {
+  return { text: one.text + other.text, image: one.image + other.image };
+}

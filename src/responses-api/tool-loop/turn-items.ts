@@ -1,0 +1,80 @@
+import { randomHex } from "../../base/ids.ts";
+import type { ContextItem, ModelEvent } from "../../runs/ports.ts";
+
+/** Collects what a model says in one turn, calls of hosted functions aside, as items that it is shown again. */
+export class TurnItems {
+  readonly #items: ContextItem[] = [];
+  #text = "";
+  #reasoning = "";
+  #summary = "";
+  #characters = 0;
+
+  /** Characters of the turn so far. */
+  get characters(): number {
+    return this.#characters;
+  }
+
+  add(event: ModelEvent): void {
+    if ("text" in event) this.#characters += event.text.length;
+    switch (event.type) {
+      case "text_delta":
+      case "refusal_delta":
+        this.#endReasoning();
+        this.#text += event.text;
+        return;
+      case "reasoning_delta":
+        this.#endText();
+        this.#reasoning += event.text;
+        return;
+      case "reasoning_summary_delta":
+        this.#endText();
+        this.#summary += event.text;
+        return;
+      case "message_started":
+      case "message_finished":
+        this.#endText();
+        return;
+      default:
+    }
+  }
+
+  /** Puts a call behind what was said before it. */
+  addCall(call: ContextItem): void {
+    this.#endReasoning();
+    this.#endText();
+    this.#items.push(call);
+  }
+
+  /** The items in the order in which they were said. */
+  take(): readonly ContextItem[] {
+    this.#endReasoning();
+    this.#endText();
+    return this.#items;
+  }
+
+  #endText(): void {
+    const text = this.#text;
+    this.#text = "";
+    if (text === "") return;
+    this.#items.push({
+      type: "message",
+      id: `msg_${randomHex(16)}`,
+      role: "assistant",
+      status: "completed",
+      content: [{ type: "output_text", text, annotations: [], logprobs: [] }],
+    });
+  }
+
+  #endReasoning(): void {
+    const [text, summary] = [this.#reasoning, this.#summary];
+    this.#reasoning = "";
+    this.#summary = "";
+    if (text === "" && summary === "") return;
+    this.#items.push({
+      type: "reasoning",
+      id: `rs_${randomHex(16)}`,
+      summary: summary === "" ? [] : [{ type: "summary_text", text: summary }],
+      ...(text === "" ? {} : { content: [{ type: "reasoning_text", text }] }),
+    });
+  }
+}

@@ -1,0 +1,44 @@
+import type { Logger } from "../base/logger.ts";
+import type { ToolCallEnd, ToolObserver, ToolWatch, WatchedToolCall } from "../responses-api/ports.ts";
+import type { Meters } from "./meters.ts";
+import { METRICS } from "./metric-table.ts";
+import type { ToolSpan, Tracing } from "./tracing.ts";
+
+const LIMITS = ["max_tool_calls", "calls", "turns", "output_tokens", "repeated"] as const;
+
+/** Turns the calls of tools into metrics, log lines and spans. None of them holds arguments, results or names. */
+export function observeTools(meters: Meters, tracing: Tracing | null, log: Logger): ToolObserver {
+  const calls = meters.counter(METRICS.toolCalls);
+  const duration = meters.histogram(METRICS.toolDuration);
+  const turns = meters.histogram(METRICS.toolTurns);
+  const limits = meters.counter(
+    METRICS.toolLimits,
+    LIMITS.map((limit) => ({ limit })),
+  );
+  const omitted = meters.counter(METRICS.toolsOmitted);
+  const ended = ({ kind, responseId }: WatchedToolCall, outcome: ToolCallEnd, ms: number): void => {
+    calls.add(1, { tool: kind, outcome });
+    duration.record(ms / 1000, { tool: kind });
+    log.info({ responseId, tool: kind, ms: Math.round(ms), outcome }, "a tool call ended");
+  };
+  return {
+    began: (call) => watchCall(call, tracing?.beginTool(call) ?? null, ended),
+    ended: (count) => turns.record(count),
+    limited: (limit) => limits.add(1, { limit }),
+    omitted: (kind) => omitted.add(1, { tool: kind }),
+  };
+}
+
+function watchCall(
+  call: WatchedToolCall,
+  span: ToolSpan | null,
+  tell: (call: WatchedToolCall, outcome: ToolCallEnd, ms: number) => void,
+): ToolWatch {
+  const begunAt = performance.now();
+  return {
+    ended: (outcome) => {
+      tell(call, outcome, performance.now() - begunAt);
+      span?.end(outcome);
+    },
+  };
+}
