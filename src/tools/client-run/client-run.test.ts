@@ -127,6 +127,7 @@ async function opened(tool: HostedTool, asked: ToolInput): Promise<OpenTool> {
     context: [],
     approvals: [],
     readsPrivately: false,
+    deferred: [],
     signal: new AbortController().signal,
     newItemId: (prefix) => `${prefix}_1`,
   };

@@ -234,6 +234,8 @@ async function opened(
     include: [],
     context: [],
     readsPrivately: false,
+    approvals: [],
+    deferred: [],
     signal: new AbortController().signal,
     newItemId: MADE.newItemId,
     ...scope,

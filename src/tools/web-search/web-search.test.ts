@@ -323,6 +323,7 @@ async function opened(tool: WebSearchInput, scope: Partial<ToolScope> = {}): Pro
     context: [],
     approvals: [],
     readsPrivately: false,
+    deferred: [],
     signal: signal(),
     newItemId: (prefix) => `${prefix}_1`,
     ...scope,

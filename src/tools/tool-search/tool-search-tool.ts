@@ -1,0 +1,105 @@
+import type { Tool } from "../../../generated/responses-api/types.ts";
+import { jsonOrUndefined } from "../../base/json/read-json.ts";
+import { isRecord } from "../../base/json/records.ts";
+import type {
+  HostedTool,
+  MadeCall,
+  OpeningItem,
+  OpenTool,
+  ToolCall,
+  ToolOutcome,
+  ToolRefusal,
+} from "../../responses-api/hosted-tool.ts";
+import type { HostedFunction, HostedItem, ToolStep } from "../../runs/ports.ts";
+import { ToolIndex } from "./find-tools.ts";
+
+const NAMES_TOLD_MAX = 100;
+
+/**
+ * The tool `tool_search` that the server runs: it finds those tools of the client that the request defers. A found tool
+ * is offered from the next turn on, as a namespace of its own name.
+ */
+export const toolSearchTool: HostedTool = {
+  kind: "tool_search",
+  types: ["tool_search"],
+  refusal: (tool): ToolRefusal | null => {
+    if (tool.type !== "tool_search" || tool.parameters == null) return null;
+    const reason = "A search of the server has parameters of its own. Only one of the client takes 'parameters'.";
+    return { reason, member: "parameters", grade: "invalid" };
+  },
+  open: async (_tool, { deferred }) => openSearch(deferred),
+};
+
+function openSearch(deferred: readonly Tool[]): OpenTool {
+  const index = new ToolIndex(deferred);
+  return {
+    functions: deferred.length === 0 ? [] : [functionOf(deferred)],
+    note: null,
+    opening: [],
+    pending: [],
+    call: (_name, made) => callOf(index, made),
+    close: async () => {},
+  };
+}
+
+function functionOf(deferred: readonly Tool[]): HostedFunction {
+  const names = deferred.flatMap((tool) => ("name" in tool ? tool.name : []));
+  const rest = names.length > NAMES_TOLD_MAX ? ` and ${names.length - NAMES_TOLD_MAX} more` : "";
+  const told = names.slice(0, NAMES_TOLD_MAX).join(", ");
+  return {
+    type: "hosted_function",
+    server: null,
+    name: "tool_search",
+    description: `Finds further tools, which can be called afterwards. There are: ${told}${rest}.`,
+    parameters: {
+      type: "object",
+      properties: { query: { type: "string", description: "What the tool should do, or its name." } },
+      required: ["query"],
+    },
+  };
+}
+
+function callOf(index: ToolIndex, made: MadeCall): ToolCall {
+  return {
+    item: null, // Its arguments are the tools that were found.
+    streams: null,
+    effect: "none",
+    async *run(args): AsyncGenerator<ToolStep, ToolOutcome> {
+      const asked = jsonOrUndefined(args);
+      const query = isRecord(asked) ? asked["query"] : null;
+      if (typeof query !== "string" || query.trim() === "")
+        return { type: "told", output: "The arguments need `query`, a text. Nothing was searched." };
+      return outcomeOf(made, index.find(query));
+    },
+  };
+}
+
+function outcomeOf({ newItemId }: MadeCall, tools: readonly Tool[]): ToolOutcome {
+  const paths = tools.flatMap((tool) => ("name" in tool ? tool.name : []));
+  const item = {
+    id: newItemId("tsc"),
+    type: "tool_search_call",
+    status: "completed",
+    arguments: { paths },
+    call_id: null,
+    execution: "server",
+  } as const;
+  const output: HostedItem = {
+    id: newItemId("tso"),
+    type: "tool_search_output",
+    status: "completed",
+    call_id: null,
+    execution: "server",
+    tools: [...tools],
+  };
+  const following: OpeningItem = { first: output, last: output };
+  const said = paths.length === 0 ? "No tool fits. Try other words." : `You can now call: ${paths.join(", ")}.`;
+  const found = tools.map(asNamespace);
+  return { type: "ran", item, output: said, parts: [], sources: [], following: [following], found };
+}
+
+/** As the reference calls found tools: with a namespace of their own name. */
+function asNamespace(tool: Tool): Tool {
+  if (tool.type !== "function" && tool.type !== "custom") return tool;
+  return { type: "namespace", description: tool.description ?? "", name: tool.name, tools: [tool] };
+}
