@@ -1,0 +1,90 @@
+import type { StoredItem } from "../../../generated/responses-api/types.ts";
+import type { ContextItem, Owner } from "../../runs/ports.ts";
+import type { KnownExchange, ToolLedger } from "../ports.ts";
+
+const CALL_TYPES: ReadonlySet<StoredItem["type"]> = new Set([
+  "web_search_call",
+  "file_search_call",
+  "code_interpreter_call",
+  "image_generation_call",
+  "mcp_call",
+]);
+
+type ApprovalRequest = Extract<StoredItem, { type: "mcp_approval_request" }>;
+type ApprovalResponse = Extract<StoredItem, { type: "mcp_approval_response" }>;
+
+/** What the model of this turn is offered. */
+export interface Offered {
+  /** The labels of the request's MCP servers. Their lists of tools are offered as functions and not told again. */
+  readonly mcpServers: ReadonlySet<string>;
+}
+
+/**
+ * The context with the calls of hosted tools as the model made and saw them, where the ledger has them. Calls that this
+ * server does not know stay items, and so do approvals that were not answered.
+ */
+export async function withExchanges(
+  ledger: Pick<ToolLedger, "find">,
+  owner: Owner,
+  items: readonly StoredItem[],
+  { mcpServers }: Offered,
+): Promise<readonly ContextItem[]> {
+  if (!items.some(isOfTools)) return items;
+  const ids = items.flatMap((item) => (CALL_TYPES.has(item.type) && "id" in item && item.id != null ? [item.id] : []));
+  const known = ids.length === 0 ? new Map<string, KnownExchange>() : await ledger.find(owner, ids);
+  const requests = new Map(items.filter(isRequest).map((item) => [item.id, item]));
+  const denials = new Set(items.filter(isAnswer).flatMap((item) => (item.approve ? [] : item.approval_request_id)));
+  const called = new Set(items.flatMap((item) => (item.type === "mcp_call" ? (item.approval_request_id ?? []) : [])));
+  return items.flatMap((item): readonly ContextItem[] => {
+    if (item.type === "mcp_list_tools") return mcpServers.has(item.server_label) ? [] : [item];
+    // A denied request is told by its answer, and an approved one by the call that followed.
+    if (isRequest(item)) return called.has(item.id) || denials.has(item.id) ? [] : [item];
+    if (isAnswer(item)) {
+      const request = requests.get(item.approval_request_id);
+      if (request !== undefined && !item.approve) return denied(request, item);
+      return called.has(item.approval_request_id) ? [] : [item];
+    }
+    const exchange = "id" in item && item.id != null ? known.get(item.id) : undefined;
+    return exchange === undefined ? [item] : exchangeItems(exchange);
+  });
+}
+
+/** The call and what the model was shown of its result. A call without a result was cut off by a crash or a cancel. */
+export function exchangeItems({
+  callId,
+  name,
+  server,
+  arguments: args,
+  result,
+}: KnownExchange): readonly ContextItem[] {
+  const { output, parts } = result ?? {
+    output: "The call was cut off. It is unknown whether it took effect.",
+    parts: [],
+  };
+  return [
+    { type: "hosted_call", callId, name, server, arguments: args },
+    { type: "hosted_output", callId, output, parts },
+  ];
+}
+
+function isOfTools(item: StoredItem): boolean {
+  return CALL_TYPES.has(item.type) || item.type.startsWith("mcp_");
+}
+
+function isRequest(item: StoredItem): item is ApprovalRequest {
+  return item.type === "mcp_approval_request";
+}
+
+function isAnswer(item: StoredItem): item is ApprovalResponse {
+  return item.type === "mcp_approval_response";
+}
+
+/** The call that the user did not allow. */
+function denied(request: ApprovalRequest, { reason }: ApprovalResponse): readonly ContextItem[] {
+  const why = reason === null || reason === "" ? "." : `: ${reason}`;
+  const callId = request.id;
+  return [
+    { type: "hosted_call", callId, name: request.name, server: request.server_label, arguments: request.arguments },
+    { type: "hosted_output", callId, output: `The user denied this call${why}`, parts: [] },
+  ];
+}
