@@ -1,7 +1,7 @@
 import type { CreateResponseRequest, Response, StoredItem } from "../../../generated/responses-api/types.ts";
 import { Slices } from "../../base/limits/slices.ts";
 import { estimateTokens } from "../../runs/index.ts";
-import type { ModelRequest } from "../../runs/ports.ts";
+import type { ContextItem, ModelRequest } from "../../runs/ports.ts";
 import { isClientTool } from "../tool-loop/tool-kinds.ts";
 import { shownCharacters } from "./shown-characters.ts";
 
@@ -14,7 +14,7 @@ const LOGPROBS_INCLUDE = "message.output_text.logprobs";
 export function modelRequest(
   request: CreateResponseRequest,
   snapshot: Response,
-  items: readonly StoredItem[],
+  items: readonly ContextItem[],
 ): ModelRequest {
   const wantsLogprobs = (request.include ?? []).includes(LOGPROBS_INCLUDE);
   return {

@@ -1,24 +1,27 @@
 import type { CreateResponseRequest, StoredItem } from "../../../generated/responses-api/types.ts";
 import { type IdStem, idFromStem, keyOfId, newIdStem } from "../../base/ids.ts";
 import { Slices } from "../../base/limits/slices.ts";
-import type { ModelRequest, OpenedRun } from "../../runs/ports.ts";
+import type { ModelRequest, OpenedRun, Owner } from "../../runs/ports.ts";
 import type { Caller } from "../access/caller.ts";
 import { checkAvailability, checkBackground, checkModelName } from "../checks/check-availability.ts";
 import { checkStrictFunctions, checkTextFormat, checkToolChoice } from "../checks/check-tools.ts";
 import { asksForCompaction, checkCompaction, planCompaction } from "../compaction/plan-compaction.ts";
 import { summaryRequest } from "../compaction/summary-turn.ts";
+import { approvalSpent } from "../errors/approval-errors.ts";
 import { rethrowModelError } from "../errors/model-errors.ts";
 import { invalidValue, jsonWordMissing, nothingToAnswer, unsupportedParameter } from "../errors/parameter-errors.ts";
 import { checkItemsNotRepeated } from "../input/context-rules.ts";
 import { loadHistory } from "../input/load-history.ts";
 import { resolveInput } from "../input/resolve-input.ts";
 import { shapeContext } from "../input/shape-context.ts";
+import { withExchanges } from "../input/with-exchanges.ts";
 import type { RunTask } from "../keeping/run-task.ts";
 import { toolSecrets } from "../keeping/seal-tools.ts";
 import { writeTask } from "../keeping/stored-task.ts";
 import type { SpeechOutput } from "../ports.ts";
 import type { ResponseServices } from "../services.ts";
 import { acceptTools, askerOf, tellOmitted } from "../tool-loop/accept-tools.ts";
+import { checkApprovals, freshApprovals } from "../tool-loop/approvals.ts";
 import type { TaskTools } from "../tool-loop/task-tools.ts";
 import { fitToWindow } from "../window/fit-to-window.ts";
 import { type ConversationHold, conversationIdOf, holdConversation } from "./conversation-hold.ts";
@@ -81,10 +84,13 @@ async function prepareHeld(
   checkToolChoice(request, tools);
   if (request.conversation != null) checkItemsNotRepeated(history, items);
   if (generate) checkMentionsJson(request, context);
+  await checkToolContext(services, owner, accepted.hosted, context);
   checkModelName(request.model);
   await slices.pause();
   const response = firstSnapshot(request, tools, idFromStem("resp", ids, 0), ids.createdAt);
-  const shaped = modelRequest(request, response, await shapeContext(services, caller, context, places));
+  const shown = await shapeContext(services, caller, context, places);
+  const seen = await withExchanges(services.toolLedger, owner, shown, { mcpServers: labelsOf(accepted.hosted) });
+  const shaped = modelRequest(request, response, seen);
   await slices.pause();
   const asked = await fitTurn(services, request, shaped, signal).catch(rethrowModelError);
   const task: RunTask = {
@@ -109,6 +115,23 @@ async function prepareHeld(
       streamed: request.stream === true,
     },
   };
+}
+
+/** Refuses approvals that cannot be acted on, those of other requests included. */
+async function checkToolContext(
+  { toolLedger }: Pick<ResponseServices, "toolLedger">,
+  owner: Owner,
+  hosted: TaskTools["hosted"],
+  context: readonly StoredItem[],
+): Promise<void> {
+  if (!context.some(({ type }) => type.startsWith("mcp_approval"))) return;
+  checkApprovals(context, labelsOf(hosted));
+  const [spent] = await toolLedger.findSpent(owner, freshApprovals(context));
+  if (spent !== undefined) throw approvalSpent(spent);
+}
+
+function labelsOf(hosted: TaskTools["hosted"]): ReadonlySet<string> {
+  return new Set(hosted.flatMap(({ tool }) => (tool.type === "mcp" ? tool.server_label : [])));
 }
 
 /** What the tool loop works with; null if the request has no tools of this server, or asks for a compaction only. */

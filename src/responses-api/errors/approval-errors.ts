@@ -5,3 +5,7 @@ import { invalidRequest } from "./invalid-request.ts";
 export function invalidApproval(message: string): ApiError {
   return invalidRequest(400, "invalid_value", "input", message);
 }
+
+export function approvalSpent(requestId: string): ApiError {
+  return invalidApproval(`Approval request '${requestId}' was used already.`);
+}

@@ -1,5 +1,5 @@
 import type { StoredItem } from "../../../generated/responses-api/types.ts";
-import { invalidApproval } from "../errors/approval-errors.ts";
+import { approvalSpent, invalidApproval } from "../errors/approval-errors.ts";
 import type { ApprovedCall } from "../hosted-tool.ts";
 
 type ApprovalRequest = Extract<StoredItem, { type: "mcp_approval_request" }>;
@@ -18,6 +18,11 @@ export function approvedCalls(context: readonly StoredItem[]): readonly Approved
   });
 }
 
+/** The approvals of this context that were not acted on, by the ids of what they approve. */
+export function freshApprovals(context: readonly StoredItem[]): readonly string[] {
+  return readApprovals(context).fresh.flatMap(({ approve, approval_request_id: id }) => (approve ? id : []));
+}
+
 /**
  * Checks the approvals of a context against each other and against the MCP servers of the request. Throws an `ApiError`
  * for an approval of a request that is unknown, was answered twice, was used already or belongs to no server of the
@@ -29,7 +34,7 @@ export function checkApprovals(context: readonly StoredItem[], labels: ReadonlyS
   for (const { approval_request_id: id } of fresh) {
     const request = requests.get(id);
     if (request === undefined) throw invalidApproval(`No approval request '${id}' is in the context of this request.`);
-    if (spent.has(id)) throw invalidApproval(`Approval request '${id}' was used already.`);
+    if (spent.has(id)) throw approvalSpent(id);
     if (seen.has(id)) throw invalidApproval(`Approval request '${id}' is answered twice.`);
     if (!labels.has(request.server_label))
       throw invalidApproval(

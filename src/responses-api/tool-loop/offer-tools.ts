@@ -1,10 +1,11 @@
-import type { Tool } from "../../../generated/responses-api/types.ts";
+import type { Tool, ToolInput } from "../../../generated/responses-api/types.ts";
 import type { HostedFunction, HostedFunctionChoice, ModelRequest } from "../../runs/ports.ts";
 import type { ToolKind } from "../hosted-tool.ts";
 import type { OfferedHostedTool } from "./accept-tools.ts";
 import { CITATION_NOTE } from "./cite.ts";
 import { FENCE_NOTE } from "./fence.ts";
 import type { PlacedFunction } from "./open-tools.ts";
+import type { TaskTools } from "./task-tools.ts";
 import { kindOfType } from "./tool-kinds.ts";
 
 type Choice = ModelRequest["toolChoice"];
@@ -34,6 +35,31 @@ export function offerTools({ tools, toolChoice }: Offered, offer: TurnOffer): Of
   // The functions stay where nothing else is offered, so that the prompt begins as it did before.
   if (clients.length === 0) return { tools: all, toolChoice: "none" };
   return { tools: clients, toolChoice: withoutHosted(choice) };
+}
+
+/**
+ * The client's tools that the model is not offered until a search of this server finds them, now or earlier in the
+ * context. All are offered if there is no such search.
+ */
+export function deferredTools(
+  tools: ModelRequest["tools"],
+  { hosted, context }: Pick<TaskTools, "hosted" | "context">,
+): readonly Tool[] {
+  if (!hosted.some(({ kind }) => kind === "tool_search")) return [];
+  const found = new Set(context.flatMap((item) => (item.type === "tool_search_output" ? item.tools.map(nameOf) : [])));
+  return tools.flatMap((tool) =>
+    tool.type !== "hosted_function" && isDeferred(tool) && !found.has(nameOf(tool)) ? [tool] : [],
+  );
+}
+
+function nameOf(tool: Tool | ToolInput): string {
+  return "name" in tool && typeof tool.name === "string" ? tool.name : tool.type;
+}
+
+/** Whether the tool, or every member of a namespace, is deferred. */
+function isDeferred(tool: Tool): boolean {
+  if (tool.type === "namespace") return tool.tools.length > 0 && tool.tools.every((member) => isDeferred(member));
+  return (tool.type === "function" || tool.type === "custom") && tool.defer_loading === true;
 }
 
 function choiceOf(choice: Choice, functions: readonly PlacedFunction[], isFirst: boolean): Choice {

@@ -9,16 +9,18 @@ import {
   type ModelEvent,
   type ModelRequest,
   type ModelUsage,
+  type OfferedTool,
 } from "../../runs/ports.ts";
 import { estimateInputTokens } from "../create/model-request.ts";
 import type { ToolScope } from "../hosted-tool.ts";
 import type { RunTask } from "../keeping/run-task.ts";
 import { fitToWindow } from "../window/fit-to-window.ts";
+import { approvedCalls } from "./approvals.ts";
 import { CallLine, type LinePlace } from "./call-line.ts";
 import { Sources } from "./cite.ts";
 import { wholeItem } from "./hosted-run.ts";
 import type { LoopRun, LoopServices, ToolTask } from "./loop-parts.ts";
-import { offerTools, withNotes } from "./offer-tools.ts";
+import { deferredTools, offerTools, withNotes } from "./offer-tools.ts";
 import { openTools, type ToolSet } from "./open-tools.ts";
 import { type StartedCall, ToolCalls } from "./tool-calls.ts";
 import { TurnItems } from "./turn-items.ts";
@@ -61,7 +63,9 @@ export async function runTools(services: LoopServices, task: ToolTask, run: Loop
     newItemId,
   };
   const { include, context } = task.tools;
-  const set = await openTools(services.tools, task.tools.hosted, { ...scope, include, context });
+  const approvals = approvedCalls(context);
+  const deferred = deferredTools(task.request.tools, task.tools);
+  const set = await openTools(services.tools, task.tools.hosted, { ...scope, include, context, approvals, deferred });
   const loop = new ToolLoop(services, { task, run, set, signal, newItemId });
   try {
     const first = set.pending.length > 0 ? null : await loop.ask();
@@ -113,6 +117,8 @@ class ToolLoop {
   readonly #line = new CallLine();
   readonly #calls: ToolCalls;
   readonly #usage = new UsageSum();
+  /** The client's tools that no search has to find first. */
+  readonly #clientTools: readonly OfferedTool[];
   #items: readonly ContextItem[];
   #turns = 0;
 
@@ -121,6 +127,9 @@ class ToolLoop {
     this.#parts = parts;
     this.#calls = new ToolCalls({ ...parts, services, line: this.#line, sources: this.sources });
     this.#items = parts.task.request.items;
+    const { request, tools } = parts.task;
+    const deferred = new Set<OfferedTool>(deferredTools(request.tools, tools));
+    this.#clientTools = deferred.size === 0 ? request.tools : request.tools.filter((tool) => !deferred.has(tool));
   }
 
   /** All events. `first` is the first turn, if the model was asked for it already. `stop` stops all work. */
@@ -186,7 +195,7 @@ class ToolLoop {
     const offer = { functions, found: this.#calls.found, isFirst: this.#turns === 0, mayCall: this.#mayCall() };
     return {
       ...request,
-      ...offerTools(request, offer),
+      ...offerTools({ ...request, tools: this.#clientTools }, offer),
       instructions: withNotes(request, tools.hosted, notes),
       items: this.#items,
       maxOutputTokens: left,

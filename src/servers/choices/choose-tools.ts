@@ -7,6 +7,7 @@ import { applyPatchTool } from "../../tools/client-run/apply-patch.ts";
 import { computerTool } from "../../tools/client-run/computer.ts";
 import { localShellTool } from "../../tools/client-run/local-shell.ts";
 import { shellTool } from "../../tools/client-run/shell.ts";
+import { toolSearchTool } from "../../tools/tool-search/tool-search-tool.ts";
 import { chooseImages } from "./choose-images.ts";
 import { openEgress } from "./choose-media.ts";
 import { chooseWebSearch } from "./choose-web-search.ts";
@@ -38,6 +39,7 @@ async function configuredTools(config: Config, log: Logger): Promise<readonly Ho
     shellTool,
     localShellTool,
     applyPatchTool,
+    toolSearchTool,
   ];
 }
 
