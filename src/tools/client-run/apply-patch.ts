@@ -24,9 +24,9 @@ const APPLY_PATCH: ClientTool<Extract<ToolInput, { type: "apply_patch" }>, Apply
           properties: {
             type: { type: "string", enum: ["create_file", "update_file", "delete_file"] },
             path: { type: "string", description: "Relative to the user's folder." },
-            diff: { type: "string", description: "For create_file and update_file." },
+            diff: { type: "string", description: "Empty for delete_file." },
           },
-          required: ["type", "path"],
+          required: ["type", "path", "diff"],
         },
       },
       required: ["operation"],
@@ -34,7 +34,7 @@ const APPLY_PATCH: ClientTool<Extract<ToolInput, { type: "apply_patch" }>, Apply
   }),
   itemOf: (args, { id, callId }) => {
     const call = { id, type: "apply_patch_call" as const, call_id: callId };
-    const operation = args["operation"] ?? args; // Some models leave the outer object out.
+    const operation = withoutDiff(args["operation"] ?? args); // Some models leave the outer object out.
     return {
       first: { ...call, status: "in_progress", operation: firstForm(operation) },
       last: { ...call, status: "completed", operation },
@@ -44,6 +44,12 @@ const APPLY_PATCH: ClientTool<Extract<ToolInput, { type: "apply_patch" }>, Apply
 
 /** The tool `apply_patch`: the client changes its files. */
 export const applyPatchTool: HostedTool = hostedClientTool(APPLY_PATCH);
+
+/** A deletion has no diff, whatever the model wrote. */
+function withoutDiff(operation: unknown): unknown {
+  if (!isRecord(operation) || operation["type"] !== "delete_file") return operation;
+  return { type: "delete_file", path: operation["path"] };
+}
 
 /** The operation before its diff is known. */
 function firstForm(operation: unknown): ApplyPatchCall["operation"] {

@@ -110,7 +110,9 @@ describe("a patch", () => {
 
   it("is understood without its outer object", async () => {
     const operation = { type: "delete_file", path: "a.txt" };
-    expect(await called(applyPatchTool, tool, operation)).toMatchObject({ first: { operation }, item: { operation } });
+    const outcome = await called(applyPatchTool, tool, { ...operation, diff: "" });
+    expect(outcome).toMatchObject({ first: { operation }, item: { operation } });
+    expect(outcome.type === "asks" && outcome.item).not.toHaveProperty("operation.diff");
   });
 
   it("without a diff is told to the model", async () => {
