@@ -8,7 +8,7 @@ export const WEB_SEARCH_SETTINGS = {
     kind: "choice",
     default: "auto",
     choices: ["auto", "none", "searxng", "brave", "tavily", "exa", "serper"],
-    text: "Search server of the tool web_search. auto takes the SearXNG at WEB_SEARCH_BASE_URL or on 127.0.0.1:8888, if one answers; its search.formats must have json.",
+    text: "Search server of the tool web_search. auto takes the SearXNG at WEB_SEARCH_BASE_URL or, unless FIND_LOCAL_DAEMON is false, on 127.0.0.1:8888, if one answers; its search.formats must have json.",
   },
   webSearchBaseUrl: {
     name: "WEB_SEARCH_BASE_URL",

@@ -39,7 +39,7 @@ export async function chooseWebSearch(config: Config, egress: Egress): Promise<H
 
 async function chooseProvider(config: Config): Promise<SearchProvider | null> {
   const { webSearchProvider: asked, webSearchBaseUrl, webSearchApiKey, webSearchTimeoutMs: timeoutMs } = config;
-  if (asked === "none") return null;
+  if (asked === "none" || (asked === "auto" && webSearchBaseUrl === null && !config.findLocalDaemon)) return null;
   const baseUrl = webSearchBaseUrl ?? ADDRESSES[asked === "auto" ? "searxng" : asked];
   if (asked === "auto") return (await isSearxng(baseUrl)) ? searxng({ baseUrl, apiKey: null, timeoutMs }) : null;
   const apiKey = webSearchApiKey?.reveal() ?? null;
