@@ -1,0 +1,81 @@
+import OpenAI from "openai";
+import { onTestFinished } from "vitest";
+import { lastChunk, serveChat, sse, textChunk } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
+import { toolDelta, usageChunk } from "../responses/behind-upstream.ts";
+import { startTestServer, type TestServer } from "../test-server.ts";
+import { type Journal, newJournal, scriptedMcp } from "./scripted-tools.ts";
+
+/** A message, call or tool as the chat server gets it. */
+export interface ChatRequest {
+  readonly messages: readonly Readonly<Record<string, unknown>>[];
+  readonly tools?: readonly { readonly function: { readonly name: string } }[];
+  readonly tool_choice?: unknown;
+  readonly max_tokens?: number;
+  readonly max_completion_tokens?: number;
+}
+
+/** What the model says in one turn: a list of chunks. */
+export type Said = readonly unknown[];
+
+/** The whole server with an MCP server of the test and a chat server that says one of these turns after the other. */
+export interface BehindScript {
+  readonly server: TestServer;
+  readonly client: OpenAI;
+  readonly journal: Journal;
+  /** The bodies that the chat server got. */
+  readonly asked: readonly ChatRequest[];
+  create(members?: object, signal?: AbortSignal): Promise<Response>;
+}
+
+export const MCP = { type: "mcp", server_label: "lab", server_url: "https://lab.test/mcp", require_approval: "never" };
+
+/** After its last turn the model repeats it. */
+export async function serveScript(
+  turns: readonly Said[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<BehindScript> {
+  const asked: ChatRequest[] = [];
+  const journal = newJournal();
+  const upstream = await serveChat((response, { body }) => {
+    const said = turns[Math.min(asked.length, turns.length - 1)] ?? [];
+    asked.push(JSON.parse(body));
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.end(sse(...said, "[DONE]"));
+  });
+  const settings = { MODEL_BASE_URL: `${upstream.origin}/v1`, WEB_SEARCH_PROVIDER: "none", ...env };
+  const server = await startTestServer({ env: settings, tools: [scriptedMcp(journal)] });
+  onTestFinished(() => server.close());
+  const client = new OpenAI({ baseURL: `${server.url}/v1`, apiKey: server.apiKey, maxRetries: 0 });
+  const create: BehindScript["create"] = (members = {}, signal) =>
+    server.fetch("/v1/responses", {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ model: "m", input: "Hi", tools: [MCP], ...members }),
+      signal: signal ?? null,
+    });
+  return { server, client, journal, asked, create };
+}
+
+const USAGE = usageChunk({ prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 });
+
+export function saysText(text: string): Said {
+  return [textChunk(text), lastChunk("stop"), USAGE];
+}
+
+/** Calls, each in two pieces, perhaps behind a text. A name without `__` is one of the scripted server. */
+export function calls(...made: readonly (readonly [name: string, args: string])[]): Said {
+  const pieces = made.flatMap(([name, args], index) => {
+    const half = Math.floor(args.length / 2);
+    const called = { id: `call_${index}`, type: "function", function: { name: flat(name), arguments: "" } };
+    return [
+      toolDelta(index, called),
+      toolDelta(index, { function: { arguments: args.slice(0, half) } }),
+      toolDelta(index, { function: { arguments: args.slice(half) } }),
+    ];
+  });
+  return [...pieces, lastChunk("tool_calls"), USAGE];
+}
+
+function flat(name: string): string {
+  return name.startsWith("client_") ? name : `lab__${name}`;
+}

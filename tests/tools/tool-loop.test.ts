@@ -1,0 +1,255 @@
+import { expect, test, vi } from "vitest";
+import { checkStreamLaws } from "../responses/check-stream-laws.ts";
+import { readResponse, readStream } from "../responses/read-stream.ts";
+import { openSocket } from "../websocket/socket.ts";
+import { calls, MCP, saysText, serveScript } from "./behind-script.ts";
+
+const DONE = saysText("Done.");
+const FUNCTION = { type: "function", name: "client_f", parameters: { type: "object", properties: {} } };
+
+test("several turns are one stream with one numbering, one lifecycle and one sum of usage", async () => {
+  const { create, asked } = await serveScript([calls(["echo", '{"text":"a"}']), calls(["fail", "{}"]), DONE]);
+  const stream = await readStream(await create({ stream: true }));
+  checkStreamLaws(stream);
+  expect(stream.events.map(({ type }) => type.replace("response.", ""))).toEqual([
+    "created",
+    "in_progress",
+    "output_item.added",
+    "mcp_list_tools.in_progress",
+    "mcp_list_tools.completed",
+    "output_item.done",
+    "output_item.added",
+    "mcp_call.in_progress",
+    "mcp_call_arguments.delta",
+    "mcp_call_arguments.delta",
+    "mcp_call_arguments.done",
+    "mcp_call.completed",
+    "output_item.done",
+    "output_item.added",
+    "mcp_call.in_progress",
+    "mcp_call_arguments.delta",
+    "mcp_call_arguments.delta",
+    "mcp_call_arguments.done",
+    "mcp_call.failed",
+    "output_item.done",
+    "output_item.added",
+    "content_part.added",
+    "output_text.delta",
+    "output_text.done",
+    "content_part.done",
+    "output_item.done",
+    "completed",
+  ]);
+  expect(stream.final.usage).toMatchObject({ input_tokens: 30, output_tokens: 15, total_tokens: 45 });
+  expect(stream.final.tool_usage.web_search.num_requests).toBe(2);
+  expect(asked).toHaveLength(3);
+});
+
+test("the model is shown its reasoning, text, calls and their fenced outputs, in this order", async () => {
+  const { create, asked } = await serveScript([
+    calls(["echo", '{"text":"a"}'], ["fail", '{"text":"b"}']),
+    calls(["echo", '{"text":"c"}']),
+    DONE,
+  ]);
+  const response = await readResponse(await create({ instructions: "Be brief." }));
+  expect(response.output.map(({ type }) => type)).toEqual([
+    "mcp_list_tools",
+    "mcp_call",
+    "mcp_call",
+    "mcp_call",
+    "message",
+  ]);
+  const messages = asked[2]?.messages ?? [];
+  expect(messages.map(({ role }) => role)).toEqual([
+    "system",
+    "user",
+    "assistant",
+    "tool",
+    "tool",
+    "assistant",
+    "tool",
+  ]);
+  expect(messages[2]).toMatchObject({
+    tool_calls: [
+      { function: { name: "lab__echo", arguments: '{"text":"a"}' } },
+      { function: { name: "lab__fail", arguments: '{"text":"b"}' } },
+    ],
+  });
+  const { content } = messages[3] ?? {};
+  const [, mark] = /^<result of="lab" mark="([0-9a-f]{16})">/.exec(String(content)) ?? [];
+  expect(content).toBe(`<result of="lab" mark="${mark}">\necho got {"text":"a"}\n</result mark="${mark}">`);
+  expect(String(messages[0]?.["content"])).toContain("The server lab is scripted.");
+  // Nothing else of the request changes between the turns.
+  expect(asked[2]?.tools).toEqual(asked[0]?.tools);
+  expect(messages.slice(0, 2)).toEqual(asked[0]?.messages);
+});
+
+test("calls run side by side, and their items come one after the other", async () => {
+  const { create, journal } = await serveScript([calls(["slow", "{}"], ["echo", "{}"]), DONE]);
+  const stream = await readStream(await create({ stream: true }));
+  checkStreamLaws(stream);
+  expect(journal.steps).toEqual(["begin slow", "begin echo", "end echo", "end slow"]);
+  expect(stream.final.output.flatMap((item) => (item.type === "mcp_call" ? [item.name] : []))).toEqual([
+    "slow",
+    "echo",
+  ]);
+});
+
+test("without parallel tool calls one runs after the other", async () => {
+  const { create, journal } = await serveScript([calls(["slow", "{}"], ["echo", "{}"]), DONE]);
+  await readResponse(await create({ parallel_tool_calls: false }));
+  expect(journal.steps).toEqual(["begin slow", "end slow", "begin echo", "end echo"]);
+});
+
+test("calls of the client's functions end the response once the other calls are done", async () => {
+  const { create, asked } = await serveScript([calls(["slow", "{}"], ["client_f", "{}"]), DONE]);
+  const response = await readResponse(await create({ tools: [MCP, FUNCTION] }));
+  expect([response.status, response.output.map(({ type }) => type)]).toEqual([
+    "completed",
+    ["mcp_list_tools", "mcp_call", "function_call"],
+  ]);
+  const call = response.output.find((item) => item.type === "function_call");
+  const input = [{ type: "function_call_output", call_id: call?.call_id, output: "four" }];
+  await readResponse(await create({ tools: [MCP, FUNCTION], previous_response_id: response.id, input }));
+  expect(asked).toHaveLength(2);
+  expect(JSON.stringify(asked[1]?.messages)).toContain("slow got {}");
+});
+
+test("a call that asks the client ends the response; the other calls of its turn run", async () => {
+  const { create, asked } = await serveScript([calls(["ask", '{"text":"x"}'], ["echo", "{}"]), DONE]);
+  const stream = await readStream(await create({ stream: true }));
+  checkStreamLaws(stream);
+  expect(stream.final.output.map(({ type }) => type)).toEqual(["mcp_list_tools", "mcp_approval_request", "mcp_call"]);
+  expect(asked).toHaveLength(1);
+});
+
+test("a forced choice holds for the first turn only", async () => {
+  const { create, asked } = await serveScript([calls(["echo", "{}"]), DONE]);
+  await readResponse(await create({ tool_choice: { type: "mcp", server_label: "lab", name: "echo" } }));
+  expect(asked[0]?.tool_choice).toEqual({ type: "function", function: { name: "lab__echo" } });
+  expect([undefined, "auto"]).toContain(asked[1]?.tool_choice);
+});
+
+test("a required tool is required in the first turn only", async () => {
+  const { create, asked } = await serveScript([calls(["echo", "{}"]), DONE]);
+  await readResponse(await create({ tool_choice: "required" }));
+  expect(asked[0]?.tool_choice).toBe("required");
+  expect([undefined, "auto"]).toContain(asked[1]?.tool_choice);
+});
+
+test("allowed tools hold for every turn", async () => {
+  const { create, asked } = await serveScript([calls(["echo", "{}"]), DONE]);
+  const allowed = { type: "mcp", server_label: "lab", name: "echo" };
+  await readResponse(await create({ tool_choice: { type: "allowed_tools", mode: "required", tools: [allowed] } }));
+  expect(asked.map(({ tools }) => tools?.map((tool) => tool.function.name))).toEqual([["lab__echo"], ["lab__echo"]]);
+});
+
+test("beyond max_tool_calls nothing runs, the model is told, and no tool is offered any more", async () => {
+  const { create, asked, journal } = await serveScript([
+    calls(["echo", '{"text":"1"}'], ["echo", '{"text":"2"}']),
+    DONE,
+  ]);
+  const response = await readResponse(await create({ max_tool_calls: 1 }));
+  expect([response.status, response.output.map(({ type }) => type)]).toEqual([
+    "completed",
+    ["mcp_list_tools", "mcp_call", "message"],
+  ]);
+  expect(journal.arguments).toEqual(['{"text":"1"}']);
+  expect(String(asked[1]?.messages.at(-1)?.["content"])).toContain("The limit of 1 tool calls is reached");
+  expect(asked[1]?.tool_choice).toBe("none");
+});
+
+test("a model that calls for ever is stopped: its last turn may only speak", async () => {
+  const turns = [1, 2, 3, 4].map((text) => calls(["echo", JSON.stringify({ text })]));
+  const { create, asked } = await serveScript(turns, { TOOL_TURNS_MAX: "3" });
+  const response = await readResponse(await create());
+  expect([response.status, asked.length, asked[2]?.tool_choice]).toEqual(["completed", 3, "none"]);
+});
+
+test("the same call is run three times in a row at most", async () => {
+  const { create, journal, asked } = await serveScript([
+    ...Array.from({ length: 5 }, () => calls(["echo", "{}"])),
+    DONE,
+  ]);
+  const stream = await readStream(await create({ stream: true }));
+  checkStreamLaws(stream);
+  expect(journal.steps.filter((step) => step === "begin echo")).toHaveLength(3);
+  expect(String(asked[4]?.messages.at(-1)?.["content"])).toContain("You made this call before");
+});
+
+test("max_output_tokens is for all turns together", async () => {
+  const { create, asked } = await serveScript([calls(["echo", "{}"]), calls(["echo", "{}"]), DONE]);
+  const response = await readResponse(await create({ max_output_tokens: 24 }));
+  expect([response.status, response.incomplete_details]).toEqual(["incomplete", { reason: "max_output_tokens" }]);
+  expect(asked.map(({ max_tokens, max_completion_tokens }) => max_completion_tokens ?? max_tokens)).toEqual([24, 19]);
+});
+
+test("a broken tool and a tool that does not exist are told to the model", async () => {
+  const { create, asked } = await serveScript([calls(["throw", "{}"]), DONE]);
+  const stream = await readStream(await create({ stream: true }));
+  checkStreamLaws(stream);
+  expect(stream.final.output[1]).toMatchObject({
+    type: "mcp_call",
+    status: "failed",
+    error: { type: "mcp_protocol_error" },
+  });
+  expect(String(asked[1]?.messages.at(-1)?.["content"])).toContain("The tool broke.");
+});
+
+test("cancelling a background response ends its calls and closes its tools", async () => {
+  const { create, server, journal } = await serveScript([calls(["mute", "{}"]), DONE]);
+  const { id } = await readResponse(await create({ background: true }));
+  await vi.waitFor(() => expect(journal.steps).toEqual(["begin mute"]), 5000);
+  await server.post(`/v1/responses/${id}/cancel`, {});
+  await vi.waitFor(() => expect([journal.aborted, journal.open]).toEqual([1, 0]), 5000);
+  const stored = await readResponse(await server.fetch(`/v1/responses/${id}`));
+  expect([stored.status, stored.output.at(-1)]).toMatchObject([
+    "cancelled",
+    { type: "mcp_call", status: "incomplete" },
+  ]);
+});
+
+test("a client that leaves ends its calls", async () => {
+  const { create, journal } = await serveScript([calls(["mute", "{}"]), DONE]);
+  const leave = new AbortController();
+  const reply = await create({ stream: true }, leave.signal);
+  void reply.text().catch(() => {});
+  await vi.waitFor(() => expect(journal.steps).toEqual(["begin mute"]), 5000);
+  leave.abort();
+  await vi.waitFor(() => expect([journal.aborted, journal.open]).toEqual([1, 0]), 5000);
+});
+
+test("a background response runs its tools too", async () => {
+  const { create, server } = await serveScript([calls(["echo", "{}"]), DONE]);
+  const { id } = await readResponse(await create({ background: true }));
+  await vi.waitFor(async () => {
+    const { status, output } = await readResponse(await server.fetch(`/v1/responses/${id}`));
+    expect([status, output.map(({ type }) => type)]).toEqual(["completed", ["mcp_list_tools", "mcp_call", "message"]]);
+  }, 5000);
+});
+
+test("over WebSocket a response that is not stored can be continued with its calls", async () => {
+  const { server, asked } = await serveScript([calls(["echo", "{}"]), DONE]);
+  const socket = await openSocket(server);
+  const first = await socket.create({ model: "m", store: false, tools: [MCP] });
+  expect(first.response.output.map(({ type }) => type)).toEqual(["mcp_list_tools", "mcp_call", "message"]);
+  await socket.create({
+    model: "m",
+    store: false,
+    tools: [MCP],
+    previous_response_id: first.response.id,
+    input: "More",
+  });
+  expect(JSON.stringify(asked[2]?.messages)).toContain("echo got {}");
+});
+
+test("the official client reads such a stream", async () => {
+  const { client } = await serveScript([calls(["slow", '{"text":"a"}'], ["echo", "{}"]), DONE]);
+  const stream = client.responses.stream({
+    model: "m",
+    input: "Hi",
+    tools: [{ type: "mcp", server_label: "lab", server_url: "https://lab.test/mcp", require_approval: "never" }],
+  });
+  const response = await stream.finalResponse();
+  expect([response.output_text, response.output.length]).toEqual(["Done.", 4]);
+});
