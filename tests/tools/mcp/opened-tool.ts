@@ -1,0 +1,89 @@
+import type { McpCall, StoredItem } from "../../../generated/responses-api/types.ts";
+import { silentLogger } from "../../../src/base/logger.ts";
+import { createEgress } from "../../../src/egress/egress.ts";
+import type { ApprovedCall, OpenTool, ToolOutcome, ToolScope } from "../../../src/responses-api/hosted-tool.ts";
+import type { McpInput, McpOptions } from "../../../src/tools/mcp/mcp-server.ts";
+import { createMcpTool } from "../../../src/tools/mcp/mcp-tool.ts";
+
+const OWNER = { organization: "acme", project: "web" };
+const ABILITIES = { images: true, imageUrls: false, files: false, audioFormats: [] };
+const TIMEOUTS = { connectMs: 2000, idleMs: 2000, totalMs: 5000 };
+
+export const USER = { owner: OWNER, abilities: ABILITIES };
+
+/** The options of a server that may call loopback, unless `more` says otherwise. */
+export function mcpOptions(more: Partial<McpOptions> = {}): McpOptions {
+  const egress = guard(["127.0.0.1"]);
+  return {
+    mode: "on",
+    servers: [],
+    egress,
+    operatorEgress: egress,
+    listTimeoutMs: 5000,
+    callTimeoutMs: 5000,
+    toolsMax: 128,
+    outputCharactersMax: 2000,
+    version: "0",
+    log: silentLogger,
+    ...more,
+  };
+}
+
+export function guard(allow: readonly string[]): McpOptions["egress"] {
+  return createEgress({
+    policy: { mode: "public", allow, deny: [], ports: [80, 443] },
+    timeouts: TIMEOUTS,
+    log: silentLogger,
+  });
+}
+
+export function mcpInput(more: Partial<McpInput> = {}): McpInput {
+  return { type: "mcp", server_label: "shop", require_approval: "never", ...more };
+}
+
+export interface OpenMore {
+  readonly options?: Partial<McpOptions>;
+  readonly context?: readonly StoredItem[];
+  readonly approvals?: readonly ApprovedCall[];
+  readonly signal?: AbortSignal;
+}
+
+/** Opens the tool through its port. */
+export async function opened(tool: McpInput, more: OpenMore = {}): Promise<OpenTool> {
+  let items = 0;
+  const scope: ToolScope = {
+    ...USER,
+    responseId: "resp_1",
+    include: [],
+    context: more.context ?? [],
+    approvals: more.approvals ?? [],
+    readsPrivately: false,
+    signal: more.signal ?? new AbortController().signal,
+    newItemId: (prefix) => `${prefix}_${++items}`,
+  };
+  return await createMcpTool(mcpOptions(more.options)).open(tool, scope);
+}
+
+/** Makes one call of an open tool. */
+export async function called(
+  open: OpenTool,
+  name: string,
+  args: object | string = {},
+  signal = new AbortController().signal,
+): Promise<ToolOutcome> {
+  const made = open.call(name, { callId: "call_1", newItemId: (prefix) => `${prefix}_9` });
+  return await finished(made.run(typeof args === "string" ? args : JSON.stringify(args), signal));
+}
+
+export async function finished(running: AsyncGenerator<unknown, ToolOutcome>): Promise<ToolOutcome> {
+  for (;;) {
+    const next = await running.next();
+    if (next.done === true) return next.value;
+  }
+}
+
+/** The item and the output of a call that ran. */
+export function ranCall(outcome: ToolOutcome): { readonly item: McpCall; readonly output: string } {
+  if (outcome.type !== "ran" || outcome.item.type !== "mcp_call") throw new Error(`it ${outcome.type}`);
+  return { item: outcome.item, output: outcome.output };
+}
