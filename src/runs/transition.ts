@@ -1,37 +1,27 @@
 import type { Response } from "../../generated/responses-api/types.ts";
 import { assert, assertNever } from "../base/assert.ts";
-import { idFromStem } from "../base/ids.ts";
-import { addCallText, closeCall, openCall } from "./blocks/call-block.ts";
-import {
-  addHostedText,
-  addStep,
-  cutHosted,
-  endHostedText,
-  endWork,
-  finishHosted,
-  openHosted,
-} from "./blocks/hosted-block.ts";
+import { addCallText, openCall } from "./blocks/call-block.ts";
+import { endWork } from "./blocks/hosted-block.ts";
+import { addCompaction, addToolSearch, applyItemEvent, endOf, isItemEvent } from "./blocks/item-events.ts";
 import {
   addAnnotation,
   addRefusal,
   addTexts,
-  closeMessage,
   type MessageBlock,
   openMessage,
   type Phase,
   type TextDelta,
 } from "./blocks/message-block.ts";
+import { closeOpen, growAnswer, nextId, uniqueCallId } from "./blocks/open-block.ts";
 import {
   addReasoningText,
   addSummary,
-  closeReasoning,
   endSummaryPart,
   openReasoning,
   type ReasoningBlock,
 } from "./blocks/reasoning-block.ts";
 import { addSound, closeSound } from "./blocks/sound.ts";
-import { showCompaction, showToolSearch } from "./blocks/whole-items.ts";
-import type { HostedItemEvent, ModelEvent } from "./ports.ts";
+import type { ModelEvent } from "./ports.ts";
 import { cancelledResponse, failedResponse, finishedResponse } from "./run-end.ts";
 import { UNFINISHED_FAILURE } from "./run-failures.ts";
 import type { Answering, RunFailure, RunPlan, RunSignal, RunState, Unaccepted } from "./run-state.ts";
@@ -138,8 +128,9 @@ function answer(state: Answering, signal: RunSignal, events: UnnumberedEvent[]):
 }
 
 function applyModelEvent(state: Answering, event: ModelEvent, events: UnnumberedEvent[]): Answering {
+  if (isItemEvent(event)) return applyItemEvent(state, event, events);
   // Model servers send empty deltas around other events; they must not open an item.
-  if ("text" in event && event.text === "" && event.type !== "item_delta") return state;
+  if ("text" in event && event.text === "") return state;
   switch (event.type) {
     case "model_resolved":
       return isDatedForm(event.model, state.plan.response.model) ? { ...state, model: event.model } : state;
@@ -180,12 +171,6 @@ function applyModelEvent(state: Answering, event: ModelEvent, events: Unnumbered
       return addToolSearch(state, event, events);
     case "compaction":
       return addCompaction(state, event.encryptedContent, events);
-    case "item_started":
-    case "item_delta":
-    case "item_written":
-    case "item_step":
-    case "item_finished":
-      return applyItemEvent(state, event, events);
     case "tool_usage":
       return { ...state, toolUsage: event.usage };
     case "audio_delta":
@@ -201,17 +186,9 @@ function applyModelEvent(state: Answering, event: ModelEvent, events: Unnumbered
   }
 }
 
-function endOf({ isCut }: { readonly isCut?: boolean }): BlockEnd {
-  return isCut === true ? "incomplete" : "completed";
-}
-
 /** A model server may answer for `m` as `m-2026-01-01`. Any other name, such as a path, is not shown. */
 function isDatedForm(resolved: string, asked: string): boolean {
   return resolved.startsWith(`${asked}-`) && /^-\d{4}-\d{2}-\d{2}$/.test(resolved.slice(asked.length));
-}
-
-function growAnswer(state: Answering, open: Answering["open"], characters: number): Answering {
-  return { ...state, open, characters: state.characters + characters };
 }
 
 function addToMessage(state: Answering, deltas: readonly TextDelta[], events: UnnumberedEvent[]): Answering {
@@ -261,86 +238,6 @@ function beginCall(
     namespace: call.namespace ?? null,
   };
   return { ...closed, open: openCall(block, events) };
-}
-
-function addToolSearch(
-  state: Answering,
-  search: Extract<ModelEvent, { type: "tool_search" }>,
-  events: UnnumberedEvent[],
-): Answering {
-  const closed = closeOpen(state, "completed", events);
-  const item = {
-    id: nextId("tsc", closed),
-    type: "tool_search_call" as const,
-    status: endOf(search),
-    arguments: search.arguments,
-    call_id: uniqueCallId(closed, search.callId),
-    execution: "client" as const,
-  };
-  showToolSearch(item, closed.output.length, events);
-  return { ...closed, output: [...closed.output, item] };
-}
-
-function addCompaction(state: Answering, encryptedContent: string, events: UnnumberedEvent[]): Answering {
-  const closed = closeOpen(state, "completed", events);
-  const item = { id: nextId("cmp", closed), type: "compaction" as const, encrypted_content: encryptedContent };
-  showCompaction(item, closed.output.length, events);
-  return { ...closed, output: [...closed.output, item] };
-}
-
-/** Applies an event about an item of a hosted tool. Events about an item that is not open have no effect. */
-function applyItemEvent(state: Answering, event: HostedItemEvent, events: UnnumberedEvent[]): Answering {
-  if (event.type === "item_started") {
-    const closed = closeOpen(state, "completed", events);
-    return { ...closed, open: openHosted(event.item, closed.output.length, events) };
-  }
-  const { open } = state;
-  if (open?.kind !== "hosted") return state;
-  switch (event.type) {
-    case "item_delta":
-      return growAnswer(state, addHostedText(open, event.text, events), event.text.length);
-    case "item_written":
-      return { ...state, open: endHostedText(open, events) };
-    case "item_step":
-      return { ...state, open: addStep(open, event.step, events) };
-    case "item_finished":
-      if (event.item.id !== open.item.id) return state;
-      return { ...state, open: null, output: [...state.output, finishHosted(open, event.item, events)] };
-    default:
-      return assertNever(event);
-  }
-}
-
-/** The model server's id if it is unique in the response, otherwise a new one. */
-function uniqueCallId(state: Answering, given: string | null): string {
-  const taken = state.output.some((item) => "call_id" in item && item.call_id === given);
-  if (given !== null && given !== "" && !taken) return given;
-  return `call_${nextId("call", state).slice(-24)}`;
-}
-
-function nextId(prefix: string, state: Answering): string {
-  return idFromStem(prefix, state.plan.ids, state.output.length);
-}
-
-function closeOpen(state: Answering, end: BlockEnd, events: UnnumberedEvent[]): Answering {
-  const { open } = state;
-  if (open === null) return state;
-  return { ...state, open: null, output: [...state.output, closeBlock(open, end, events)] };
-}
-
-function closeBlock(open: NonNullable<Answering["open"]>, end: BlockEnd, events: UnnumberedEvent[]) {
-  switch (open.kind) {
-    case "message":
-      return closeMessage(open, end, events);
-    case "reasoning":
-      return closeReasoning(open, events);
-    case "call":
-      return closeCall(open, end, events);
-    case "hosted": // Only `item_finished` ends it well.
-      return cutHosted(open, events);
-    default:
-      return assertNever(open);
-  }
 }
 
 /** Closes open sound and the open item at the end of a run. */

@@ -59,8 +59,8 @@ function play(events: readonly ModelEvent[], ending: Ending = "completed") {
   if (state.phase !== "ended") throw new Error("the run has not ended");
   expect(foldEvents(told)).toEqual(state.response);
   const last = ending === "failed" ? -2 : -1;
-  const names = told.slice(2, last).map(({ type }) => type.replace(/^response\./, ""));
-  return { names: names.join(" "), output: state.response.output, events: told };
+  const between = told.slice(2, last).map(({ type }) => type.replace(/^response\./, ""));
+  return { names: between.join(" "), output: state.response.output, events: told };
 }
 
 type Type = HostedItem["type"];
@@ -134,7 +134,7 @@ function names(inside: string): string {
   return ["output_item.added", inside, "output_item.done"].filter((part) => part !== "").join(" ");
 }
 
-function told(type: Type, inside: readonly HostedItemEvent[]): readonly ModelEvent[] {
+function tellWhole(type: Type, inside: readonly HostedItemEvent[]): readonly ModelEvent[] {
   const { first, last } = SAMPLE_ITEMS[type]("it_1");
   return [{ type: "item_started", item: first }, ...inside, { type: "item_finished", item: last }];
 }
@@ -143,24 +143,24 @@ describe.each(WHOLE)("a %s", (type, inside, expected) => {
   const { first, last } = SAMPLE_ITEMS[type]("it_1");
 
   test("is shown as it begins, grows and ends", () => {
-    const { names: shown, output, events } = play(told(type, inside));
+    const { names: shown, output, events } = play(tellWhole(type, inside));
     expect(shown).toBe(names(expected));
     expect(output).toEqual([last]);
     expect(events.find((event) => event.type === "response.output_item.added")).toMatchObject({ item: first });
   });
 
   test("that is told by its first and last form alone shows the same events, each text in one delta", () => {
-    const { names: shown, output } = play(told(type, []));
+    const { names: shown, output } = play(tellWhole(type, []));
     const once = expected.replaceAll(/(\S+\.delta)(?: \1)+/g, "$1").replace(/ \S+\.partial_image/, "");
     expect(shown).toBe(names(once));
     expect(output).toEqual([last]);
   });
 
   test("grows in the fold of its events as it is told", () => {
-    const { events } = play(told(type, inside));
+    const { events } = play(tellWhole(type, inside));
     const done = events.findIndex((event) => event.type === "response.output_item.done");
     const [grown] = foldEvents(events.slice(0, done)).output;
-    expect(textsIn(grown)).toEqual(textsIn(last));
+    expect(shownIn(grown)).toEqual(shownIn(last));
   });
 
   test.each(["cancelled", "failed", "completed"] as const)(
@@ -178,21 +178,12 @@ describe.each(WHOLE)("a %s", (type, inside, expected) => {
 });
 
 /** What deltas show of an item. */
-function textsIn(item: OutputItem | undefined): unknown {
-  switch (item?.type) {
-    case "mcp_call":
-      return item.arguments;
-    case "code_interpreter_call":
-      return item.code;
-    case "shell_call":
-      return item.action.commands;
-    case "shell_call_output":
-      return item.output;
-    case "apply_patch_call":
-      return item.operation;
-    default:
-      return null;
-  }
+function shownIn(item: OutputItem | undefined): unknown {
+  if (item?.type === "mcp_call") return item.arguments;
+  if (item?.type === "code_interpreter_call") return item.code;
+  if (item?.type === "shell_call") return item.action.commands;
+  if (item?.type === "shell_call_output") return item.output;
+  return item?.type === "apply_patch_call" ? item.operation : null;
 }
 
 const INCOMPLETE = { status: "incomplete" };
@@ -281,7 +272,7 @@ test("text that was shown is not taken back by the last form", () => {
 test("items, texts and calls of one response have one numbering", () => {
   const { names: shown, output } = play([
     { type: "text_delta", text: "I look." },
-    ...told("web_search_call", []),
+    ...tellWhole("web_search_call", []),
     { type: "text_delta", text: "Found." },
   ]);
   expect(output.map(({ type }) => type)).toEqual(["message", "web_search_call", "message"]);

@@ -16,50 +16,29 @@ const LIST_CUT = "The response ended before the list arrived.";
 
 /** The last form of an item that the run did not wait for. */
 export function cutForm(item: HostedItem): HostedItem {
-  switch (item.type) {
-    case "mcp_list_tools":
-      return { ...item, error: LIST_CUT };
-    case "image_generation_call":
-      return { ...item, status: "failed" };
-    case "mcp_approval_request": // Neither has a status for it.
-    case "apply_patch_call":
-      return item;
-    default:
-      return { ...item, status: "incomplete" };
-  }
+  if (item.type === "mcp_list_tools") return { ...item, error: LIST_CUT };
+  if (item.type === "image_generation_call") return { ...item, status: "failed" };
+  // Neither has a status for it.
+  if (item.type === "mcp_approval_request" || item.type === "apply_patch_call") return item;
+  return { ...item, status: "incomplete" };
 }
 
 /** The texts of an item that deltas show, in order. */
 export function textsIn(item: HostedItem): readonly string[] {
-  switch (item.type) {
-    case "mcp_call":
-      return [item.arguments];
-    case "code_interpreter_call":
-      return item.code === null ? [] : [item.code];
-    case "apply_patch_call":
-      return "diff" in item.operation ? [item.operation.diff] : [];
-    case "shell_call":
-      return item.action.commands;
-    default:
-      return [];
-  }
+  if (item.type === "mcp_call") return [item.arguments];
+  if (item.type === "shell_call") return item.action.commands;
+  if (item.type === "code_interpreter_call") return item.code === null ? [] : [item.code];
+  return item.type === "apply_patch_call" && "diff" in item.operation ? [item.operation.diff] : [];
 }
 
 /** The item with the texts that were shown. */
 export function withTexts(item: HostedItem, texts: readonly string[]): HostedItem {
+  if (item.type === "shell_call") return { ...item, action: { ...item.action, commands: [...texts] } };
   const [text] = texts;
-  switch (item.type) {
-    case "mcp_call":
-      return text === undefined ? item : { ...item, arguments: text };
-    case "code_interpreter_call":
-      return text === undefined ? item : { ...item, code: text };
-    case "apply_patch_call":
-      return text === undefined || !("diff" in item.operation)
-        ? item
-        : { ...item, operation: { ...item.operation, diff: text } };
-    case "shell_call":
-      return { ...item, action: { ...item.action, commands: [...texts] } };
-    default:
-      return item;
-  }
+  if (text === undefined) return item;
+  if (item.type === "mcp_call") return { ...item, arguments: text };
+  if (item.type === "code_interpreter_call") return { ...item, code: text };
+  return item.type === "apply_patch_call" && "diff" in item.operation
+    ? { ...item, operation: { ...item.operation, diff: text } }
+    : item;
 }

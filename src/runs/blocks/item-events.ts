@@ -1,0 +1,63 @@
+import { assertNever } from "../../base/assert.ts";
+import type { HostedItemEvent, ModelEvent } from "../ports.ts";
+import type { Answering } from "../run-state.ts";
+import type { BlockEnd, UnnumberedEvent } from "../wire-event.ts";
+import { addHostedText, addStep, endHostedText, finishHosted, openHosted } from "./hosted-block.ts";
+import { closeOpen, growAnswer, nextId, uniqueCallId } from "./open-block.ts";
+import { showCompaction, showToolSearch } from "./whole-items.ts";
+
+export function isItemEvent(event: ModelEvent): event is HostedItemEvent {
+  return event.type.startsWith("item_");
+}
+
+export function addToolSearch(
+  state: Answering,
+  search: Extract<ModelEvent, { type: "tool_search" }>,
+  events: UnnumberedEvent[],
+): Answering {
+  const closed = closeOpen(state, "completed", events);
+  const item = {
+    id: nextId("tsc", closed),
+    type: "tool_search_call" as const,
+    status: endOf(search),
+    arguments: search.arguments,
+    call_id: uniqueCallId(closed, search.callId),
+    execution: "client" as const,
+  };
+  showToolSearch(item, closed.output.length, events);
+  return { ...closed, output: [...closed.output, item] };
+}
+
+export function addCompaction(state: Answering, encryptedContent: string, events: UnnumberedEvent[]): Answering {
+  const closed = closeOpen(state, "completed", events);
+  const item = { id: nextId("cmp", closed), type: "compaction" as const, encrypted_content: encryptedContent };
+  showCompaction(item, closed.output.length, events);
+  return { ...closed, output: [...closed.output, item] };
+}
+
+/** Applies an event about an item of a hosted tool. Events about an item that is not open have no effect. */
+export function applyItemEvent(state: Answering, event: HostedItemEvent, events: UnnumberedEvent[]): Answering {
+  if (event.type === "item_started") {
+    const closed = closeOpen(state, "completed", events);
+    return { ...closed, open: openHosted(event.item, closed.output.length, events) };
+  }
+  const { open } = state;
+  if (open?.kind !== "hosted") return state;
+  switch (event.type) {
+    case "item_delta":
+      return growAnswer(state, addHostedText(open, event.text, events), event.text.length);
+    case "item_written":
+      return { ...state, open: endHostedText(open, events) };
+    case "item_step":
+      return { ...state, open: addStep(open, event.step, events) };
+    case "item_finished":
+      if (event.item.id !== open.item.id) return state;
+      return { ...state, open: null, output: [...state.output, finishHosted(open, event.item, events)] };
+    default:
+      return assertNever(event);
+  }
+}
+
+export function endOf({ isCut }: { readonly isCut?: boolean }): BlockEnd {
+  return isCut === true ? "incomplete" : "completed";
+}
