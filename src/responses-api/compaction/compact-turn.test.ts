@@ -1,6 +1,9 @@
 import { expect, test } from "vitest";
+import type { StoredItem } from "../../../generated/responses-api/types.ts";
 import { verifies } from "../../../tests/verifies.ts";
+import { SAMPLE_ITEMS } from "../../runs/hosted-items.fixture.ts";
 import type { ModelEvent } from "../../runs/ports.ts";
+import { beginAtCompaction } from "./begin-at-compaction.ts";
 import { compactTurn, type TurnCompaction } from "./compact-turn.ts";
 import { type CompactedContext, handleOf } from "./compacted-context.ts";
 
@@ -93,6 +96,36 @@ test("each open call is kept under a unique id", async () => {
   ]);
   expect(new Set(ids).size).toBe(3);
   expect(summed).toEqual([1]);
+});
+
+test("items of hosted tools are summed up, and what the client has to answer is kept", async () => {
+  const approval = SAMPLE_ITEMS.mcp_approval_request("mcpr_1");
+  const shown = [
+    SAMPLE_ITEMS.web_search_call("ws_1"),
+    SAMPLE_ITEMS.tool_search_call("tsc_1"),
+    SAMPLE_ITEMS.tool_search_output("tso_1"),
+    { ...SAMPLE_ITEMS.shell_call("sh_1"), last: { ...SAMPLE_ITEMS.shell_call("sh_1").last, call_id: "call_1" } },
+    {
+      ...SAMPLE_ITEMS.shell_call_output("sho_1"),
+      last: { ...SAMPLE_ITEMS.shell_call_output("sho_1").last, call_id: "call_1" },
+    },
+    SAMPLE_ITEMS.computer_call("cu_1"),
+    SAMPLE_ITEMS.local_shell_call("lsh_1"),
+    approval,
+  ].flatMap(({ first, last }): ModelEvent[] => [
+    { type: "item_started", item: first },
+    { type: "item_finished", item: last },
+  ]);
+  const { sealed, summed } = await play([[says("Hi"), ...shown, usage(90), stops]]);
+  expect(sealed[0]?.calls.map(handleOf)).toEqual(["call_cu_1", "lsh_1", "mcpr_1"]);
+  expect(summed).toEqual([6]);
+  const after: readonly StoredItem[] = [
+    { id: "cmp_1", type: "compaction", encrypted_content: "sealed" },
+    { id: "mcpa_1", type: "mcp_approval_response", approval_request_id: "mcpr_1", approve: true, reason: null },
+  ];
+  const kept = beginAtCompaction(after, () => sealed[0] ?? { summary: "", keeps: "nothing", calls: [] });
+  expect(kept.map(({ type }) => type)).toEqual(["message", "mcp_approval_request", "mcp_approval_response"]);
+  expect(kept[1]).toEqual(approval.last);
 });
 
 test("a failed summary is reported, unless the client has left", async () => {

@@ -43,6 +43,13 @@ test("instructions, summaries and the last user message cannot be left out", () 
   expect(placesOf([summary])).toEqual([]);
 });
 
+test("a call of a hosted function is grouped with its output", () => {
+  const calls = (callId: string): Item => ({ type: "hosted_call", callId, name: "f", server: null, arguments: "{}" });
+  const returns = (callId: string): Item => ({ type: "hosted_output", callId, output: "", parts: [] });
+  const items = [user("a"), calls("1"), calls("2"), returns("1"), returns("2"), assistant("b"), user("c")];
+  expect(placesOf(items)).toEqual([[0], [1, 3], [2, 4], [5]]);
+});
+
 test("a context may begin with a user message or with a unit of the last turn", () => {
   const items = [user("a"), assistant("b"), user("c"), call("1"), output("1")];
   expect(droppableUnits(items).map(({ mayLead }) => mayLead)).toEqual([true, false, true]);
