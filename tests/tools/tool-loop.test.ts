@@ -240,7 +240,9 @@ test("over WebSocket a response that is not stored can be continued with its cal
     previous_response_id: first.response.id,
     input: "More",
   });
-  expect(JSON.stringify(asked[2]?.messages)).toContain("echo got {}");
+  const [call, output] = asked[2]?.messages.slice(2) ?? [];
+  expect(call).toMatchObject({ role: "assistant", tool_calls: [{ function: { name: "lab__echo", arguments: "{}" } }] });
+  expect(output).toMatchObject({ role: "tool", content: expect.stringContaining('<result of="lab"') });
 });
 
 test("the official client reads such a stream", async () => {
@@ -252,4 +254,14 @@ test("the official client reads such a stream", async () => {
   });
   const response = await stream.finalResponse();
   expect([response.output_text, response.output.length]).toEqual(["Done.", 4]);
+});
+
+test("the functions of hosted tools count as input tokens where they are known without asking anybody", async () => {
+  const { server } = await serveScript([DONE]);
+  const count = async (tools: readonly object[]): Promise<number> => {
+    const reply = await server.post("/v1/responses/input_tokens", { model: "m", input: "Hi", tools });
+    const { input_tokens: tokens }: { input_tokens: number } = JSON.parse(await reply.text());
+    return tokens;
+  };
+  expect(await count([{ type: "apply_patch" }])).toBeGreaterThan((await count([])) + 20);
 });

@@ -1,6 +1,7 @@
 import type { StoredItem } from "../../../generated/responses-api/types.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { TraceContext } from "../../base/trace-context.ts";
+import type { KnownExchange } from "../ports.ts";
 import type { Principal } from "./authenticate.ts";
 
 /** The sender of one request, over HTTP or WebSocket. */
@@ -37,4 +38,6 @@ export interface RememberedTurn {
   readonly after: string | null;
   /** The items since then, its own output included, oldest first. */
   readonly items: readonly StoredItem[];
+  /** The calls of hosted functions that these items show. */
+  readonly exchanges: readonly KnownExchange[];
 }

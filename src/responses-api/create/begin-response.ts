@@ -7,6 +7,7 @@ import { modelRefused } from "../errors/model-errors.ts";
 import { shuttingDown, tooManyRuns } from "../errors/server-errors.ts";
 import { responseNotFound } from "../errors/state-errors.ts";
 import { type PlanTask, planOf, type RunTask } from "../keeping/run-task.ts";
+import type { KnownExchange } from "../ports.ts";
 import type { ResponseServices } from "../services.ts";
 import { continueFromLog, isOver, type Watched, waitUntilOver, watchResponse } from "../show/watch-response.ts";
 import { askModel, type TurnServices, warmUp } from "./ask-model.ts";
@@ -27,6 +28,8 @@ export interface BegunResponse {
   readonly response: Response;
   /** The items of the request, in the form in which they are stored. */
   readonly inputItems: readonly StoredItem[];
+  /** The calls of hosted functions so far, if the response is not stored; a stored one has them in the ledger. */
+  readonly exchanges: readonly KnownExchange[];
   /** The six `x-ratelimit-*` headers. */
   readonly headers: Readonly<Record<string, string>>;
 }
@@ -46,7 +49,8 @@ export async function beginResponse(
   const { response, inputItems, owner } = admitted.order.opened;
   const watched = { owner, responseId: response.id, signal: caller.signal };
   const events = await begun(admitted, () => begin(services, order, watched));
-  return { responseId: response.id, events, response, inputItems, headers: admission.headers };
+  const { exchanges } = admitted.order;
+  return { responseId: response.id, events, response, inputItems, exchanges, headers: admission.headers };
 }
 
 export interface AnsweredResponse {
@@ -100,6 +104,7 @@ async function admit(
     ...(generate ? made : warmUpOrder(services, made, task)),
     ...(request.stream === true ? { acceptWaitMs: services.streamStartWaitMs } : {}),
     watch: made.watch,
+    exchanges: made.exchanges,
     onEnd: settleAtEnd(admission),
   };
   return { order, hold, admission };
@@ -150,22 +155,27 @@ type RunCaller = Pick<Caller, "log"> & Partial<Pick<Caller, "requestId" | "trace
 
 interface WatchedOrder extends RunOrder {
   readonly watch: RunWatch;
+  /** Filled while the run is made, unless it is stored. */
+  readonly exchanges: readonly KnownExchange[];
 }
 
 /** The order of a run that makes a response from its task. */
 export function orderOf(services: OrderServices, task: RunTask, opened: OpenedRun, caller: RunCaller): WatchedOrder {
   const { request } = task;
   const order = endingOrder(services, task, opened, { ...caller, trace: request.trace ?? null });
+  const isStored = opened.response.store ?? true;
+  const exchanges: KnownExchange[] = [];
   const traced = { ...task, request: { ...request, trace: order.watch.trace } };
   return {
     ...order,
+    exchanges,
     ask: (signal) =>
       askModel(services, traced, {
         owner: opened.owner,
         onFault: order.onFault,
         signal,
-        isStored: opened.response.store ?? true,
-        onExchange: null,
+        isStored,
+        onExchange: (exchange) => (isStored ? undefined : void exchanges.push(exchange)),
       }),
   };
 }
@@ -188,6 +198,7 @@ export function endingOrder(
   return {
     watch: services.observer.watch({ responseId, requestId, model, isBackground: response.background === true, trace }),
     plan: planOf(task, response, owner, services.sealer),
+    exchanges: [],
     opened,
     log: response.store ? services.eventLog : null,
     ask: () => Promise.reject(new Error("the run has no stored task, so no model can be asked")),

@@ -14,14 +14,15 @@ import { checkItemsNotRepeated } from "../input/context-rules.ts";
 import { loadHistory } from "../input/load-history.ts";
 import { resolveInput } from "../input/resolve-input.ts";
 import { shapeContext } from "../input/shape-context.ts";
-import { withExchanges } from "../input/with-exchanges.ts";
+import { knownExchanges, withExchanges } from "../input/with-exchanges.ts";
 import type { RunTask } from "../keeping/run-task.ts";
 import { toolSecrets } from "../keeping/seal-tools.ts";
 import { writeTask } from "../keeping/stored-task.ts";
 import type { SpeechOutput } from "../ports.ts";
 import type { ResponseServices } from "../services.ts";
-import { acceptTools, askerOf, tellOmitted } from "../tool-loop/accept-tools.ts";
+import { acceptTools, askerOf, labelsOf, tellOmitted } from "../tool-loop/accept-tools.ts";
 import { checkApprovals, freshApprovals } from "../tool-loop/approvals.ts";
+import { withHostedFunctions } from "../tool-loop/count-tools.ts";
 import type { TaskTools } from "../tool-loop/task-tools.ts";
 import { fitToWindow } from "../window/fit-to-window.ts";
 import { type ConversationHold, conversationIdOf, holdConversation } from "./conversation-hold.ts";
@@ -89,10 +90,15 @@ async function prepareHeld(
   await slices.pause();
   const response = firstSnapshot(request, tools, idFromStem("resp", ids, 0), ids.createdAt);
   const shown = await shapeContext(services, caller, context, places);
-  const seen = await withExchanges(services.toolLedger, owner, shown, { mcpServers: labelsOf(accepted.hosted) });
+  const seen = await withExchanges(knownExchanges(services, caller, request), owner, shown, {
+    mcpServers: labelsOf(accepted.hosted),
+  });
   const shaped = modelRequest(request, response, seen);
   await slices.pause();
-  const asked = await fitTurn(services, request, shaped, signal).catch(rethrowModelError);
+  const fitting = await fitTurn(services, request, shaped, signal).catch(rethrowModelError);
+  // A warm-up counts the tokens of the first turn; the tool loop of any other run adds its functions by itself.
+  const warmed = { owner, request: fitting, hosted: accepted.hosted, context };
+  const asked = generate ? fitting : await withHostedFunctions(services, warmed, signal).catch(rethrowModelError);
   const task: RunTask = {
     ids,
     rawReasoningAs: response.reasoning?.summary == null ? "text" : "summary",
@@ -128,10 +134,6 @@ async function checkToolContext(
   checkApprovals(context, labelsOf(hosted));
   const [spent] = await toolLedger.findSpent(owner, freshApprovals(context));
   if (spent !== undefined) throw approvalSpent(spent);
-}
-
-function labelsOf(hosted: TaskTools["hosted"]): ReadonlySet<string> {
-  return new Set(hosted.flatMap(({ tool }) => (tool.type === "mcp" ? tool.server_label : [])));
 }
 
 /** What the tool loop works with; null if the request has no tools of this server, or asks for a compaction only. */

@@ -6,8 +6,9 @@ import { checkStrictFunctions, checkToolChoice } from "../checks/check-tools.ts"
 import { loadHistory } from "../input/load-history.ts";
 import { resolveInput } from "../input/resolve-input.ts";
 import { shapeContext } from "../input/shape-context.ts";
+import { knownExchanges, withExchanges } from "../input/with-exchanges.ts";
 import type { ResponseServices } from "../services.ts";
-import { acceptTools, askerOf } from "../tool-loop/accept-tools.ts";
+import { acceptTools, askerOf, labelsOf, type OfferedHostedTool } from "../tool-loop/accept-tools.ts";
 import { firstSnapshot } from "./first-snapshot.ts";
 import { withJoinedTools } from "./joined-tools.ts";
 import { modelRequest, withConfiguration } from "./model-request.ts";
@@ -15,13 +16,17 @@ import { modelRequest, withConfiguration } from "./model-request.ts";
 export interface ShapedTurn {
   /** All items as they are stored: history, then input. */
   readonly items: readonly StoredItem[];
-  /** The request to the model. */
+  /** The request to the model, without the functions of hosted tools. */
   readonly request: ModelRequest;
+  /** The tools of the request that this server runs. */
+  readonly hosted: readonly OfferedHostedTool[];
+  /** The context as it is stored. */
+  readonly context: readonly StoredItem[];
 }
 
 /** The turn that a create call with this request would ask for. Nothing is asked and nothing is stored. */
 export async function shapeTurn(
-  services: Pick<ResponseServices, "store" | "conversations" | "sealer" | "media" | "tools" | "engine">,
+  services: Pick<ResponseServices, "store" | "conversations" | "sealer" | "media" | "tools" | "toolLedger" | "engine">,
   caller: Caller,
   sent: CreateResponseRequest,
   ids: IdStem,
@@ -36,5 +41,8 @@ export async function shapeTurn(
   checkToolChoice(request, tools);
   const snapshot = firstSnapshot(request, tools, idFromStem("resp", ids, 0), ids.createdAt);
   const shown = await shapeContext(services, caller, context, places);
-  return { items: [...history, ...items], request: modelRequest(request, snapshot, shown) };
+  const mcpServers = labelsOf(accepted.hosted);
+  const seen = await withExchanges(knownExchanges(services, caller, request), owner, shown, { mcpServers });
+  const asked = modelRequest(request, snapshot, seen);
+  return { items: [...history, ...items], request: asked, hosted: accepted.hosted, context };
 }

@@ -1,5 +1,6 @@
-import type { StoredItem } from "../../../generated/responses-api/types.ts";
+import type { CreateResponseRequest, StoredItem } from "../../../generated/responses-api/types.ts";
 import type { ContextItem, Owner } from "../../runs/ports.ts";
+import type { Caller } from "../access/caller.ts";
 import type { KnownExchange, ToolLedger } from "../ports.ts";
 
 const CALL_TYPES: ReadonlySet<StoredItem["type"]> = new Set([
@@ -47,6 +48,26 @@ export async function withExchanges(
     const exchange = "id" in item && item.id != null ? known.get(item.id) : undefined;
     return exchange === undefined ? [item] : exchangeItems(exchange);
   });
+}
+
+/** The calls that the ledger or this connection remembers. */
+export function knownExchanges(
+  { toolLedger }: { readonly toolLedger: Pick<ToolLedger, "find"> },
+  { remembered }: Pick<Caller, "remembered">,
+  { previous_response_id: previousId }: Pick<CreateResponseRequest, "previous_response_id">,
+): Pick<ToolLedger, "find"> {
+  const turn = previousId == null ? null : (remembered?.find(previousId) ?? null);
+  if (turn === null || turn.exchanges.length === 0) return toolLedger;
+  const own = new Map(turn.exchanges.map((exchange) => [exchange.itemId, exchange]));
+  return {
+    find: async (owner, itemIds) => {
+      const stored = await toolLedger.find(
+        owner,
+        itemIds.filter((id) => !own.has(id)),
+      );
+      return new Map([...stored, ...own]);
+    },
+  };
 }
 
 /** The call and what the model was shown of its result. A call without a result was cut off by a crash or a cancel. */

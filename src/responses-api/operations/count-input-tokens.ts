@@ -9,6 +9,7 @@ import { checkCompaction } from "../compaction/plan-compaction.ts";
 import { shapeTurn } from "../create/shape-turn.ts";
 import { rethrowModelError } from "../errors/model-errors.ts";
 import type { ResponseServices } from "../services.ts";
+import { withHostedFunctions } from "../tool-loop/count-tools.ts";
 import { fitToWindow } from "../window/fit-to-window.ts";
 
 /** `POST /v1/responses/input_tokens`: counts the input tokens that a create call with this body would use. */
@@ -33,8 +34,9 @@ export function countInputTokens(services: ResponseServices): ResponsesApiHandle
 
 async function count(services: ResponseServices, caller: Caller, request: CreateResponseRequest) {
   const shaped = await shapeTurn(services, caller, request, newIdStem(Math.floor(Date.now() / 1000)));
-  const kept =
-    request.truncation === "auto" ? await fitToWindow(services.engine, shaped.request, caller.signal) : shaped.request;
+  const { owner } = caller.principal;
+  const offered = await withHostedFunctions(services, { ...shaped, owner }, caller.signal);
+  const kept = request.truncation === "auto" ? await fitToWindow(services.engine, offered, caller.signal) : offered;
   return await services.engine.countTokens(kept, caller.signal);
 }
 

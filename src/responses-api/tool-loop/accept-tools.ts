@@ -73,6 +73,11 @@ export function omittedTypes(tools: HostedTools, request: CreateResponseRequest,
   return [...new Set(left.map(({ type }) => type))];
 }
 
+/** The labels of MCP servers. */
+export function labelsOf(hosted: readonly OfferedHostedTool[]): ReadonlySet<string> {
+  return new Set(hosted.flatMap(({ tool }) => (tool.type === "mcp" ? [tool.server_label] : [])));
+}
+
 /** Tells people of the tools that a request is answered without. */
 export function tellOmitted(
   { toolObserver }: Pick<ResponseServices, "toolObserver">,

@@ -1,6 +1,6 @@
-import type { ContextItem, ModelEngine, Owner } from "../../runs/ports.ts";
+import type { ModelEngine, Owner } from "../../runs/ports.ts";
 import type { RunTask } from "../keeping/run-task.ts";
-import type { ToolLedger, ToolObserver } from "../ports.ts";
+import type { KnownExchange, ToolLedger, ToolObserver } from "../ports.ts";
 import type { HostedTools } from "./hosted-tools.ts";
 import type { TaskTools } from "./task-tools.ts";
 
@@ -20,13 +20,7 @@ export interface LoopRun {
   readonly onFault: (fault: unknown) => void;
   readonly signal: AbortSignal;
   /** Told of each call that has run. */
-  readonly onExchange: ((exchange: KeptExchange) => void) | null;
-}
-
-/** A call and its output as the model has them in its context, and the item that shows them. */
-export interface KeptExchange {
-  readonly itemId: string;
-  readonly items: readonly ContextItem[];
+  readonly onExchange: (exchange: KnownExchange) => void;
 }
 
 /** The task of a run that has tools of this server. */

@@ -11,7 +11,7 @@ import {
   RunLost,
 } from "../../runs/ports.ts";
 import type { ToolCall, ToolOutcome, ToolScope } from "../hosted-tool.ts";
-import { ApprovalSpent } from "../ports.ts";
+import { ApprovalSpent, type BegunExchange } from "../ports.ts";
 import type { CallLine } from "./call-line.ts";
 import type { Sources } from "./cite.ts";
 import { cutOutput, fence } from "./fence.ts";
@@ -249,8 +249,9 @@ export class ToolCalls {
     const shown = returnsOutsideText(made.kind) ? fence(made.server ?? made.name, text) : text;
     const output = outputOf(made, shown, parts);
     if (call.item === null) await this.#begin(made, call, item.id, args);
-    await services.ledger?.finish(run.owner, run.responseId, { itemId: item.id, item, output: shown, parts });
-    run.onExchange?.({ itemId: item.id, items: [callOf(made, args), output] });
+    const kept = { itemId: item.id, item, output: shown, parts };
+    await services.ledger?.finish(run.owner, run.responseId, kept);
+    run.onExchange({ ...exchangeOf(made, call, item.id, args), result: kept });
     sources.add(outcome.sources);
     this.found.push(...found);
     place.add(...endingEvents(call, outcome));
@@ -258,11 +259,9 @@ export class ToolCalls {
     return { output, asks: false, item };
   }
 
-  async #begin(made: MadeRun, { effect }: ToolCall, itemId: string, args: string): Promise<void> {
+  async #begin(made: MadeRun, call: ToolCall, itemId: string, args: string): Promise<void> {
     const { services, run } = this.#parts;
-    const { callId, name, server, approvalRequestId } = made;
-    const exchange = { itemId, callId, name, server, arguments: args, effect, approvalRequestId };
-    await services.ledger?.begin(run.owner, run.responseId, exchange);
+    await services.ledger?.begin(run.owner, run.responseId, exchangeOf(made, call, itemId, args));
   }
 
   /** Model servers may count their ids anew in each turn. */
@@ -272,6 +271,11 @@ export class ToolCalls {
     this.#callIds.add(callId);
     return callId;
   }
+}
+
+function exchangeOf(made: MadeRun, { effect }: ToolCall, itemId: string, args: string): BegunExchange {
+  const { callId, name, server, approvalRequestId } = made;
+  return { itemId, callId, name, server, arguments: args, effect, approvalRequestId };
 }
 
 const CUT: CallResult = { output: null, asks: false, item: null };

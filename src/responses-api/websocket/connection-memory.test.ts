@@ -3,7 +3,7 @@ import type { StoredItem } from "../../../generated/responses-api/types.ts";
 import { CharacterBudget, ConnectionMemory, type SizedTurn, turnAfter } from "./connection-memory.ts";
 
 function turn(characters: number): SizedTurn {
-  return { after: null, items: [], characters };
+  return { after: null, items: [], exchanges: [], characters };
 }
 
 function said(text: string): StoredItem {
@@ -60,10 +60,18 @@ test("connections share one budget and return their part of it", () => {
 
 test("a turn holds all items since the stored response", () => {
   const [hello, name, bye] = [said("hello"), said("name"), said("bye")];
-  const first = turnAfter({ previousId: "resp_stored", previous: null, items: [hello] });
-  const second = turnAfter({ previousId: "resp_1", previous: first, items: [name, bye] });
-  expect(first).toEqual({ after: "resp_stored", items: [hello], characters: JSON.stringify([hello]).length });
+  const first = turnAfter({ previousId: "resp_stored", previous: null, items: [hello], exchanges: [] });
+  const second = turnAfter({ previousId: "resp_1", previous: first, items: [name, bye], exchanges: [] });
+  expect(first).toEqual({
+    after: "resp_stored",
+    items: [hello],
+    exchanges: [],
+    characters: JSON.stringify([hello]).length,
+  });
   expect(second).toMatchObject({ after: "resp_stored", items: [hello, name, bye] });
   expect(second.characters).toBe(first.characters + JSON.stringify([name, bye]).length);
-  expect(turnAfter({ previousId: null, previous: null, items: [] })).toMatchObject({ after: null, items: [] });
+  expect(turnAfter({ previousId: null, previous: null, items: [], exchanges: [] })).toMatchObject({
+    after: null,
+    items: [],
+  });
 });

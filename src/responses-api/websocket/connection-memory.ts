@@ -1,5 +1,6 @@
 import type { StoredItem } from "../../../generated/responses-api/types.ts";
 import type { RememberedTurn, RememberedTurns } from "../access/caller.ts";
+import type { KnownExchange } from "../ports.ts";
 import type { Lane } from "./lanes.ts";
 
 /** The maximum characters of JSON that one connection may remember. */
@@ -39,15 +40,22 @@ export interface EndedTurn {
   readonly previous: SizedTurn | null;
   /** Its input items, then its output items. */
   readonly items: readonly StoredItem[];
+  /** The calls of hosted functions that it made. */
+  readonly exchanges: readonly KnownExchange[];
 }
 
 /** The turn of an ended response. It continues a remembered response, a stored one, or none. */
-export function turnAfter({ previousId, previous, items }: EndedTurn): SizedTurn {
+export function turnAfter({ previousId, previous, items, exchanges }: EndedTurn): SizedTurn {
   return {
     after: previous === null ? previousId : previous.after,
     items: previous === null ? items : [...previous.items, ...items],
-    characters: (previous?.characters ?? 0) + JSON.stringify(items).length,
+    exchanges: previous === null ? exchanges : [...previous.exchanges, ...exchanges],
+    characters: (previous?.characters ?? 0) + JSON.stringify(items).length + charactersOf(exchanges),
   };
+}
+
+function charactersOf(exchanges: readonly KnownExchange[]): number {
+  return exchanges.length === 0 ? 0 : JSON.stringify(exchanges).length;
 }
 
 interface RememberedResponse {

@@ -115,13 +115,14 @@ async function send(
 function remember(
   { memory }: WebSocketConnection,
   place: { readonly lane: Frame["lane"]; readonly previousId: string | null; readonly previous: SizedTurn | null },
-  { responseId, inputItems }: BegunResponse,
+  { responseId, inputItems, exchanges }: BegunResponse,
   response: Response,
 ): void {
   const { lane, previousId, previous } = place;
   const isStored = response.store && previous === null;
   if (isStored || isFailure(response)) return;
-  memory.remember(lane, responseId, turnAfter({ previousId, previous, items: [...inputItems, ...response.output] }));
+  const items = [...inputItems, ...response.output];
+  memory.remember(lane, responseId, turnAfter({ previousId, previous, items, exchanges }));
 }
 
 /** Whether the response ended in a way that cannot be continued. */

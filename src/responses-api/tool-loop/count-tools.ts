@@ -1,0 +1,54 @@
+import type { StoredItem } from "../../../generated/responses-api/types.ts";
+import { idFromStem, newIdStem } from "../../base/ids.ts";
+import type { ModelRequest, Owner } from "../../runs/ports.ts";
+import type { ResponseServices } from "../services.ts";
+import type { OfferedHostedTool } from "./accept-tools.ts";
+import { deferredTools, offerTools, withNotes } from "./offer-tools.ts";
+import { openTools } from "./open-tools.ts";
+
+/** A turn of which only the tokens are counted. */
+export interface CountedTurn {
+  readonly owner: Owner;
+  readonly request: ModelRequest;
+  readonly hosted: readonly OfferedHostedTool[];
+  /** The context as it is stored. */
+  readonly context: readonly StoredItem[];
+}
+
+/**
+ * The request of the first turn with the functions of its hosted tools. MCP servers are not asked for theirs, so they
+ * are missing.
+ */
+export async function withHostedFunctions(
+  services: Pick<ResponseServices, "tools" | "engine">,
+  { owner, request, hosted, context }: CountedTurn,
+  signal: AbortSignal,
+): Promise<ModelRequest> {
+  if (hosted.length === 0) return request;
+  const known = hosted.filter(({ kind }) => kind !== "mcp");
+  const deferred = deferredTools(request.tools, { hosted, context });
+  const stem = newIdStem(0);
+  const set = await openTools(services.tools, known, {
+    owner,
+    abilities: services.engine.abilities,
+    responseId: idFromStem("resp", stem, 0),
+    include: [],
+    context,
+    approvals: [],
+    deferred,
+    signal,
+    newItemId: (prefix) => idFromStem(prefix, stem, 0),
+  });
+  try {
+    const { functions, notes } = set;
+    const heldBack: ReadonlySet<unknown> = new Set(deferred);
+    const tools = request.tools.filter((tool) => !heldBack.has(tool));
+    return {
+      ...request,
+      ...offerTools({ ...request, tools }, { functions, found: [], isFirst: true, mayCall: true }),
+      instructions: withNotes(request, hosted, notes),
+    };
+  } finally {
+    await set.close();
+  }
+}
