@@ -4,6 +4,7 @@ import { CLOUD_SETTINGS } from "./cloud-settings.ts";
 import { FORMATTING_SETTINGS } from "./formatting-settings.ts";
 import { IMAGE_SETTINGS } from "./image-settings.ts";
 import { INPUT_SETTINGS } from "./input-settings.ts";
+import { MCP_SETTINGS } from "./mcp-settings.ts";
 import { MODEL_SETTINGS } from "./model-settings.ts";
 import type { Setting } from "./setting.ts";
 import { SPEECH_SETTINGS } from "./speech-settings.ts";
@@ -106,6 +107,7 @@ export const SETTINGS = {
 
   ...VOICE_SETTINGS,
   ...WEB_SEARCH_SETTINGS,
+  ...MCP_SETTINGS,
   ...IMAGE_SETTINGS,
 
   ...SPEECH_SETTINGS,

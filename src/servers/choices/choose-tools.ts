@@ -9,6 +9,7 @@ import { localShellTool } from "../../tools/client-run/local-shell.ts";
 import { shellTool } from "../../tools/client-run/shell.ts";
 import { toolSearchTool } from "../../tools/tool-search/tool-search-tool.ts";
 import { chooseImages } from "./choose-images.ts";
+import { chooseMcp } from "./choose-mcp.ts";
 import { openEgress } from "./choose-media.ts";
 import { chooseWebSearch } from "./choose-web-search.ts";
 
@@ -35,6 +36,7 @@ async function configuredTools(config: Config, log: Logger): Promise<readonly Ho
   return [
     await chooseWebSearch(config, egress),
     chooseImages(config, egress),
+    chooseMcp(config, egress, log),
     computerTool,
     shellTool,
     localShellTool,

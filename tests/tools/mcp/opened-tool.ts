@@ -58,6 +58,7 @@ export async function opened(tool: McpInput, more: OpenMore = {}): Promise<OpenT
     context: more.context ?? [],
     approvals: more.approvals ?? [],
     readsPrivately: false,
+    deferred: [],
     signal: more.signal ?? new AbortController().signal,
     newItemId: (prefix) => `${prefix}_${++items}`,
   };

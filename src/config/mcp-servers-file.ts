@@ -1,0 +1,175 @@
+import { readFileSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { parse } from "yaml";
+import { isRecord } from "../base/json/records.ts";
+import { ConfigError } from "./config-error.ts";
+
+/** A selection of tools, in the form that requests have. */
+export interface ToolSelection {
+  readonly tool_names?: string[];
+  readonly read_only?: boolean;
+}
+
+/** An entry of `MCP_SERVERS_FILE`. Variables of the environment are put in; `headers` and `environment` may be secret. */
+export interface McpServerEntry {
+  readonly label: string;
+  /** The address, or a program; the other is null. */
+  readonly url: string | null;
+  readonly command: string | null;
+  readonly args: readonly string[];
+  readonly folder: string;
+  readonly environment: Readonly<Record<string, string>>;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly description: string | null;
+  readonly allowedTools: string[] | ToolSelection | null;
+  readonly requireApproval:
+    | "always"
+    | "never"
+    | { readonly always?: ToolSelection; readonly never?: ToolSelection }
+    | null;
+  readonly owners: readonly string[] | null;
+  readonly connectorIds: readonly string[];
+  readonly forwardsAuthorization: boolean;
+}
+
+const LABEL = /^[\w-]{1,64}$/;
+const MEMBERS: ReadonlySet<string> = new Set([
+  "url",
+  "command",
+  "args",
+  "folder",
+  "environment",
+  "headers",
+  "description",
+  "allowed_tools",
+  "require_approval",
+  "owners",
+  "connector_ids",
+  "forwards_authorization",
+]);
+
+/** The operator's MCP servers; none if `file` is null. Throws `ConfigError` if the file cannot be used. */
+export function readMcpServers(
+  file: string | null,
+  environment: Readonly<Record<string, string | undefined>> = process.env,
+): readonly McpServerEntry[] {
+  if (file === null) return [];
+  const read = readYaml(file);
+  const servers = isRecord(read) ? read["servers"] : undefined;
+  if (!isRecord(servers)) throw problem(file, "has no member 'servers' with the servers by their labels");
+  return Object.entries(servers).map(([label, entry]) => readEntry(new EntryReader(file, label, environment), entry));
+}
+
+function readYaml(file: string): unknown {
+  try {
+    return parse(readFileSync(file, "utf8"));
+  } catch (error) {
+    throw problem(file, `cannot be read: ${error instanceof Error ? error.message.split("\n")[0] : ""}`);
+  }
+}
+
+function readEntry(reader: EntryReader, entry: unknown): McpServerEntry {
+  if (!LABEL.test(reader.label)) reader.refuse("", "has a label of other signs than letters, digits, '_' and '-'");
+  if (!isRecord(entry)) return reader.refuse("", "is no map");
+  const unknown = Object.keys(entry).find((name) => !MEMBERS.has(name));
+  if (unknown !== undefined) reader.refuse(unknown, "is not known");
+  const url = reader.text(entry, "url");
+  const command = reader.text(entry, "command");
+  if ((url === null) === (command === null)) reader.refuse("", "needs either url or command");
+  if (url !== null && !/^https?:$/.test(URL.parse(url)?.protocol ?? ""))
+    reader.refuse("url", "is no http or https URL");
+  return {
+    label: reader.label,
+    url,
+    command,
+    args: reader.texts(entry, "args") ?? [],
+    folder: resolve(dirname(reader.file), reader.text(entry, "folder") ?? "."),
+    environment: reader.textMap(entry, "environment"),
+    headers: reader.textMap(entry, "headers"),
+    description: reader.text(entry, "description"),
+    allowedTools: readAllowed(reader, entry),
+    requireApproval: readRequired(reader, entry),
+    owners: reader.texts(entry, "owners"),
+    connectorIds: reader.texts(entry, "connector_ids") ?? [],
+    forwardsAuthorization: reader.flag(entry, "forwards_authorization") ?? false,
+  };
+}
+
+function readAllowed(reader: EntryReader, entry: Record<string, unknown>): McpServerEntry["allowedTools"] {
+  const allowed = entry["allowed_tools"];
+  return isRecord(allowed) ? readSelection(reader, allowed) : reader.texts(entry, "allowed_tools");
+}
+
+function readRequired(reader: EntryReader, entry: Record<string, unknown>): McpServerEntry["requireApproval"] {
+  const required = entry["require_approval"] ?? null;
+  if (required === null || required === "always" || required === "never") return required;
+  if (!isRecord(required)) return reader.refuse("require_approval", "is neither always, never nor a map of filters");
+  const { always, never } = required;
+  return {
+    ...(isRecord(always) ? { always: readSelection(reader, always) } : {}),
+    ...(isRecord(never) ? { never: readSelection(reader, never) } : {}),
+  };
+}
+
+function readSelection(reader: EntryReader, selection: Record<string, unknown>): ToolSelection {
+  const names = reader.texts(selection, "tool_names");
+  const readOnly = reader.flag(selection, "read_only");
+  return { ...(names === null ? {} : { tool_names: names }), ...(readOnly === null ? {} : { read_only: readOnly }) };
+}
+
+/** Reads members of one entry. Problems name the member and repeat no value. */
+class EntryReader {
+  readonly file: string;
+  readonly label: string;
+  readonly #environment: Readonly<Record<string, string | undefined>>;
+
+  constructor(file: string, label: string, environment: Readonly<Record<string, string | undefined>>) {
+    this.file = file;
+    this.label = label;
+    this.#environment = environment;
+  }
+
+  refuse(member: string, complaint: string): never {
+    throw problem(
+      this.file,
+      `is not right: ${member === "" ? "" : `${member} of `}server '${this.label}' ${complaint}`,
+    );
+  }
+
+  text(of: Record<string, unknown>, member: string): string | null {
+    const value = of[member] ?? null;
+    if (value === null) return null;
+    return typeof value === "string" ? this.#filled(value, member) : this.refuse(member, "is no text");
+  }
+
+  texts(of: Record<string, unknown>, member: string): string[] | null {
+    const value = of[member] ?? null;
+    if (value === null) return null;
+    if (!Array.isArray(value)) return this.refuse(member, "is no list of texts");
+    return value.map((one: unknown) =>
+      typeof one === "string" ? this.#filled(one, member) : this.refuse(member, "is no list of texts"),
+    );
+  }
+
+  textMap(of: Record<string, unknown>, member: string): Readonly<Record<string, string>> {
+    const value = of[member] ?? {};
+    if (!isRecord(value)) return this.refuse(member, "is no map of texts");
+    return Object.fromEntries(Object.keys(value).map((name) => [name, this.text(value, name) ?? ""]));
+  }
+
+  flag(of: Record<string, unknown>, member: string): boolean | null {
+    const value = of[member] ?? null;
+    return value === null || typeof value === "boolean" ? value : this.refuse(member, "is neither true nor false");
+  }
+
+  /** Puts variables of the environment, written as `${NAME}`, into the text. */
+  #filled(text: string, member: string): string {
+    return text.replaceAll(/\$\{(\w+)\}/g, (_whole, name: string) => {
+      return this.#environment[name] ?? this.refuse(member, `names the variable ${name}, which is not set`);
+    });
+  }
+}
+
+function problem(file: string, complaint: string): ConfigError {
+  return new ConfigError([`MCP_SERVERS_FILE ${file} ${complaint}.`]);
+}

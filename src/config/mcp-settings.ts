@@ -1,0 +1,50 @@
+import type { Setting } from "./setting.ts";
+
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+
+/** Which MCP servers are used, and for how long they are waited for. */
+export const MCP_SETTINGS = {
+  mcp: {
+    name: "MCP",
+    section: "Tools",
+    kind: "choice",
+    default: "on",
+    choices: ["on", "operator", "off"],
+    text: "Which MCP servers requests may use. on: any that EGRESS lets this server call, and those of MCP_SERVERS_FILE; operator: only those of MCP_SERVERS_FILE; off: none.",
+  },
+  mcpServersFile: {
+    name: "MCP_SERVERS_FILE",
+    section: "Tools",
+    kind: "path",
+    default: null,
+    text: "YAML file of the operator's own MCP servers, which requests name by their label. docs/tools.md describes it.",
+  },
+  mcpListTimeoutMs: {
+    name: "MCP_LIST_TIMEOUT_MS",
+    section: "Tools",
+    kind: "duration",
+    default: 15 * SECOND,
+    min: 1,
+    max: 10 * MINUTE,
+    text: "How long connecting to an MCP server and listing its tools may take.",
+  },
+  mcpCallTimeoutMs: {
+    name: "MCP_CALL_TIMEOUT_MS",
+    section: "Tools",
+    kind: "duration",
+    default: MINUTE,
+    min: 1,
+    max: 60 * MINUTE,
+    text: "How long an MCP server may take for one call. If it reports progress, five times as long.",
+  },
+  mcpToolsMax: {
+    name: "MCP_TOOLS_MAX",
+    section: "Tools",
+    kind: "integer",
+    default: 128,
+    min: 1,
+    max: 1000,
+    text: "Most tools of one MCP server that a model is offered. A server with more of them is refused unless allowed_tools of the request chooses some.",
+  },
+} as const satisfies Readonly<Record<string, Setting>>;
