@@ -132,7 +132,8 @@ export type ModelEvent =
   | { readonly type: "audio_transcript_delta"; readonly text: string }
   /** The sound is complete. */
   | { readonly type: "audio_done" }
-  | { readonly type: "usage"; readonly usage: ModelUsage }
+  /** `contextTokens`: if the answer took several turns, the tokens of the last one, its answer included. */
+  | { readonly type: "usage"; readonly usage: ModelUsage; readonly contextTokens?: number }
   | { readonly type: "finished"; readonly reason: "stop" | "length" | "content_filter" };
 
 /**

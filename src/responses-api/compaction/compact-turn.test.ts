@@ -7,7 +7,7 @@ import { beginAtCompaction } from "./begin-at-compaction.ts";
 import { compactTurn, type TurnCompaction } from "./compact-turn.ts";
 import { type CompactedContext, handleOf } from "./compacted-context.ts";
 
-const usage = (inputTokens: number): ModelEvent => ({
+const usage = (inputTokens: number): Extract<ModelEvent, { type: "usage" }> => ({
   type: "usage",
   usage: { inputTokens, cachedTokens: 0, cacheWriteTokens: 0, outputTokens: 10, reasoningTokens: 0 },
 });
@@ -69,6 +69,12 @@ test("a turn is unchanged below the threshold, when it is cut short, and when it
   const cut: ModelEvent = { type: "finished", reason: "length" };
   expect((await play([[says("Hi"), usage(500), cut]])).types).toEqual(["text_delta", "usage", "finished"]);
   expect((await play([[says("Hi"), usage(500)]])).types).toEqual(["text_delta", "usage"]);
+});
+
+test("an answer of several turns counts with its last one, since each repeats the context", async () => {
+  const counted = (contextTokens: number): ModelEvent => ({ ...usage(500), contextTokens });
+  expect((await play([[says("Hi"), counted(99), stops]])).types).not.toContain("compaction");
+  expect((await play([[says("Hi"), counted(100), stops]])).types).toContain("compaction");
 });
 
 test("without counts from the model server, estimates of input and answer decide", async () => {

@@ -1,9 +1,10 @@
 import { estimateTokens } from "../../runs/index.ts";
-import type { ModelEvent, ModelRequest, ModelUsage } from "../../runs/ports.ts";
+import type { ModelEvent, ModelRequest } from "../../runs/ports.ts";
 import { AnswerItems } from "./answer-items.ts";
 import type { CompactedContext } from "./compacted-context.ts";
 import { readSummary, type Summary } from "./summary-turn.ts";
 
+type Usage = Extract<ModelEvent, { type: "usage" }>;
 type Turn = AsyncIterable<readonly ModelEvent[]>;
 
 /** The settings and functions for the compaction of one turn. */
@@ -29,11 +30,11 @@ export interface TurnCompaction {
 export async function* compactTurn(turn: Turn, compaction: TurnCompaction): AsyncGenerator<readonly ModelEvent[]> {
   const answer = new AnswerItems();
   const held: ModelEvent[] = [];
-  let usage: ModelUsage | null = null;
+  let usage: Usage | null = null;
   for await (const batch of turn) {
     const shown: ModelEvent[] = [];
     for (const event of batch) {
-      if (event.type === "usage") usage = event.usage;
+      if (event.type === "usage") usage = event;
       if (event.type === "finished") held.push(event);
       else shown.push(answer.add(event));
     }
@@ -62,8 +63,8 @@ export async function* turnIntoCompaction(
   ];
 }
 
-function contextTokens(usage: ModelUsage | null, answer: AnswerItems, compaction: TurnCompaction): number {
-  if (usage !== null) return usage.inputTokens + usage.outputTokens;
+function contextTokens(counted: Usage | null, answer: AnswerItems, compaction: TurnCompaction): number {
+  if (counted !== null) return counted.contextTokens ?? counted.usage.inputTokens + counted.usage.outputTokens;
   return compaction.inputTokensEstimate + estimateTokens(answer.characters);
 }
 

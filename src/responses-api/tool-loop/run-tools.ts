@@ -182,7 +182,9 @@ class ToolLoop {
 
   #finish(reason: Finish): void {
     const place = this.#line.take();
-    place.add({ type: "usage", usage: this.#usage.total }, { type: "finished", reason });
+    const { total, last } = this.#usage;
+    const contextTokens = last.inputTokens + last.outputTokens;
+    place.add({ type: "usage", usage: total, contextTokens }, { type: "finished", reason });
     place.close();
   }
 
