@@ -1,6 +1,7 @@
 import { setImmediate } from "node:timers";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
+import { ShortLivedMap } from "../../base/short-lived-map.ts";
 import { StoreStopped } from "../../runs/ports.ts";
 import type { WriteJob } from "../runs/commit-plan.ts";
 import { sizeOfJob } from "../runs/event-log.ts";
@@ -35,7 +36,7 @@ export function storeThread(): ThreadConnection {
 /** One store thread, and the calls that wait for its answers. */
 export class ThreadConnection {
   readonly #worker: Worker;
-  readonly #waiting = new Map<number, WaitingCall>();
+  #waiting = new ShortLivedMap<number, WaitingCall>();
   #outgoing: (SentRequest | TextPiece)[] = [];
   #lastId = 0;
   #fault: unknown = null;
@@ -127,7 +128,7 @@ export class ThreadConnection {
     const { promise, resolve, reject } = Promise.withResolvers<Answer>();
     if (this.#waiting.size === 0) this.#worker.ref();
     this.#lastId += 1;
-    this.#waiting.set(this.#lastId, { resolve, reject });
+    this.#waiting.add(this.#lastId, { resolve, reject });
     if (this.#outgoing.push({ id: this.#lastId, store, name, args }) === 1) setImmediate(() => this.send());
     return promise;
   }
@@ -143,7 +144,7 @@ export class ThreadConnection {
   #rejectAll(): void {
     this.#hasEnded = true;
     for (const { reject } of this.#waiting.values()) reject(stopped());
-    this.#waiting.clear();
+    this.#waiting = new ShortLivedMap();
   }
 }
 
