@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { eachInSlices, mapInSlices } from "./slices.ts";
+import { eachInSlices, mapInSlices, Slices } from "./slices.ts";
 
 /** Keeps the thread busy for this time. */
 function compute(ms: number): void {
@@ -33,4 +33,15 @@ test("a short list takes no turn, and what fails is told", async () => {
   expect(await turnsDuring(mapInSlices([1, 2], (element) => element * 2))).toBe(0);
   expect(await mapInSlices([1, 2], (element, index) => element * 2 + index)).toEqual([2, 5]);
   await expect(mapInSlices([1], () => JSON.parse("{"))).rejects.toThrow(SyntaxError);
+});
+
+test("computations that follow each other in one turn share the time of one slice", async () => {
+  const steps = async (): Promise<void> => {
+    for (let pass = 0; pass < 6; pass += 1) {
+      const slices = new Slices();
+      compute(2);
+      await slices.pause();
+    }
+  };
+  expect(await turnsDuring(steps())).toBeGreaterThan(1);
 });

@@ -1,19 +1,29 @@
 /** The longest time to compute without a turn of the event loop. */
 const SLICE_MS = 4;
 
+/** A slice that lasts this long counts towards its turn. Shorter ones never wait, so that small requests do not. */
+const COUNTED_MS = 0.25;
+
 const waiting: (() => void)[] = [];
 let isDue = false;
+/** When the first slice of this turn began that counts; null if none does. */
+let turnStartedAt: number | null = null;
 
 /**
  * Cuts long computations into slices, and lets the event loop serve others in between. All computations in the process
- * share the loop: one slice runs per turn, however many computations wait.
+ * share the loop: those of one turn share the time of one slice, and one that waits goes on per turn.
  */
 export class Slices {
   #startedAt = performance.now();
 
-  /** Whether the slice is used up. Cheap enough to ask after every step. */
+  /** Whether the slice is used up, or the turn by slices before it. Cheap enough to ask after every step. */
   get isOver(): boolean {
-    return performance.now() - this.#startedAt >= SLICE_MS;
+    const now = performance.now();
+    const lasted = now - this.#startedAt;
+    if (lasted < COUNTED_MS) return false;
+    if (lasted >= SLICE_MS) return true;
+    turnStartedAt ??= startTurn(this.#startedAt);
+    return now - turnStartedAt >= SLICE_MS;
   }
 
   /** Waits for the next slice if this one is used up. Undefined, which awaits cheaply, if there is time left. */
@@ -57,11 +67,21 @@ export async function mapInSlices<T, R>(
   return results;
 }
 
+function startTurn(at: number): number {
+  setImmediate(endTurn);
+  return at;
+}
+
+function endTurn(): void {
+  turnStartedAt = null;
+}
+
 function wakeLater(): void {
   if (isDue) return;
   isDue = true;
   setImmediate(() => {
     isDue = false;
+    endTurn(); // What is woken begins a turn, though the callback that ends the last one may come later.
     waiting.shift()?.();
     if (waiting.length > 0) wakeLater();
   });

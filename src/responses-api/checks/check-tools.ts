@@ -1,4 +1,5 @@
 import type { CreateResponseRequest, Tool } from "../../../generated/responses-api/types.ts";
+import { mapInSlices } from "../../base/limits/slices.ts";
 import { echoClientTool } from "../create/echo-tools.ts";
 import {
   invalidFunctionParameters,
@@ -13,8 +14,8 @@ import { strictnessFault } from "./strict-schema.ts";
  * The tools as the response echoes them. Throws if this server does not support a tool, or if a strict tool's schema
  * breaks the rules of `strict`.
  */
-export function acceptedTools(request: CreateResponseRequest): readonly Tool[] {
-  return (request.tools ?? []).map((tool, index) => {
+export async function acceptedTools({ tools }: CreateResponseRequest): Promise<readonly Tool[]> {
+  return await mapInSlices(tools ?? [], (tool, index) => {
     const echo = echoClientTool(tool);
     if (echo === null)
       throw unsupportedParameter(`tools[${index}]`, `Tools of type '${tool.type}' are not available on this server.`);

@@ -65,7 +65,8 @@ async function prepareHeld(
   const history = await loadHistory(services, caller, sent);
   await slices.pause();
   if (generate) checkSomethingToAnswer(sent, history);
-  const accepted = acceptedTools(sent);
+  const accepted = await acceptedTools(sent);
+  await slices.pause();
   checkTextFormat(sent);
   const speech = generate ? await settleSpeech(services, sent, signal) : null;
   const { items, context, places } = await resolveInput(services, owner, ids, { sent, history });
@@ -73,6 +74,7 @@ async function prepareHeld(
   const request = withConfiguration(sent, history, items);
   checkTextFormat(request);
   const tools = withJoinedTools(accepted, { context, places });
+  await slices.pause();
   checkToolChoice(request, tools);
   if (request.conversation != null) checkItemsNotRepeated(history, items);
   if (generate) checkMentionsJson(request, context);

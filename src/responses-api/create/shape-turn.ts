@@ -26,7 +26,7 @@ export async function shapeTurn(
   ids: IdStem,
 ): Promise<ShapedTurn> {
   const history = await loadHistory(services, caller, sent);
-  const accepted = acceptedTools(sent);
+  const accepted = await acceptedTools(sent);
   const { owner } = caller.principal;
   const { items, context, places } = await resolveInput(services, owner, ids, { sent, history });
   const request = withConfiguration(sent, history, items);

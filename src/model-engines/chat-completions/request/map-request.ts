@@ -1,5 +1,5 @@
 import { assertNever } from "../../../base/assert.ts";
-import { mapInSlices } from "../../../base/limits/slices.ts";
+import { mapInSlices, Slices } from "../../../base/limits/slices.ts";
 import type { ModelRequest } from "../../../runs/ports.ts";
 import type { BackendProfile } from "../profile.ts";
 import { arrangeMessages } from "./arrange-messages.ts";
@@ -23,13 +23,18 @@ export interface MappedRequest {
 /** Maps a turn to a chat-completions request. Throws `ModelError` for anything that cannot be expressed there. */
 export async function mapRequest(request: ModelRequest, profile: BackendProfile): Promise<MappedRequest> {
   const toolNames = new ToolNames();
+  const slices = new Slices();
   const steps = (await mapInSlices(request.items, readItem)).flat();
+  const messages = await arrangeMessages(request.instructions, steps, profile);
+  await slices.pause();
+  const tools = toolFields(request, toolNames);
+  await slices.pause();
   const body: ChatRequest = {
     model: request.model,
-    messages: await arrangeMessages(request.instructions, steps, profile),
+    messages,
     stream: true,
     stream_options: { include_usage: true }, // Most servers send no token counts without it.
-    ...toolFields(request, toolNames),
+    ...tools,
     ...textFields(request),
     ...samplingFields(request, profile),
     ...vendorFields(request, profile),
