@@ -44,6 +44,9 @@ export class Slices {
 /** How many steps are made before the time is looked at. */
 const STEPS_AT_ONCE = 16;
 
+/** How many quick tests are made before the time is looked at. */
+const TESTS_AT_ONCE = 256;
+
 /** Calls `act` for each element in order. Long lists take several turns of the event loop. */
 export async function eachInSlices<T>(
   list: readonly T[],
@@ -65,6 +68,23 @@ export async function mapInSlices<T, R>(
   const results: R[] = [];
   await eachInSlices(list, (element, index) => results.push(map(element, index)), slices);
   return results;
+}
+
+/** Whether `test` holds for any element. Long lists take several turns of the event loop. */
+export async function anyInSlices<T extends object>(
+  list: readonly T[],
+  test: (element: T) => boolean,
+): Promise<boolean> {
+  const slices = new Slices();
+  for (let start = 0; start < list.length; start += TESTS_AT_ONCE) {
+    const end = Math.min(start + TESTS_AT_ONCE, list.length);
+    for (let index = start; index < end; index += 1) {
+      const element = list[index];
+      if (element !== undefined && test(element)) return true;
+    }
+    if (slices.isOver) await slices.next();
+  }
+  return false;
 }
 
 function startTurn(at: number): number {

@@ -7,8 +7,8 @@ import type { WriteJob } from "../runs/commit-plan.ts";
 import { sizeOfJob } from "../runs/event-log.ts";
 import type { DatabaseCalls } from "./database-calls.ts";
 import type { DatabaseOptions } from "./database-owner.ts";
-import { PIECE_CHARACTERS, piecesOf, withoutLongTexts } from "./long-texts.ts";
-import { type CallAnswer, errorOf, type SentRequest, type TextPiece } from "./messages.ts";
+import { elementsOf, PIECE_CHARACTERS, piecesOf, type SentAhead, withoutLong } from "./long-texts.ts";
+import { type CallAnswer, errorOf, type ListPiece, type SentRequest, type TextPiece } from "./messages.ts";
 import type { OwnWorkers } from "./own-workers.ts";
 
 type Result<Name extends keyof DatabaseCalls> = Awaited<ReturnType<DatabaseCalls[Name]>>;
@@ -37,7 +37,7 @@ export function storeThread(): ThreadConnection {
 export class ThreadConnection {
   readonly #worker: Worker;
   #waiting = new ShortLivedMap<number, WaitingCall>();
-  #outgoing: (SentRequest | TextPiece)[] = [];
+  #outgoing: (SentRequest | TextPiece | ListPiece)[] = [];
   #lastId = 0;
   #fault: unknown = null;
   #hasEnded = false;
@@ -83,15 +83,28 @@ export class ThreadConnection {
     return this.#request(store, name, args);
   }
 
-  /** Sends the jobs at once, because they were gathered before; long texts of theirs over several turns, ahead. */
+  /** Sends the jobs at once, because they were gathered before; what is long in them over several turns, ahead. */
   async commit(store: number, jobs: readonly WriteJob[]): Promise<Result<"commit">> {
     const size = jobs.reduce((sum, job) => sum + sizeOfJob(job), 0);
-    const texts: string[] = [];
-    const short = size <= PIECE_CHARACTERS ? jobs : withoutLongTexts(jobs, texts);
-    if (texts.length > 0) await this.#sendTexts(store, texts);
+    const ahead: SentAhead = { texts: [], lists: [] };
+    const short = size <= PIECE_CHARACTERS ? jobs : withoutLong(jobs, ahead);
+    await this.#sendLists(store, ahead); // First, because it finds texts.
+    if (ahead.texts.length > 0) await this.#sendTexts(store, ahead.texts);
     const outcomes = this.#request<Result<"commit">>(store, "commit", [short]);
     this.send();
     return await outcomes;
+  }
+
+  async #sendLists(store: number, ahead: SentAhead): Promise<void> {
+    for (const list of ahead.lists) {
+      let isFirst = true;
+      for (const elements of elementsOf(list, ahead)) {
+        this.#outgoing.push({ store, name: "list", elements, isFirst });
+        isFirst = false;
+        this.send();
+        await nextTurn();
+      }
+    }
   }
 
   async #sendTexts(store: number, texts: readonly string[]): Promise<void> {

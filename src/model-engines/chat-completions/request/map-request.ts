@@ -1,9 +1,10 @@
 import { assertNever } from "../../../base/assert.ts";
-import { mapInSlices, Slices } from "../../../base/limits/slices.ts";
+import { eachInSlices, Slices } from "../../../base/limits/slices.ts";
 import type { ModelRequest } from "../../../runs/ports.ts";
 import type { BackendProfile } from "../profile.ts";
 import { arrangeMessages } from "./arrange-messages.ts";
 import type { ChatRequest, ChatResponseFormat } from "./chat-wire.ts";
+import type { HistoryStep } from "./history.ts";
 import { mapToolChoice } from "./map-tool-choice.ts";
 import { mapTools } from "./map-tools.ts";
 import { readItem } from "./read-items.ts";
@@ -24,7 +25,12 @@ export interface MappedRequest {
 export async function mapRequest(request: ModelRequest, profile: BackendProfile): Promise<MappedRequest> {
   const toolNames = new ToolNames();
   const slices = new Slices();
-  const steps = (await mapInSlices(request.items, readItem)).flat();
+  const steps: HistoryStep[] = [];
+  await eachInSlices(request.items, (item, position) => {
+    const read = readItem(item, position);
+    if ("type" in read) steps.push(read);
+    else steps.push(...read);
+  });
   const messages = await arrangeMessages(request.instructions, steps, profile);
   await slices.pause();
   const tools = toolFields(request, toolNames);
