@@ -52,7 +52,10 @@ export interface RunStart {
 }
 
 /** The parts that a run needs until it ends. */
-export type LastingStart = Omit<RunStart, "ask" | "opened">;
+export interface LastingStart extends Pick<RunStart, "plan" | "log" | "signal" | "now" | "onFault"> {
+  readonly onEnd?: RunStart["onEnd"] | undefined;
+  readonly watch?: RunStart["watch"] | undefined;
+}
 
 /** How a run was left here. */
 export type RunOutcome =

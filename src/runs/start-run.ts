@@ -150,7 +150,6 @@ function driverOf(start: RunStart, { nextNumber, state }: { nextNumber: number; 
 }
 
 /** All but what holds the whole context, because a run may be long. */
-function lastingPartsOf(start: RunStart): LastingStart {
-  const { ask: _asked, opened: _stored, ...lasting } = start;
-  return lasting;
+function lastingPartsOf({ plan, log, signal, now, onFault, onEnd, watch }: RunStart): LastingStart {
+  return { plan, log, signal, now, onFault, onEnd, watch };
 }

@@ -25,14 +25,14 @@ test("a long list is worked on in order, with turns of the event loop in between
     compute(0.5);
     seen.push(element);
   });
-  expect(await turnsDuring(work)).toBeGreaterThan(3);
+  expect(await turnsDuring(Promise.resolve(work))).toBeGreaterThan(3);
   expect(seen).toEqual(list);
 });
 
 test("a short list takes no turn, and what fails is told", async () => {
-  expect(await turnsDuring(mapInSlices([1, 2], (element) => element * 2))).toBe(0);
+  expect(await turnsDuring(Promise.resolve(mapInSlices([1, 2], (element) => element * 2)))).toBe(0);
   expect(await mapInSlices([1, 2], (element, index) => element * 2 + index)).toEqual([2, 5]);
-  await expect(mapInSlices([1], () => JSON.parse("{"))).rejects.toThrow(SyntaxError);
+  await expect(async () => await mapInSlices([1], () => JSON.parse("{"))).rejects.toThrow(SyntaxError);
 });
 
 test("computations that follow each other in one turn share the time of one slice", async () => {

@@ -47,8 +47,22 @@ const STEPS_AT_ONCE = 16;
 /** How many quick tests are made before the time is looked at. */
 const TESTS_AT_ONCE = 256;
 
-/** Calls `act` for each element in order. Long lists take several turns of the event loop. */
-export async function eachInSlices<T>(
+/**
+ * Calls `act` for each element in order. Long lists take several turns of the event loop; short ones are done when this
+ * returns, without a promise.
+ */
+export function eachInSlices<T>(
+  list: readonly T[],
+  act: (element: T, index: number) => void,
+  slices?: Slices,
+): Promise<void> | undefined {
+  if (list.length >= STEPS_AT_ONCE) return eachOfMany(list, act, slices);
+  let index = 0;
+  for (const element of list) act(element, index++);
+  return undefined;
+}
+
+async function eachOfMany<T>(
   list: readonly T[],
   act: (element: T, index: number) => void,
   slices = new Slices(),
@@ -59,15 +73,15 @@ export async function eachInSlices<T>(
   }
 }
 
-/** The results of `map` for each element. Long lists take several turns of the event loop. */
-export async function mapInSlices<T, R>(
+/** The results of `map` for each element, in the same way. */
+export function mapInSlices<T, R>(
   list: readonly T[],
   map: (element: T, index: number) => R,
   slices?: Slices,
-): Promise<R[]> {
+): Promise<R[]> | R[] {
   const results: R[] = [];
-  await eachInSlices(list, (element, index) => results.push(map(element, index)), slices);
-  return results;
+  const mapping = eachInSlices(list, (element, index) => results.push(map(element, index)), slices);
+  return mapping === undefined ? results : mapping.then(() => results);
 }
 
 /** Whether `test` holds for any element. Long lists take several turns of the event loop. */

@@ -46,7 +46,7 @@ export async function prepareRun(
   await checkAvailability(request, services.engineKind);
   checkBackground(request);
   checkCompaction(request);
-  await slices.pause();
+  if (slices.isOver) await slices.next();
   const ids = newIdStem(createdAt, stemKey(request));
   const hold = await holdConversation(services, caller.principal.owner, request, idFromStem("resp", ids, 0));
   return { ...(await hold.during(() => prepareHeld(services, caller, request, ids))), hold };
@@ -63,26 +63,26 @@ async function prepareHeld(
   const { owner } = principal;
   const slices = new Slices(); // Lets other requests run between long steps.
   const history = await loadHistory(services, caller, sent);
-  await slices.pause();
+  if (slices.isOver) await slices.next();
   if (generate) checkSomethingToAnswer(sent, history);
   const accepted = await acceptedTools(sent);
-  await slices.pause();
+  if (slices.isOver) await slices.next();
   checkTextFormat(sent);
   const speech = generate ? await settleSpeech(services, sent, signal) : null;
   const { items, context, places } = await resolveInput(services, owner, ids, { sent, history });
-  await slices.pause();
+  if (slices.isOver) await slices.next();
   const request = withConfiguration(sent, history, items);
   checkTextFormat(request);
   const tools = withJoinedTools(accepted, { context, places });
-  await slices.pause();
+  if (slices.isOver) await slices.next();
   checkToolChoice(request, tools);
   if (request.conversation != null) checkItemsNotRepeated(history, items);
   if (generate) checkMentionsJson(request, context);
   checkModelName(request.model);
-  await slices.pause();
+  if (slices.isOver) await slices.next();
   const response = firstSnapshot(request, tools, idFromStem("resp", ids, 0), ids.createdAt);
   const shaped = modelRequest(request, response, await shapeContext(services, caller, context, places));
-  await slices.pause();
+  if (slices.isOver) await slices.next();
   const asked = await fitTurn(services, request, shaped, signal).catch(rethrowModelError);
   const task: RunTask = {
     ids,
@@ -93,7 +93,7 @@ async function prepareHeld(
     speech,
     compaction: generate ? await planCompaction(services, request, signal) : null,
   };
-  await slices.pause();
+  if (slices.isOver) await slices.next();
   const isBackground = response.background === true;
   return {
     task,

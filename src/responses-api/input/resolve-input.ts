@@ -47,11 +47,11 @@ export async function resolveInput(
   const all = [...history, ...items];
   const isHistoryUnique = conversationIdOf(sent) !== null;
   const unique = (await hasRepeats(history, items, isHistoryUnique)) ? await withoutRepeats(all) : all;
-  await slices.pause();
+  if (slices.isOver) await slices.next();
   const compacted = beginAtCompaction(unique, (sealed) => openCompaction(sealed, services.sealer, sealScope(owner)));
-  await slices.pause();
+  if (slices.isOver) await slices.next();
   const context = await pairCalls(compacted);
-  await slices.pause();
+  if (slices.isOver) await slices.next();
   return { items, context, places: await placesOf(context, items) };
 }
 

@@ -32,9 +32,9 @@ export async function mapRequest(request: ModelRequest, profile: BackendProfile)
     else steps.push(...read);
   });
   const messages = await arrangeMessages(request.instructions, steps, profile);
-  await slices.pause();
+  if (slices.isOver) await slices.next();
   const tools = toolFields(request, toolNames);
-  await slices.pause();
+  if (slices.isOver) await slices.next();
   const body: ChatRequest = {
     model: request.model,
     messages,
