@@ -86,7 +86,7 @@ export class StoredEventLog implements EventLog {
       conversation: endInConversation(end.response),
       inputItems: isSmall(inputItems) ? inputItems.map(itemTextOf) : await itemTextsOf(inputItems),
       outputItems: end.outputItems.map(itemTextOf),
-      events: packEvents(events),
+      events: packEvents(events, end.response),
     };
     requireWritten(await this.#queue.add(job, "urgent"));
   }
