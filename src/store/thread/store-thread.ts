@@ -9,6 +9,7 @@ import {
   type ListPiece,
   messageOfError,
   type OpenRequest,
+  type SentRequest,
   type StoreRequest,
   type TextPiece,
 } from "./messages.ts";
@@ -26,17 +27,19 @@ function answer(next: CallAnswer<unknown>): void {
 }
 
 function sendAnswers(): void {
+  if (answers.length === 0) return;
   port.postMessage(answers);
   answers = [];
 }
 
-async function settle(id: number, work: Promise<unknown>): Promise<void> {
+async function settle(id: number, name: SentRequest["name"], work: Promise<unknown>): Promise<void> {
   answer(
     await work.then(
       (result): CallAnswer<unknown> => ({ id, ok: true, result }),
       (error: unknown): CallAnswer<unknown> => ({ id, ok: false, error: messageOfError(error) }),
     ),
   );
+  if (name === "commit") sendAnswers(); // It answers many callers, and should not wait for the next commit.
 }
 
 function call(owner: DatabaseOwner, { name, args }: CallRequest): Promise<unknown> {
@@ -127,7 +130,7 @@ async function callStore(request: CallRequest): Promise<unknown> {
 function receive(request: StoreRequest): void {
   if (request.name === "text") takePiece(request);
   else if (request.name === "list") takeElements(request);
-  else void settle(request.id, request.name === "open" ? open(request.args) : callStore(request));
+  else void settle(request.id, request.name, request.name === "open" ? open(request.args) : callStore(request));
 }
 
 port.on("message", (requests: readonly StoreRequest[]) => {

@@ -38,6 +38,7 @@ export class ThreadConnection {
   readonly #worker: Worker;
   #waiting = new ShortLivedMap<number, WaitingCall>();
   #outgoing: (SentRequest | TextPiece | ListPiece)[] = [];
+  #sendingAhead: Promise<void> | null = null;
   #lastId = 0;
   #fault: unknown = null;
   #hasEnded = false;
@@ -88,11 +89,20 @@ export class ThreadConnection {
     const size = jobs.reduce((sum, job) => sum + sizeOfJob(job), 0);
     const ahead: SentAhead = { texts: [], lists: [] };
     const short = size <= PIECE_CHARACTERS ? jobs : withoutLong(jobs, ahead);
-    await this.#sendLists(store, ahead); // First, because it finds texts.
-    if (ahead.texts.length > 0) await this.#sendTexts(store, ahead.texts);
+    while (this.#sendingAhead !== null) await this.#sendingAhead; // Nothing may come between it and its commit.
+    if (ahead.texts.length + ahead.lists.length > 0) {
+      this.#sendingAhead = this.#sendAhead(store, ahead);
+      await this.#sendingAhead;
+      this.#sendingAhead = null;
+    }
     const outcomes = this.#request<Result<"commit">>(store, "commit", [short]);
     this.send();
     return await outcomes;
+  }
+
+  async #sendAhead(store: number, ahead: SentAhead): Promise<void> {
+    await this.#sendLists(store, ahead); // First, because it finds texts.
+    if (ahead.texts.length > 0) await this.#sendTexts(store, ahead.texts);
   }
 
   async #sendLists(store: number, ahead: SentAhead): Promise<void> {
