@@ -61,10 +61,13 @@ export async function startRun(start: RunStart): Promise<LiveRun> {
   await settledWithin(turn, start.acceptWaitMs);
   const { driver, feed } = driverOf(start, { nextNumber: 0, state: initialState(plan) });
   const live = feed.subscribe();
-  await driver.open(start.opened, { type: "accepted" });
+  const opening = driver.open(start.opened, { type: "accepted" });
+  if (log === null) await opening;
+  const ended = driver.drive(() => turn, opening);
+  await opening;
   const responseId = plan.response.id;
   const events = readEvents({ responseId, log, live, isLiveFromStart: true }, -1);
-  return { responseId, events, subscribe: () => feed.subscribe(), ended: driver.drive(() => turn) };
+  return { responseId, events, subscribe: () => feed.subscribe(), ended };
 }
 
 /**
