@@ -99,7 +99,7 @@ async function abort({ serverUrl, server }: Bench): Promise<void> {
 /** Shows memory and files over time under all kinds of load, and counts errors. Sets the exit code if it finds any. */
 export async function measureEndurance(): Promise<void> {
   console.log(`\nendurance: ${SECONDS} s of ${CLIENTS.map(({ name, many }) => `${many} x ${name}`).join(", ")}`);
-  await withServer({ tokens: 200, perWrite: 4 }, endure, { RESPONSES_TTL: KEPT_FOR });
+  await withServer({ tokens: 200, perWrite: 4 }, endure, { env: { RESPONSES_TTL: KEPT_FOR } });
 }
 
 async function endure(bench: Bench): Promise<void> {

@@ -1,16 +1,13 @@
-import { existsSync, readFileSync, rmSync } from "node:fs";
-import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
+import { rmSync } from "node:fs";
 import { checkOutBase } from "./base-checkout.ts";
 import { LoadGenerator } from "./load-generator.ts";
+import { PROBE_FLAGS, takeReport } from "./probe-report.ts";
 import type { Probed } from "./probed.ts";
 import { type Server, startServer, startUpstream, THIS_TREE, type Upstream } from "./servers.ts";
 import { serverSide } from "./sides.ts";
 
 const LOADS = 3;
 const STORAGE_MS_MAX = 5;
-const POLL_MS = 20;
-const PROBE = join(import.meta.dirname, "probe.ts");
 
 /** Measures how long the event loop of the server is held under load, and how much of it is SQLite's. */
 export async function measureLoopDelay(): Promise<void> {
@@ -32,8 +29,7 @@ export async function measureLoopDelay(): Promise<void> {
 
 async function probe(root: string, upstream: Upstream): Promise<Probed> {
   const file = `/tmp/antiphon-loop-${process.pid}.json`;
-  const nodeFlags = ["--import", PROBE];
-  const server = await startServer({ root, upstream, nodeFlags, env: { LOOP_PROBE_FILE: file } });
+  const server = await startServer({ root, upstream, nodeFlags: PROBE_FLAGS, env: { LOOP_PROBE_FILE: file } });
   const loads = { json: new LoadGenerator(), streams: new LoadGenerator() };
   try {
     await loadUp(server, loads); // Warm-up.
@@ -58,15 +54,6 @@ async function loadUp(server: Server, { json, streams }: Loads): Promise<void> {
   const answers = { shape: { tokens: 20, perWrite: 20 }, isStreamed: false, count: 2000, atOnce: 16 };
   const long = { shape: { tokens: 2000, perWrite: 4 }, count: 128, atOnce: 64 };
   await Promise.all([json.performWell(side.job(answers)), streams.performWell(side.job(long))]);
-}
-
-/** Asks the probe for its report, which also starts a new one. */
-async function takeReport({ pid }: Server, file: string): Promise<Probed> {
-  rmSync(file, { force: true });
-  process.kill(pid, "SIGUSR2");
-  while (!existsSync(file)) await sleep(POLL_MS);
-  await sleep(POLL_MS); // Until it is written.
-  return JSON.parse(readFileSync(file, "utf8"));
 }
 
 function print(name: string, probed: Probed): Probed {

@@ -9,6 +9,9 @@ import type { Probed } from "./probed.ts";
  * writes what it measured since the last one into the file that `LOOP_PROBE_FILE` names.
  */
 const RESOLUTION_MS = 1;
+/** How often the processor time of the thread is read. A longer interval means that one turn of the loop held it. */
+const CPU_READ_EVERY_MS = 1;
+const MICROSECONDS_PER_MS = 1e3;
 const NANOSECONDS_PER_MS = 1e6;
 const CALLS = {
   database: ["exec", "prepare"],
@@ -17,6 +20,7 @@ const CALLS = {
 
 const sqlite = { calls: 0, longestMs: 0, totalMs: 0 };
 const collections = { longestMs: 0, totalMs: 0 };
+const pieces = { longestMs: 0, totalMs: 0 };
 
 function note(figures: { longestMs: number; totalMs: number }, ms: number): void {
   figures.longestMs = Math.max(figures.longestMs, ms);
@@ -45,7 +49,24 @@ function report(delay: ReturnType<typeof monitorEventLoopDelay>): Probed {
     delayMs: { p50: quantile(0.5), p90: quantile(0.9), p99: quantile(0.99), p999: quantile(0.999), max: quantile(1) },
     sqlite,
     collections,
+    pieces,
   };
+}
+
+/** The processor time of this thread until now, in milliseconds. */
+function cpuMs(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / MICROSECONDS_PER_MS;
+}
+
+/** Notes the processor time between two ticks of a timer, which no turn of the loop can exceed. */
+function watchPieces(): void {
+  let before = cpuMs();
+  setInterval(() => {
+    const now = cpuMs();
+    note(pieces, now - before);
+    before = now;
+  }, CPU_READ_EVERY_MS).unref();
 }
 
 function start(file: string): void {
@@ -56,11 +77,13 @@ function start(file: string): void {
   }).observe({ entryTypes: ["gc"] });
   const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   delay.enable();
+  watchPieces();
   process.on("SIGUSR2", () => {
     writeFileSync(file, JSON.stringify(report(delay)));
     delay.reset();
     Object.assign(sqlite, { calls: 0, longestMs: 0, totalMs: 0 });
     Object.assign(collections, { longestMs: 0, totalMs: 0 });
+    Object.assign(pieces, { longestMs: 0, totalMs: 0 });
   });
 }
 

@@ -9,6 +9,8 @@ export interface Probed {
     readonly max: number;
   };
   readonly sqlite: { readonly calls: number; readonly longestMs: number; readonly totalMs: number };
+  /** Processor time of the thread in one turn of the event loop, garbage collections on this thread included. */
+  readonly pieces: { readonly longestMs: number; readonly totalMs: number };
   /** Of garbage. */
   readonly collections: { readonly longestMs: number; readonly totalMs: number };
 }

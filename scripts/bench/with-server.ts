@@ -1,4 +1,4 @@
-import { type Server, startServer, startUpstream, THIS_TREE } from "./servers.ts";
+import { type Server, type ServerOptions, startServer, startUpstream, THIS_TREE } from "./servers.ts";
 import { modelName, type UpstreamShape } from "./upstream-shape.ts";
 
 /** An upstream and the server of this checkout in front of it, with calls that need no speed. */
@@ -21,10 +21,10 @@ export interface Bench {
 export async function withServer(
   shape: Partial<UpstreamShape>,
   use: (bench: Bench) => Promise<void>,
-  env: Readonly<Record<string, string>> = {},
+  options: Pick<ServerOptions, "env" | "nodeFlags"> = {},
 ): Promise<void> {
   const upstream = await startUpstream();
-  const server = await startServer({ root: THIS_TREE, upstream, env });
+  const server = await startServer({ root: THIS_TREE, upstream, ...options });
   try {
     await use(callsOf(server, `http://127.0.0.1:${upstream.port}/v1`, modelName(shape)));
   } finally {

@@ -1,5 +1,7 @@
 import { randomFillSync } from "node:crypto";
 
+const MS_PER_S = 1000;
+
 /**
  * The part that the ids of one response and its items share: 16 hex digits of key, `00`, and the creation time in Unix
  * seconds. Clients treat ids as opaque.
@@ -8,14 +10,15 @@ export interface IdStem {
   readonly key: string;
   readonly createdAt: number;
   /**
-   * 16 random hex digits. With a counter of 8 digits they end each item's id, so that ids need no clock and no random
-   * numbers.
+   * 16 hex digits: the first three are the millisecond of the second, the others are random. With a counter of 8 digits
+   * they end each item's id, so that ids need no clock and no random numbers.
    */
   readonly seed: string;
 }
 
+/** With the millisecond in them, ids of one second are in the order of time too, so new ones are last in an index. */
 export function newIdStem(createdAt: number, key: string = randomHex(16)): IdStem {
-  return { key, createdAt, seed: randomHex(16) };
+  return { key, createdAt, seed: hex(Date.now() % MS_PER_S, 3) + randomHex(14).slice(1) };
 }
 
 /**

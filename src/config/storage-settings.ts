@@ -42,10 +42,10 @@ export const STORAGE_SETTINGS = {
     name: "EVENT_COMMIT_INTERVAL_MS",
     section: "Storage",
     kind: "duration",
-    default: 2,
+    default: 0,
     min: 0,
     max: SECOND,
-    text: "Shortest time between two commits of events. All runs share one commit in this time, and live readers may wait this long.",
+    text: "Shortest time between two commits of events, for slow disks. All runs share one commit in this time, and live readers may wait this long. With 0, events are committed at once, or with the next commit while others are under way.",
   },
   responsesTtlMs: {
     name: "RESPONSES_TTL",

@@ -266,6 +266,7 @@ export class StoreStopped extends RunLost {
  * reject with `RunLost` if this worker no longer holds the run.
  */
 export interface EventLog {
+  /** The run's first events may be appended before this has resolved. */
   open(run: OpenedRun, events: readonly RecordedEvent[]): Promise<void>;
   append(responseId: string, events: readonly RecordedEvent[]): Promise<void>;
   /** Appends events and replaces the stored snapshot; the run continues. */

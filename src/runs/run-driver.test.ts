@@ -1,10 +1,11 @@
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { verifies } from "../../tests/verifies.ts";
 import { openStore, type Store } from "../store/open-store.ts";
-import { type EventLog, ModelError, type ModelEvent, type Owner, type RecordedEvent } from "./ports.ts";
+import { type EventLog, ModelError, type ModelEvent, type Owner, type RecordedEvent, type RunWatch } from "./ports.ts";
 import { READER_LAG_CHARACTERS_MAX } from "./reading/live-feed.ts";
 import { readEvents } from "./reading/read-events.ts";
 import { aPlan, aResponse } from "./run.fixture.ts";
@@ -30,6 +31,18 @@ beforeEach(async () => {
   store = await openStore({ file: join(await mkdtemp(join(tmpdir(), "antiphon-runs-")), "test.db") });
 });
 afterEach(() => store.close());
+
+/** The log of a store, with members that can be replaced. */
+function eventLogOf({ events }: Store): EventLog {
+  return {
+    open: (run, first) => events.open(run, first),
+    append: (id, more) => events.append(id, more),
+    advance: (id, more, response) => events.advance(id, more, response),
+    close: (id, more, end) => events.close(id, more, end),
+    storeWhole: (run, all, end) => events.storeWhole(run, all, end),
+    read: (id, after) => events.read(id, after),
+  };
+}
 
 function begin(changes: Partial<RunStart>): Promise<LiveRun> {
   runs += 1;
@@ -161,15 +174,11 @@ describe("a stored run", () => {
 
 describe("a run whose storing fails", () => {
   function failing(method: "append" | "close"): EventLog {
-    const { events } = store;
+    const whole = eventLogOf(store);
     return {
-      open: (run, first) => events.open(run, first),
-      append:
-        method === "append" ? () => Promise.reject(new Error("disk full")) : (id, more) => events.append(id, more),
-      advance: (id, more, response) => events.advance(id, more, response),
+      ...whole,
+      append: (id, more) => (method === "append" ? Promise.reject(new Error("disk full")) : whole.append(id, more)),
       close: () => Promise.reject(new Error("disk full")),
-      storeWhole: (run, all, end) => events.storeWhole(run, all, end),
-      read: (id, after) => events.read(id, after),
     };
   }
 
@@ -186,6 +195,32 @@ describe("a run whose storing fails", () => {
       await run.ended;
     },
   );
+});
+
+test("a run that cannot be stored when it begins is refused, and told to nobody else", async () => {
+  const told: string[] = [];
+  const watch: RunWatch = {
+    trace: null,
+    began: () => told.push("began"),
+    said: () => {},
+    failed: () => told.push("failed"),
+    ended: () => told.push("ended"),
+    refused: () => told.push("refused"),
+    left: () => told.push("left"),
+  };
+  const log: EventLog = {
+    ...eventLogOf(store),
+    open: async () => {
+      await sleep(20); // The model speaks meanwhile.
+      throw new Error("disk full");
+    },
+  };
+  const onFault = (): unknown => told.push("fault");
+  const onEnd = (): unknown => told.push("end");
+  const begun = begin({ log, watch, onFault, onEnd, ask: async () => turn([says("Hi")], [says("Ho")], [stops]) });
+  await expect(begun).rejects.toThrow("disk full");
+  await sleep(20);
+  expect(told).toEqual(["began"]);
 });
 
 describe("a run that is not stored", () => {

@@ -52,7 +52,10 @@ export interface RunStart {
 }
 
 /** The parts that a run needs until it ends. */
-export type LastingStart = Omit<RunStart, "ask" | "opened">;
+export interface LastingStart extends Pick<RunStart, "plan" | "log" | "signal" | "now" | "onFault"> {
+  readonly onEnd?: RunStart["onEnd"] | undefined;
+  readonly watch?: RunStart["watch"] | undefined;
+}
 
 /** How a run was left here. */
 export type RunOutcome =
@@ -62,6 +65,8 @@ export type RunOutcome =
   | { readonly type: "left" }
   /** It is over, and nothing of it is stored. `fault` says why. */
   | { readonly type: "unstored"; readonly fault: unknown };
+
+const OPENED = Promise.resolve();
 
 /** Turns the model's batches, aborts and faults into signals, and records the events they make. */
 export class RunDriver {
@@ -79,10 +84,19 @@ export class RunDriver {
     await this.#recorder.open(opened, this.#step(first));
   }
 
-  /** Never rejects. */
-  drive(ask: RunStart["ask"]): Promise<RunOutcome> {
+  /**
+   * Asks the model and records its answer. Never rejects. If `open` is still under way, `opening` is its promise, and
+   * the first words are stored right behind the beginning. If it rejects, there is no run to tell of.
+   */
+  drive(ask: RunStart["ask"], opening: Promise<void> = OPENED): Promise<RunOutcome> {
+    const opened = opening.then(
+      () => null,
+      (fault: unknown): RunOutcome => ({ type: "unstored", fault }),
+    );
     return this.#reportFaults(async () => {
-      const last = await this.#runTurn(ask);
+      const last = await this.#runTurn(ask, opened);
+      const unopened = await opened;
+      if (unopened !== null) return unopened;
       return last === null ? this.#leave(this.#start.signal.reason) : await this.#end(transition(this.#state, last));
     });
   }
@@ -151,12 +165,12 @@ export class RunDriver {
   /**
    * Records the model's answer. Returns the signal that ends the run, or null if the run is no longer this worker's.
    */
-  async #runTurn(ask: RunStart["ask"]): Promise<RunSignal | null> {
+  async #runTurn(ask: RunStart["ask"], opened: Promise<RunOutcome | null>): Promise<RunSignal | null> {
     const { signal } = this.#start;
     try {
       if (!signal.aborted) await this.#recordTurn(await ask(signal));
     } catch (fault) {
-      if (fault instanceof RunLost) return null;
+      if (fault instanceof RunLost || (await opened) !== null) return null;
       if (!signal.aborted) return { type: "model_failed", failure: this.#failureOf(fault) };
     }
     if (signal.aborted) return stopSignal(signal);

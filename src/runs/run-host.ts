@@ -1,4 +1,5 @@
 import { ReaderTooSlow } from "../base/reader-too-slow.ts";
+import { ShortLivedMap } from "../base/short-lived-map.ts";
 import type { RecordedEvent } from "./ports.ts";
 import type { Subscription } from "./reading/live-feed.ts";
 import type { RunOutcome, RunStart } from "./run-driver.ts";
@@ -84,7 +85,7 @@ interface WaitingRun {
 /** The runs of this process. Limits how many run and wait, gives readers their events, and stops them. */
 export class RunHost {
   readonly #options: RunHostOptions;
-  readonly #hosted = new Map<string, HostedRun>();
+  readonly #hosted = new ShortLivedMap<string, HostedRun>();
   /** Runs that are being stored and will then wait in the queue. */
   readonly #entering = new Set<Promise<unknown>>();
   #queue: WaitingRun[] = [];
@@ -283,7 +284,7 @@ export class RunHost {
       resolve();
     };
     const hosted: HostedRun = { responseId, previousId, controller, run: null, ended: promise, end };
-    this.#hosted.set(responseId, hosted);
+    this.#hosted.add(responseId, hosted);
     return hosted;
   }
 

@@ -61,10 +61,13 @@ export async function startRun(start: RunStart): Promise<LiveRun> {
   await settledWithin(turn, start.acceptWaitMs);
   const { driver, feed } = driverOf(start, { nextNumber: 0, state: initialState(plan) });
   const live = feed.subscribe();
-  await driver.open(start.opened, { type: "accepted" });
+  const opening = driver.open(start.opened, { type: "accepted" });
+  if (log === null) await opening;
+  const ended = driver.drive(() => turn, opening);
+  await opening;
   const responseId = plan.response.id;
   const events = readEvents({ responseId, log, live, isLiveFromStart: true }, -1);
-  return { responseId, events, subscribe: () => feed.subscribe(), ended: driver.drive(() => turn) };
+  return { responseId, events, subscribe: () => feed.subscribe(), ended };
 }
 
 /**
@@ -150,7 +153,6 @@ function driverOf(start: RunStart, { nextNumber, state }: { nextNumber: number; 
 }
 
 /** All but what holds the whole context, because a run may be long. */
-function lastingPartsOf(start: RunStart): LastingStart {
-  const { ask: _asked, opened: _stored, ...lasting } = start;
-  return lasting;
+function lastingPartsOf({ plan, log, signal, now, onFault, onEnd, watch }: RunStart): LastingStart {
+  return { plan, log, signal, now, onFault, onEnd, watch };
 }

@@ -27,7 +27,9 @@ import { StoredQuota } from "./upkeep/storage-quota.ts";
  * The shortest time between two commits of appended events, in milliseconds. Live readers wait up to this long, and all
  * runs share a commit.
  */
-const COMMIT_INTERVAL_MS = 2;
+const COMMIT_INTERVAL_MS = 0;
+/** One is performed, and the next is already there when it is done. */
+const COMMITS_UNDER_WAY_MAX = 2;
 const LOCK_WAIT_MS = 10_000;
 const CONTEXT_BYTES_MAX = 64 * 1024 * 1024;
 /** How many characters one commit takes; further jobs wait for the next commit. */
@@ -81,6 +83,7 @@ export async function assembleStore(calls: DatabaseCalls, options: StoreOptions)
   const db = new Kysely<Database>({ dialect: remoteDialect(calls) });
   const queue = new CommitQueue<WriteJob, WriteOutcome>({
     commit: (jobs) => calls.commit(jobs),
+    underWayMax: COMMITS_UNDER_WAY_MAX,
     sizeOf: sizeOfJob,
     intervalMs: options.commitIntervalMs ?? COMMIT_INTERVAL_MS,
     commitSizeMax: COMMIT_CHARACTERS_MAX,

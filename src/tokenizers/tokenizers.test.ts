@@ -4,9 +4,10 @@ import o200k from "gpt-tokenizer/bpeRanks/o200k_base";
 import { describe, expect, test } from "vitest";
 import { cpuMsOf } from "../../tests/cpu-time.ts";
 import { verifies } from "../../tests/verifies.ts";
+import { pieces } from "./count-texts.ts";
 import { readImageSize } from "./image-size.ts";
 import { imageTokens } from "./image-tokens.ts";
-import { chooseEncoding, loadTokenizer, pieces } from "./tokenizer.ts";
+import { chooseEncoding, tokenizerFor } from "./tokenizer.ts";
 import { readVocabulary } from "./vocabulary.ts";
 
 const stays = new AbortController().signal;
@@ -37,7 +38,7 @@ test.each([
 
 describe("a tokenizer", () => {
   test("counts as the published encodings do", async () => {
-    const [newer, older] = [await loadTokenizer("gpt-4o"), await loadTokenizer("gpt-4")];
+    const [newer, older] = [tokenizerFor("gpt-4o"), tokenizerFor("gpt-4")];
     expect(await newer.count(["hello world"], stays)).toBe(2);
     expect(await older.count(["hello world"], stays)).toBe(2);
     expect(await older.count(["antidisestablishmentarianism"], stays)).toBe(6);
@@ -46,7 +47,7 @@ describe("a tokenizer", () => {
   });
 
   test("counts long text without a space quickly, and stops when its signal aborts", async () => {
-    const tokenizer = await loadTokenizer("gpt-4o");
+    const tokenizer = tokenizerFor("gpt-4o");
     const { ms, result } = await cpuMsOf(() => tokenizer.count(["a".repeat(1_000_000)], stays));
     expect(result).toBeGreaterThan(100_000);
     expect(ms).toBeLessThan(3000);
@@ -54,7 +55,7 @@ describe("a tokenizer", () => {
   });
 
   test("estimates text beyond its limit from the text before", async () => {
-    const tokenizer = await loadTokenizer("gpt-4o");
+    const tokenizer = tokenizerFor("gpt-4o");
     const counted = await tokenizer.count(["word ".repeat(1_600_000)], stays);
     expect(Math.abs(counted - 1_600_000)).toBeLessThan(2000);
   }, 20_000);
@@ -146,7 +147,7 @@ describe("counting the tokens of a hostile text", () => {
     "does not block the event loop: %s",
     async (_name, text) => {
       verifies("limits.work.counting-in-slices");
-      const tokenizer = await loadTokenizer("gpt-4o");
+      const tokenizer = tokenizerFor("gpt-4o");
       await tokenizer.count([text.slice(0, 1000)], stays);
       let turns = 0;
       let isDone = false;
@@ -166,7 +167,7 @@ describe("counting the tokens of a hostile text", () => {
 
   test("has an upper limit for all texts together", async () => {
     verifies("limits.work.counting-in-slices");
-    const tokenizer = await loadTokenizer("gpt-4o");
+    const tokenizer = tokenizerFor("gpt-4o");
     const texts = Array.from({ length: 60 }, () => "word ".repeat(200_000));
     const { ms, result } = await cpuMsOf(() => tokenizer.count(texts, stays));
     expect(Math.abs(result - 12_000_000)).toBeLessThan(20_000);

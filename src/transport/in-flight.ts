@@ -1,3 +1,5 @@
+import { ShortLivedMap } from "../base/short-lived-map.ts";
+
 /** One request or socket that a stopping server waits for. */
 export interface Flight {
   readonly signal: AbortSignal;
@@ -7,7 +9,9 @@ export interface Flight {
 
 /** All requests and sockets being served. A stopping server waits until there are none. */
 export class InFlight {
-  readonly #flights = new Set<Flight>();
+  /** By the numbers of their beginnings. */
+  readonly #flights = new ShortLivedMap<number, Flight>();
+  #begun = 0;
   readonly #whenEmpty = new Set<() => void>();
   readonly #stopping = new AbortController();
   #leaving = false;
@@ -32,12 +36,14 @@ export class InFlight {
 
   begin(): Flight {
     const controller = new AbortController();
+    this.#begun += 1;
+    const number = this.#begun;
     const flight: Flight = {
       signal: controller.signal,
       abort: (reason) => controller.abort(reason),
-      end: () => this.#end(flight),
+      end: () => this.#end(number),
     };
-    this.#flights.add(flight);
+    this.#flights.add(number, flight);
     return flight;
   }
 
@@ -50,7 +56,7 @@ export class InFlight {
   }
 
   abortAll(reason: Error): void {
-    for (const flight of this.#flights) flight.abort(reason);
+    for (const flight of this.#flights.values()) flight.abort(reason);
   }
 
   /** Resolves when nothing is being served, or after `ms` milliseconds. */
@@ -64,8 +70,8 @@ export class InFlight {
     this.#whenEmpty.delete(resolve);
   }
 
-  #end(flight: Flight): void {
-    this.#flights.delete(flight);
+  #end(number: number): void {
+    this.#flights.delete(number);
     if (this.#flights.size > 0) return;
     for (const resolve of this.#whenEmpty) resolve();
   }

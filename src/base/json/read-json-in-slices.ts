@@ -2,8 +2,8 @@ import { Slices } from "../limits/slices.ts";
 import { JsonAssembler } from "./json-assembler.ts";
 
 /** Longer texts, in bytes, should be read in slices: thousands of small values in them take milliseconds. */
-export const AT_ONCE_BYTES_MAX = 128 * 1024;
-const PIECE_BYTES = 128 * 1024;
+export const AT_ONCE_BYTES_MAX = 64 * 1024;
+const PIECE_BYTES = 64 * 1024;
 
 /**
  * Reads UTF-8 JSON of limited depth and size, given in chunks, in several turns of the event loop. The caller's turn is

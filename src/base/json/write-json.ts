@@ -1,10 +1,12 @@
 import { Slices } from "../limits/slices.ts";
 import { rememberedJson } from "./json-text.ts";
 
-/** Size in characters of a value that is written at once, and of the parts of larger values. */
+/** Weight of a value that is written at once, and of the parts of larger values: less than a millisecond of work. */
+const PART_WEIGHT = 128 * 1024;
+/** Characters of one text that are written at once. */
 const PART_CHARACTERS = 256 * 1024;
-/** Assumed characters of a member without its text. */
-const MEMBER_CHARACTERS = 4;
+/** Weight of a member without its text, in characters of text that take as long to write. */
+const MEMBER_WEIGHT = 24;
 
 /**
  * Writes compact JSON as `JSON.stringify` does, or returns the cached text. Large values take several turns of the
@@ -35,16 +37,16 @@ async function collected<Part>(value: unknown, indent: number, make: (part: stri
 
 /** Whether a value is small enough to be written at once. */
 export function isSmall(value: unknown): boolean {
-  return weightOf(value, PART_CHARACTERS) <= PART_CHARACTERS;
+  return weightOf(value, PART_WEIGHT) <= PART_WEIGHT;
 }
 
-/** Estimates the length of a value's JSON. Stops early once the estimate exceeds `most`. */
+/** Estimates what it takes to write a value. Stops early once the estimate exceeds `most`. */
 function weightOf(value: unknown, most: number): number {
   if (typeof value === "string") return value.length;
-  if (typeof value !== "object" || value === null) return MEMBER_CHARACTERS;
+  if (typeof value !== "object" || value === null) return MEMBER_WEIGHT;
   let weight = 0;
   for (const member of Array.isArray(value) ? value : Object.values(value)) {
-    weight += MEMBER_CHARACTERS + weightOf(member, most - weight);
+    weight += MEMBER_WEIGHT + weightOf(member, most - weight);
     if (weight > most) break;
   }
   return weight;
@@ -75,7 +77,7 @@ class PartWriter {
     const inner = this.#inner(line);
     yield "[";
     for (let start = 0; start < list.length; ) {
-      const end = endOfRun(list, start);
+      const end = endOfRun(list.length, start, (index) => list[index]);
       if (start > 0) yield ",";
       if (end === start + 1) {
         yield this.#before(inner);
@@ -86,14 +88,23 @@ class PartWriter {
     yield `${this.#before(line)}]`;
   }
 
+  /** The same for members. */
   *#partsOfObject(members: readonly (readonly [string, unknown])[], line: string): Generator<string> {
     const inner = this.#inner(line);
     let before = "{";
-    for (const [name, value] of members) {
-      if (value === undefined) continue;
-      yield `${before}${this.#before(inner)}${JSON.stringify(name)}:${this.#indent === 0 ? "" : " "}`;
+    for (let start = 0; start < members.length; ) {
+      const end = endOfRun(members.length, start, (index) => members[index]?.[1]);
+      const run = members.slice(start, end).filter(([, member]) => member !== undefined);
+      start = end;
+      const [only] = run;
+      if (only === undefined) continue;
+      yield before;
       before = ",";
-      yield* this.parts(value, inner);
+      if (run.length > 1) yield this.#whole(Object.fromEntries(run), line).slice(1, -1 - this.#before(line).length);
+      else {
+        yield `${this.#before(inner)}${JSON.stringify(only[0])}:${this.#indent === 0 ? "" : " "}`;
+        yield* this.parts(only[1], inner);
+      }
     }
     yield before === "{" ? "{}" : `${this.#before(line)}}`;
   }
@@ -121,12 +132,12 @@ function* partsOfText(text: string): Generator<string> {
 }
 
 /** The end of a run of elements that together are small. The run has at least one element. */
-function endOfRun(list: readonly unknown[], start: number): number {
+function endOfRun(length: number, start: number, elementAt: (index: number) => unknown): number {
   let weight = 0;
   let end = start;
-  while (end < list.length) {
-    weight += MEMBER_CHARACTERS + weightOf(list[end], PART_CHARACTERS - weight);
-    if (weight > PART_CHARACTERS) break;
+  while (end < length) {
+    weight += MEMBER_WEIGHT + weightOf(elementAt(end), PART_WEIGHT - weight);
+    if (weight > PART_WEIGHT) break;
     end++;
   }
   return Math.max(end, start + 1);

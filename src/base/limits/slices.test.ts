@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { eachInSlices, mapInSlices } from "./slices.ts";
+import { eachInSlices, mapInSlices, Slices } from "./slices.ts";
 
 /** Keeps the thread busy for this time. */
 function compute(ms: number): void {
@@ -25,12 +25,23 @@ test("a long list is worked on in order, with turns of the event loop in between
     compute(0.5);
     seen.push(element);
   });
-  expect(await turnsDuring(work)).toBeGreaterThan(3);
+  expect(await turnsDuring(Promise.resolve(work))).toBeGreaterThan(3);
   expect(seen).toEqual(list);
 });
 
 test("a short list takes no turn, and what fails is told", async () => {
-  expect(await turnsDuring(mapInSlices([1, 2], (element) => element * 2))).toBe(0);
+  expect(await turnsDuring(Promise.resolve(mapInSlices([1, 2], (element) => element * 2)))).toBe(0);
   expect(await mapInSlices([1, 2], (element, index) => element * 2 + index)).toEqual([2, 5]);
-  await expect(mapInSlices([1], () => JSON.parse("{"))).rejects.toThrow(SyntaxError);
+  await expect(async () => await mapInSlices([1], () => JSON.parse("{"))).rejects.toThrow(SyntaxError);
+});
+
+test("computations that follow each other in one turn share the time of one slice", async () => {
+  const steps = async (): Promise<void> => {
+    for (let pass = 0; pass < 6; pass += 1) {
+      const slices = new Slices();
+      compute(2);
+      await slices.pause();
+    }
+  };
+  expect(await turnsDuring(steps())).toBeGreaterThan(1);
 });

@@ -1,19 +1,29 @@
 /** The longest time to compute without a turn of the event loop. */
 const SLICE_MS = 4;
 
+/** A slice that lasts this long counts towards its turn. Shorter ones never wait, so that small requests do not. */
+const COUNTED_MS = 0.25;
+
 const waiting: (() => void)[] = [];
 let isDue = false;
+/** When the first slice of this turn began that counts; null if none does. */
+let turnStartedAt: number | null = null;
 
 /**
  * Cuts long computations into slices, and lets the event loop serve others in between. All computations in the process
- * share the loop: one slice runs per turn, however many computations wait.
+ * share the loop: those of one turn share the time of one slice, and one that waits goes on per turn.
  */
 export class Slices {
   #startedAt = performance.now();
 
-  /** Whether the slice is used up. Cheap enough to ask after every step. */
+  /** Whether the slice is used up, or the turn by slices before it. Cheap enough to ask after every step. */
   get isOver(): boolean {
-    return performance.now() - this.#startedAt >= SLICE_MS;
+    const now = performance.now();
+    const lasted = now - this.#startedAt;
+    if (lasted < COUNTED_MS) return false;
+    if (lasted >= SLICE_MS) return true;
+    turnStartedAt ??= startTurn(this.#startedAt);
+    return now - turnStartedAt >= SLICE_MS;
   }
 
   /** Waits for the next slice if this one is used up. Undefined, which awaits cheaply, if there is time left. */
@@ -34,8 +44,25 @@ export class Slices {
 /** How many steps are made before the time is looked at. */
 const STEPS_AT_ONCE = 16;
 
-/** Calls `act` for each element in order. Long lists take several turns of the event loop. */
-export async function eachInSlices<T>(
+/** How many quick tests are made before the time is looked at. */
+const TESTS_AT_ONCE = 256;
+
+/**
+ * Calls `act` for each element in order. Long lists take several turns of the event loop; short ones are done when this
+ * returns, without a promise.
+ */
+export function eachInSlices<T>(
+  list: readonly T[],
+  act: (element: T, index: number) => void,
+  slices?: Slices,
+): Promise<void> | undefined {
+  if (list.length >= STEPS_AT_ONCE) return eachOfMany(list, act, slices);
+  let index = 0;
+  for (const element of list) act(element, index++);
+  return undefined;
+}
+
+async function eachOfMany<T>(
   list: readonly T[],
   act: (element: T, index: number) => void,
   slices = new Slices(),
@@ -46,15 +73,41 @@ export async function eachInSlices<T>(
   }
 }
 
-/** The results of `map` for each element. Long lists take several turns of the event loop. */
-export async function mapInSlices<T, R>(
+/** The results of `map` for each element, in the same way. */
+export function mapInSlices<T, R>(
   list: readonly T[],
   map: (element: T, index: number) => R,
   slices?: Slices,
-): Promise<R[]> {
+): Promise<R[]> | R[] {
   const results: R[] = [];
-  await eachInSlices(list, (element, index) => results.push(map(element, index)), slices);
-  return results;
+  const mapping = eachInSlices(list, (element, index) => results.push(map(element, index)), slices);
+  return mapping === undefined ? results : mapping.then(() => results);
+}
+
+/** Whether `test` holds for any element. Long lists take several turns of the event loop. */
+export async function anyInSlices<T extends object>(
+  list: readonly T[],
+  test: (element: T) => boolean,
+): Promise<boolean> {
+  const slices = new Slices();
+  for (let start = 0; start < list.length; start += TESTS_AT_ONCE) {
+    const end = Math.min(start + TESTS_AT_ONCE, list.length);
+    for (let index = start; index < end; index += 1) {
+      const element = list[index];
+      if (element !== undefined && test(element)) return true;
+    }
+    if (slices.isOver) await slices.next();
+  }
+  return false;
+}
+
+function startTurn(at: number): number {
+  setImmediate(endTurn);
+  return at;
+}
+
+function endTurn(): void {
+  turnStartedAt = null;
 }
 
 function wakeLater(): void {
@@ -62,6 +115,7 @@ function wakeLater(): void {
   isDue = true;
   setImmediate(() => {
     isDue = false;
+    endTurn(); // What is woken begins a turn, though the callback that ends the last one may come later.
     waiting.shift()?.();
     if (waiting.length > 0) wakeLater();
   });

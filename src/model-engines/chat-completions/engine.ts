@@ -130,7 +130,7 @@ class TokenCounter {
     const { body: chat } = await mapRequest(request, this.#profile);
     const counted = await this.#server.count({ request, chat }, signal);
     if (counted === null) return { tokens: await estimateChatTokens(chat, signal), exact: false };
-    const attached = counted.countsAttachments ? 0 : estimateAttachmentTokens(chat);
+    const attached = counted.countsAttachments ? 0 : await estimateAttachmentTokens(chat);
     return { tokens: counted.tokens + attached, exact: attached === 0 };
   }
 }

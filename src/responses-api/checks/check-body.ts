@@ -181,14 +181,11 @@ function sum(list: unknown, count: (element: unknown) => number): number {
   return Array.isArray(list) ? list.reduce<number>((total, element) => total + count(element), 0) : 0;
 }
 
-const PART_LISTS = ["content", "output", "summary", "tools"];
-
-/** Makes no lists of its own, because it also counts lists that are far too long. */
+/** Makes no lists of its own and names each member, because it also counts lists that are far too long. */
 function partCount(item: unknown): number {
   if (!isRecord(item)) return 1;
-  let most = 1;
-  for (const name of PART_LISTS) most = Math.max(most, lengthOf(item[name]));
-  return most;
+  const { content, output, summary, tools } = item;
+  return Math.max(1, lengthOf(content), lengthOf(output), lengthOf(summary), lengthOf(tools));
 }
 
 function toolCount(tool: unknown): number {

@@ -1,4 +1,5 @@
 import type { CreateResponseRequest, Tool } from "../../../generated/responses-api/types.ts";
+import { eachInSlices } from "../../base/limits/slices.ts";
 import {
   invalidFunctionParameters,
   invalidJsonSchema,
@@ -9,9 +10,10 @@ import { kindOfType } from "../tool-loop/tool-kinds.ts";
 import { strictnessFault } from "./strict-schema.ts";
 
 /** Refuses strict functions whose schema breaks the rules of `strict`. */
-export function checkStrictFunctions({ tools }: CreateResponseRequest): void {
-  for (const [index, tool] of (tools ?? []).entries())
+export async function checkStrictFunctions({ tools }: CreateResponseRequest): Promise<void> {
+  await eachInSlices(tools ?? [], (tool, index) => {
     if (tool.type === "function" && tool.strict === true) checkParameters(index, tool.name, tool.parameters);
+  });
 }
 
 function checkParameters(index: number, name: string, parameters: unknown): void {

@@ -65,10 +65,11 @@ function isUpdate(item: StoredItem): item is ConfigurationUpdate {
 
 export async function estimateInputTokens({ instructions, items, tools }: ModelRequest): Promise<number> {
   const slices = new Slices();
-  let characters = (instructions?.length ?? 0) + (tools.length === 0 ? 0 : shownCharacters(tools)) + 1;
-  for (const item of items) {
-    characters += shownCharacters(item) + 1;
-    if (slices.isOver) await slices.next();
-  }
+  let characters = (instructions?.length ?? 0) + (tools.length === 0 ? 0 : 1) + 1;
+  for (const list of [tools, items])
+    for (const element of list) {
+      characters += shownCharacters(element) + 1;
+      if (slices.isOver) await slices.next();
+    }
   return estimateTokens(characters);
 }

@@ -53,7 +53,7 @@ export async function prepareRun(
   await checkAvailability(request, services.engineKind);
   checkBackground(request);
   checkCompaction(request);
-  await slices.pause();
+  if (slices.isOver) await slices.next();
   const ids = newIdStem(createdAt, stemKey(request));
   const hold = await holdConversation(services, caller.principal.owner, request, idFromStem("resp", ids, 0));
   return { ...(await hold.during(() => prepareHeld(services, caller, request, ids))), hold };
@@ -70,31 +70,33 @@ async function prepareHeld(
   const { owner } = principal;
   const slices = new Slices(); // Lets other requests run between long steps.
   const history = await loadHistory(services, caller, sent);
-  await slices.pause();
+  if (slices.isOver) await slices.next();
   if (generate) checkSomethingToAnswer(sent, history);
-  checkStrictFunctions(sent);
-  const accepted = acceptTools(services.tools, sent, askerOf(services, principal));
+  await checkStrictFunctions(sent);
+  const accepted = await acceptTools(services.tools, sent, askerOf(services, principal));
   tellOmitted(services, accepted.omitted, caller.log);
+  if (slices.isOver) await slices.next();
   checkTextFormat(sent);
   const speech = generate ? await settleSpeech(services, sent, signal) : null;
   const { items, context, places } = await resolveInput(services, owner, ids, { sent, history });
-  await slices.pause();
+  if (slices.isOver) await slices.next();
   const request = withConfiguration(sent, history, items);
   checkTextFormat(request);
   const tools = withJoinedTools(accepted.echoes, { context, places });
+  if (slices.isOver) await slices.next();
   checkToolChoice(request, tools);
   if (request.conversation != null) checkItemsNotRepeated(history, items);
   if (generate) checkMentionsJson(request, context);
   await checkToolContext(services, owner, accepted.hosted, context);
   checkModelName(request.model);
-  await slices.pause();
+  if (slices.isOver) await slices.next();
   const response = firstSnapshot(request, tools, idFromStem("resp", ids, 0), ids.createdAt);
   const shown = await shapeContext(services, caller, context, places);
   const seen = await withExchanges(knownExchanges(services, caller, request), owner, shown, {
     mcpServers: labelsOf(accepted.hosted),
   });
   const shaped = modelRequest(request, response, seen);
-  await slices.pause();
+  if (slices.isOver) await slices.next();
   const fitting = await fitTurn(services, request, shaped, signal).catch(rethrowModelError);
   // A warm-up counts the tokens of the first turn; the tool loop of any other run adds its functions by itself.
   const warmed = { owner, request: fitting, hosted: accepted.hosted, context };
@@ -109,7 +111,7 @@ async function prepareHeld(
     compaction: generate ? await planCompaction(services, request, signal) : null,
     tools: generate ? taskTools(request, accepted.hosted, context) : null,
   };
-  await slices.pause();
+  if (slices.isOver) await slices.next();
   const isBackground = response.background === true;
   return {
     task,

@@ -32,8 +32,8 @@ export async function shapeTurn(
   ids: IdStem,
 ): Promise<ShapedTurn> {
   const history = await loadHistory(services, caller, sent);
-  checkStrictFunctions(sent);
-  const accepted = acceptTools(services.tools, sent, askerOf(services, caller.principal));
+  await checkStrictFunctions(sent);
+  const accepted = await acceptTools(services.tools, sent, askerOf(services, caller.principal));
   const { owner } = caller.principal;
   const { items, context, places } = await resolveInput(services, owner, ids, { sent, history });
   const request = withConfiguration(sent, history, items);

@@ -1,4 +1,5 @@
 import { rememberedJson } from "../../base/json/json-text.ts";
+import { isRecord } from "../../base/json/records.ts";
 
 /** A picture, file or recording is counted as a text of this length, whatever its size. */
 const ATTACHMENT_CHARACTERS = 4000;
@@ -18,14 +19,15 @@ export function shownCharacters(value: unknown): number {
 
 function charactersOf(value: unknown, name: string): number {
   if (typeof value === "string") return isAttachment(value, name) ? ATTACHMENT_CHARACTERS : value.length + QUOTES;
-  if (typeof value !== "object" || value === null) return String(value).length;
   let characters = 1; // A comma follows each member but the last, and two brackets are around all.
   if (Array.isArray(value)) {
     for (const element of value) characters += charactersOf(element, "") + 1;
-  } else {
-    for (const [key, member] of Object.entries(value))
+  } else if (isRecord(value)) {
+    for (const key of Object.keys(value)) {
+      const member = value[key];
       if (member !== undefined) characters += key.length + QUOTES + 1 + charactersOf(member, key) + 1;
-  }
+    }
+  } else return String(value).length;
   return Math.max(characters, 2);
 }
 

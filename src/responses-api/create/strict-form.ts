@@ -60,18 +60,16 @@ class StrictForm {
 
   /** The strict form of one schema. `level` counts the schemas around it, `objects` those of them that are objects. */
   of(schema: Schema, level: number, objects: number): Schema {
-    this.#require(level < LEVELS_MAX && VALUE_KEYWORDS.some((kind) => schema[kind] !== undefined));
+    this.#require(
+      level < LEVELS_MAX && (schema["type"] !== undefined || VALUE_KEYWORDS.some((kind) => schema[kind] !== undefined)),
+    );
     const isObject = hasType(schema, "object");
     const inside = isObject ? objects + 1 : objects;
     this.#require(inside <= OBJECT_LEVELS_MAX && isObject === "properties" in schema);
     this.#require(hasType(schema, "array") === "items" in schema);
-    const entries: [string, unknown][] = [];
-    for (const [keyword, value] of Object.entries(schema)) {
-      if (!this.#exists) return schema;
-      entries.push([keyword, this.#keyword(keyword, value, { schema, level: level + 1, objects: inside })]);
-    }
-    const changed = Object.fromEntries(entries);
-    return isObject && this.#exists ? this.#closed(changed) : changed;
+    const place = { schema, level: level + 1, objects: inside };
+    const settled = this.#mapped(schema, (value, keyword) => this.#keyword(keyword, value, place));
+    return isObject && this.#exists ? this.#closed(settled) : settled;
   }
 
   #keyword(keyword: string, value: unknown, place: Place): unknown {
@@ -128,16 +126,27 @@ class StrictForm {
 
   #named(value: unknown, place: Place): unknown {
     this.#require(isRecord(value));
-    const named = Object.entries(isRecord(value) ? value : {});
-    this.#properties += named.length;
+    const named = isRecord(value) ? value : {};
+    this.#properties += Object.keys(named).length;
     this.#require(this.#properties <= PROPERTIES_MAX);
-    const inner: [string, unknown][] = [];
-    for (const [name, schema] of named) {
-      if (!this.#exists) break;
+    return this.#mapped(named, (schema, name) => {
       this.#countCharacters(name);
-      inner.push([name, this.#inner(schema, place)]);
+      return this.#inner(schema, place);
+    });
+  }
+
+  /** The members with what `map` makes of each; the members themselves if it changes none. */
+  #mapped(members: Schema, map: (value: unknown, name: string) => unknown): Schema {
+    let changed: Map<string, unknown> | null = null;
+    for (const name of Object.keys(members)) {
+      if (!this.#exists) return members;
+      const value = members[name];
+      const made = map(value, name);
+      if (made === value) continue;
+      changed ??= new Map(Object.entries(members));
+      changed.set(name, made);
     }
-    return Object.fromEntries(inner);
+    return changed === null ? members : Object.fromEntries(changed);
   }
 
   /**

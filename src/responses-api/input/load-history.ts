@@ -1,5 +1,6 @@
 import type { CreateResponseRequest, StoredItem } from "../../../generated/responses-api/types.ts";
 import { newId } from "../../base/ids.ts";
+import { Slices } from "../../base/limits/slices.ts";
 import type { Owner } from "../../runs/ports.ts";
 import type { Caller } from "../access/caller.ts";
 import { conversationIdOf } from "../create/conversation-hold.ts";
@@ -82,7 +83,14 @@ async function loadStoredChain(
   const last = chain?.at(-1);
   if (chain == null || last === undefined) throw previousResponseNotFound(previousId);
   if (last.status === "in_progress" || last.status === "queued") throw previousResponseRunning(previousId);
-  return chain.flatMap(({ seen, items }) => (seen === null ? items : [...withoutSplitCalls(seen, []), ...items]));
+  const loaded: StoredItem[] = [];
+  const slices = new Slices();
+  for (const { seen, items } of chain) {
+    if (seen !== null) for (const item of withoutSplitCalls(seen, [])) loaded.push(item);
+    for (const item of items) loaded.push(item);
+    await slices.pause();
+  }
+  return loaded;
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { StoredItem } from "../../../generated/responses-api/types.ts";
-import { eachInSlices } from "../../base/limits/slices.ts";
+import { anyInSlices, eachInSlices } from "../../base/limits/slices.ts";
 import { toolCallMissing, toolOutputMissing } from "../errors/state-errors.ts";
 import { localShellOutputId } from "./normalize-items.ts";
 
@@ -9,7 +9,7 @@ import { localShellOutputId } from "./normalize-items.ts";
  * function or custom tool has no output, or such an output has no call.
  */
 export async function pairCalls(context: readonly StoredItem[]): Promise<readonly StoredItem[]> {
-  if (!context.some(isCallOrOutput)) return context;
+  if (!(await anyInSlices(context, isCallOrOutput))) return context;
   const pairing = new CallPairing(context);
   await eachInSlices(context, (_item, place) => pairing.add(place));
   return pairing.finish();
@@ -56,6 +56,7 @@ interface CallsOfId {
 }
 
 function isCallOrOutput({ type }: StoredItem): boolean {
+  if (type === "message") return false; // As most are.
   return (
     CALL_KINDS.has(type) ||
     CALL_OF_OUTPUT.has(type) ||

@@ -1,6 +1,6 @@
 import type { CreateResponseRequest, InputItem, StoredItem } from "../../../generated/responses-api/types.ts";
 import { type IdStem, idFromStem } from "../../base/ids.ts";
-import { eachInSlices, mapInSlices, Slices } from "../../base/limits/slices.ts";
+import { anyInSlices, eachInSlices, mapInSlices, Slices } from "../../base/limits/slices.ts";
 import type { Owner } from "../../runs/ports.ts";
 import { beginAtCompaction } from "../compaction/begin-at-compaction.ts";
 import { openCompaction } from "../compaction/compacted-context.ts";
@@ -47,11 +47,11 @@ export async function resolveInput(
   const all = [...history, ...items];
   const isHistoryUnique = conversationIdOf(sent) !== null;
   const unique = (await hasRepeats(history, items, isHistoryUnique)) ? await withoutRepeats(all) : all;
-  await slices.pause();
+  if (slices.isOver) await slices.next();
   const compacted = beginAtCompaction(unique, (sealed) => openCompaction(sealed, services.sealer, sealScope(owner)));
-  await slices.pause();
+  if (slices.isOver) await slices.next();
   const context = await pairCalls(compacted);
-  await slices.pause();
+  if (slices.isOver) await slices.next();
   return { items, context, places: await placesOf(context, items) };
 }
 
@@ -67,7 +67,7 @@ async function hasRepeats(
   // The ids of the items are known to differ.
   if (items.length > 0 && history.length > 0) {
     const ids = new Set(items.map(({ id }) => id));
-    if (history.some(({ id }) => ids.has(id))) return true;
+    if (await anyInSlices(history, ({ id }) => ids.has(id))) return true;
   }
   if (isHistoryUnique) return false;
   const known = new Set<string>();

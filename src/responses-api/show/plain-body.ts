@@ -1,5 +1,7 @@
 import type { Response } from "../../../generated/responses-api/types.ts";
 
+const PAYER: NonNullable<Response["billing"]> = { payer: "developer" };
+
 /**
  * A response as a plain body shows it. A finished one has `billing`, which streams never have. The members have the
  * reference's order.
@@ -7,6 +9,7 @@ import type { Response } from "../../../generated/responses-api/types.ts";
 export function plainBody(response: Response): Response {
   const running = response.status === "queued" || response.status === "in_progress";
   if (running) return response;
-  const { id, object, created_at, status, access_programs, background, ...rest } = response;
-  return { id, object, created_at, status, access_programs, background, billing: { payer: "developer" }, ...rest };
+  const { id, object, created_at, status, access_programs, background } = response;
+  const first: Partial<Response> = { id, object, created_at, status, access_programs, background, billing: PAYER };
+  return { ...first, ...response }; // Faster than to collect the other members first.
 }

@@ -1,4 +1,5 @@
 import type { CreateResponseRequest, Tool, ToolInput } from "../../../generated/responses-api/types.ts";
+import { eachInSlices } from "../../base/limits/slices.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { Principal } from "../access/authenticate.ts";
 import { echoHostedTool } from "../create/echo-hosted-tool.ts";
@@ -46,22 +47,26 @@ export interface AcceptedTools {
  * Throws an `ApiError` for a tool that is asked for wrongly, and for one that is missing although the request depends
  * on it.
  */
-export function acceptTools(tools: HostedTools, request: CreateResponseRequest, asker: ToolAsker): AcceptedTools {
+export async function acceptTools(
+  tools: HostedTools,
+  request: CreateResponseRequest,
+  asker: ToolAsker,
+): Promise<AcceptedTools> {
   const echoes: Tool[] = [];
   const hosted: OfferedHostedTool[] = [];
   const omitted: OmittedTool[] = [];
-  for (const [index, tool] of (request.tools ?? []).entries()) {
+  await eachInSlices(request.tools ?? [], (tool, index) => {
     const client = echoClientTool(tool);
     echoes.push(client ?? echoOther(tool));
-    if (client !== null) continue;
+    if (client !== null) return;
     const param = `tools[${index}]`;
     const kind = kindOfType(tool.type);
     const refusal = refusalOf(tools, tool, kind, asker);
     if (refusal === null && kind !== null) hosted.push({ kind, tool });
-    if (refusal === null) continue;
+    if (refusal === null) return;
     if (refusal.grade !== "unavailable" || tools.unavailable === "refuse") throw refused(param, refusal);
     omitted.push({ type: tool.type, param, reason: refusal.reason });
-  }
+  });
   checkNotNeeded(request, { clientTools: echoes.length - hosted.length - omitted.length, hosted, omitted });
   return { echoes, hosted, omitted };
 }

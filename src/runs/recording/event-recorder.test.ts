@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { EventLog, RecordedEvent } from "../ports.ts";
+import type { EventLog, OpenedRun, RecordedEvent } from "../ports.ts";
 import { LiveFeed } from "../reading/live-feed.ts";
 import { aResponse } from "../run.fixture.ts";
 import type { UnnumberedEvent } from "../wire-event.ts";
@@ -37,6 +37,38 @@ test("if the last append fails, the shown end reuses the numbers that nobody has
   expect(await shown()).toEqual([0, 1]);
 });
 
+const OWNER = { organization: "org", project: "proj" };
+const FIRST: UnnumberedEvent = { type: "response.created", response: RESPONSE };
+
+test("events that come while the run is being opened go to the log at once, and are shown after its first ones", async () => {
+  const log = new ManualLog();
+  const { recorder, shown } = recorderOf(log);
+  const opened = recorder.open({ owner: OWNER, response: RESPONSE, inputItems: [] }, [FIRST]);
+  await recorder.record([delta("a")]);
+  expect(log.jobs).toEqual(["open 0", "append 1"]);
+  log.settle("append 1");
+  await new Promise(setImmediate);
+  log.settle("open 0");
+  await opened;
+  const closed = recorder.close([LAST], END);
+  log.settle("close 2");
+  await closed;
+  expect(await shown()).toEqual([0, 1, 2]);
+});
+
+test("if a run cannot be opened, nothing of it is shown", async () => {
+  const log = new ManualLog();
+  const { recorder, shown } = recorderOf(log);
+  const opened = recorder.open({ owner: OWNER, response: RESPONSE, inputItems: [] }, [FIRST]);
+  await recorder.record([delta("a")]);
+  log.settle("open 0", new Error("the disk is full"));
+  log.settle("append 1");
+  await expect(opened).rejects.toThrow("the disk is full");
+  await expect(recorder.record([delta("b")])).rejects.toThrow("the disk is full");
+  recorder.closeFeed();
+  expect(await shown()).toEqual([]);
+});
+
 /** A log whose writes settle only when the test calls `settle`. */
 class ManualLog implements EventLog {
   readonly jobs: string[] = [];
@@ -56,7 +88,10 @@ class ManualLog implements EventLog {
     return this.#hold("close", events);
   }
 
-  async open(): Promise<void> {}
+  open(_run: OpenedRun, events: readonly RecordedEvent[]): Promise<void> {
+    return this.#hold("open", events);
+  }
+
   async advance(): Promise<void> {}
   async storeWhole(): Promise<void> {}
   async *read(): AsyncGenerator<readonly RecordedEvent[]> {}

@@ -11,6 +11,7 @@ const UNSTORED_CHARACTERS_MAX = 256 * 1024;
 export interface EventRecorder {
   /** Whether the run is in the store once it was opened, so that another worker could continue it. */
   readonly isStored: boolean;
+  /** Resolves when the events are stored and shown. Only `record` may be called before. */
   open(run: OpenedRun, events: readonly UnnumberedEvent[]): Promise<void>;
   /** Records events and replaces the stored snapshot; the run continues. */
   advance(events: readonly UnnumberedEvent[], response: Response): Promise<void>;
@@ -89,6 +90,7 @@ export class StoredRecorder implements EventRecorder {
   readonly #numbering: Numbering;
   #waiting: RecordedEvent[] = [];
   #waitingCharacters = 0;
+  #opening: Promise<void> | null = null;
   #flushing: Promise<void> = Promise.resolve();
   #busy = false;
   #failure: unknown = null;
@@ -102,8 +104,9 @@ export class StoredRecorder implements EventRecorder {
 
   async open(run: OpenedRun, events: readonly UnnumberedEvent[]): Promise<void> {
     const numbered = this.#numbering.number(events);
-    await this.#log.open(run, numbered);
-    this.#feed.publish(numbered);
+    this.#opening = this.#log.open(run, numbered).then(() => this.#feed.publish(numbered));
+    await this.#opening;
+    this.#opening = null;
   }
 
   async record(events: readonly UnnumberedEvent[]): Promise<void> {
@@ -165,6 +168,7 @@ export class StoredRecorder implements EventRecorder {
       try {
         // Durable before visible: a replay never misses what a live reader saw.
         await this.#log.append(this.#responseId, events);
+        if (this.#opening !== null) await this.#opening; // Its events are shown first.
       } catch (failure) {
         this.#failure = failure;
         this.#waiting = [];

@@ -104,8 +104,7 @@ export class LateRecorder implements EventRecorder {
     const { run, events } = this.#take();
     assert(run !== null, "a run is opened before it is closed");
     events.push(...last);
-    // Several events and the stored body have the same snapshots.
-    for (const { response } of [run, end]) rememberJson(response, jsonOf(response));
+    rememberJson(end.response, jsonOf(end.response)); // It is stored, and it is the reply.
     await this.#log.storeWhole(run, new Numbering(0).number(events), end);
     this.#isStored = true;
     this.#feed.end();

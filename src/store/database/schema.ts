@@ -92,7 +92,7 @@ export interface EventChunksTable {
   readonly response_number: number;
   readonly first_number: number;
   readonly last_number: number;
-  /** The events as JSON, one per line. */
+  /** The events, one or more per line, as `event-blocks/` writes them. */
   readonly body: string;
 }
 

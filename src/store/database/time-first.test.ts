@@ -1,7 +1,7 @@
 import { DatabaseSync } from "node:sqlite";
 import fc from "fast-check";
 import { Kysely } from "kysely";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { idFromStem, newIdStem } from "../../base/ids.ts";
 import type { Database } from "./schema.ts";
 import { sqliteDialect } from "./sqlite.ts";
@@ -42,4 +42,14 @@ test("later ids have later forms, whatever their random digits", () => {
       expect((earlier ?? "") < (later ?? "")).toBe(true);
     }),
   );
+});
+
+test("ids of one second have the order of their milliseconds", () => {
+  vi.useFakeTimers({ toFake: ["Date"] });
+  const forms = Array.from({ length: 1000 }, (_, ms) => {
+    vi.setSystemTime(1_800_000_000_000 + ms);
+    return timeFirst(idFromStem("resp", newIdStem(1_800_000_000), 0));
+  });
+  vi.useRealTimers();
+  expect(forms).toEqual(forms.toSorted());
 });

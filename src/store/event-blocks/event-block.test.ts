@@ -57,7 +57,7 @@ test("what was packed reads back byte for byte, whatever the events and however 
         const step = extendTail(tail, blocks, index === batches.length - 1);
         tail = step.tail;
         for (const { body, firstNumber } of step.chunks)
-          for (const { json, number, event } of readEventLines(body, firstNumber, after)) {
+          for (const { json, number, event } of readEventLines(body, firstNumber, after, "")) {
             read.push(json);
             expect(number).toBe(after + read.length);
             expect(JSON.stringify(event)).toBe(json);

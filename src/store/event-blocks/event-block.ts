@@ -1,5 +1,7 @@
+import type { Response } from "../../../generated/responses-api/types.ts";
 import { DeltaTemplate, RecordedDelta, type RecordedEvent, RecordedWhole } from "../../runs/ports.ts";
 import { storedJson } from "../stored-json.ts";
+import { RESPONSE_LINE, ResponseLines, readResponseLine } from "./response-line.ts";
 
 /** A block is full once it has this many events, */
 const BLOCK_EVENTS = 256;
@@ -8,7 +10,8 @@ const BLOCK_CHARACTERS = 64 * 1024;
 
 /**
  * Consecutive events of one run, as plain data that a thread can be sent. They are stored as lines: an event as its
- * JSON, deltas with one template together as `["~", number of the first, before, after, text, text, …]`.
+ * JSON, deltas with one template together as `["~", number of the first, before, after, text, text, …]`, and those of
+ * a response that is stored with them as in `response-line.ts`.
  */
 export interface EventBlock {
   readonly firstNumber: number;
@@ -24,18 +27,19 @@ const PACKED = '["~",';
 
 type PackedLine = readonly [mark: string, firstNumber: number, before: string, after: string, ...texts: string[]];
 
-/** Packs events that follow each other. Pure function. */
-export function packEvents(events: readonly RecordedEvent[]): readonly EventBlock[] {
+/** Packs events that follow each other. `stored`: a response that is stored with them for good. Pure function. */
+export function packEvents(events: readonly RecordedEvent[], stored: Response | null = null): readonly EventBlock[] {
   const blocks: EventBlock[] = [];
+  const lines = stored === null ? null : new ResponseLines(stored);
   for (let start = 0; start < events.length; ) {
-    const block = blockAt(events, start);
+    const block = blockAt(events, start, lines);
     blocks.push(block);
     start += countOf(block);
   }
   return blocks;
 }
 
-function blockAt(events: readonly RecordedEvent[], start: number): EventBlock {
+function blockAt(events: readonly RecordedEvent[], start: number, lines: ResponseLines | null): EventBlock {
   const firstNumber = events[start]?.number ?? 0;
   const template = events[start]?.template ?? null;
   const separator = separatorIn(template);
@@ -44,7 +48,7 @@ function blockAt(events: readonly RecordedEvent[], start: number): EventBlock {
   for (; end < events.length && end - start < BLOCK_EVENTS && text.length < BLOCK_CHARACTERS; end++) {
     const event = events[end];
     if (event === undefined || event.template !== template || event.number !== firstNumber + end - start) break;
-    text += `${end === start ? "" : separator}${event.template === null ? event.json : event.textJson}`;
+    text += `${end === start ? "" : separator}${event.template === null ? (lines?.lineOf(event.event) ?? event.json) : event.textJson}`;
   }
   return { firstNumber, lastNumber: firstNumber + end - start - 1, template: template?.asElements ?? null, text };
 }
@@ -80,15 +84,26 @@ export function linesOf(blocks: readonly EventBlock[]): string {
     .join("\n");
 }
 
-/** The events of stored lines that have a number above `after`. `firstNumber` is that of the first line. */
-export function readEventLines(lines: string, firstNumber: number, after: number): readonly RecordedEvent[] {
+/**
+ * The events of stored lines that have a number above `after`. `firstNumber` is that of the first line, `body` the JSON
+ * of the stored response.
+ */
+export function readEventLines(
+  lines: string,
+  firstNumber: number,
+  after: number,
+  body: string,
+): readonly RecordedEvent[] {
   const events: RecordedEvent[] = [];
   let number = firstNumber;
   for (const line of lines.split("\n")) {
     if (line.startsWith(PACKED)) {
       number = unpack(line, after, events);
     } else {
-      if (number > after) events.push(RecordedWhole.fromJson(number, line));
+      if (number > after)
+        events.push(
+          line.startsWith(RESPONSE_LINE) ? readResponseLine(line, body) : RecordedWhole.fromJson(number, line),
+        );
       number += 1;
     }
   }

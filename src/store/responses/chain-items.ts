@@ -1,8 +1,8 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
 import { type Kysely, type SqlBool, sql } from "kysely";
 import { LRUCache } from "lru-cache";
 import type { StoredItem } from "../../../generated/responses-api/types.ts";
 import { freezeDeep } from "../../base/json/freeze-deep.ts";
+import { eachInSlices } from "../../base/limits/slices.ts";
 import type { Owner } from "../../runs/ports.ts";
 import { builtOnce, type StandIns } from "../database/built-once.ts";
 import type { Database } from "../database/schema.ts";
@@ -15,6 +15,8 @@ import { type ItemPlace, readItems } from "./item-places.ts";
 const KEPT_BYTES_MAX = 4 * 1024 * 1024;
 /** How many links one query looks up. */
 const LINKS_AT_ONCE_MAX = 100;
+/** How many places one query returns: copying 90,000 rows out of the store thread takes 40 ms. */
+const PLACES_AT_ONCE_MAX = 1_000;
 
 export type Link = Pick<ChainLinkRow, "id" | "number" | "status">;
 
@@ -58,8 +60,13 @@ export class ChainItems {
       if (known === undefined) unread.push(link);
       else items.set(link.id, takeKept(known, budget));
     }
-    const places = Map.groupBy(await this.findPlaces(owner, unread, budget), (place) => place.responseNumber);
-    for (const place of [...places.values()].flat()) budget.takeBytes(place.bytes);
+    const places = new Map<number, ChainPlace[]>();
+    await eachInSlices(await this.findPlaces(owner, unread, budget), (place) => {
+      budget.takeBytes(place.bytes);
+      const known = places.get(place.responseNumber);
+      if (known === undefined) places.set(place.responseNumber, [place]);
+      else known.push(place);
+    });
     for (const link of unread) items.set(link.id, await this.#read(link, places.get(link.number) ?? []));
     return items;
   }
@@ -68,11 +75,13 @@ export class ChainItems {
   async findPlaces(owner: Owner, links: readonly Link[], budget: ContextBudget): Promise<readonly ChainPlace[]> {
     const places: ChainPlace[] = [];
     for (let start = 0; start < links.length; start += LINKS_AT_ONCE_MAX) {
-      if (start > 0) await nextTurn();
       const numbers = links.slice(start, start + LINKS_AT_ONCE_MAX).map(({ number }) => number);
-      budget.takeItems(await this.#count(numbers));
-      const found = Map.groupBy(await this.#findPlaces(owner, numbers), (place) => place.responseNumber);
-      places.push(...numbers.flatMap((number) => found.get(number) ?? []));
+      const counts = await this.#count(numbers);
+      for (const count of counts.values()) budget.takeItems(count);
+      for (const together of findTogether(numbers, counts)) {
+        const found = Map.groupBy(await this.#findPlaces(owner, together), (place) => place.responseNumber);
+        for (const number of together) for (const place of found.get(number) ?? []) places.push(place);
+      }
     }
     return places;
   }
@@ -81,33 +90,60 @@ export class ChainItems {
     const items = await readItems(this.#db, places);
     if (LIVE_STATUSES.includes(status)) return items;
     const bytes = places.reduce((sum, place) => sum + place.bytes, id.length);
-    if (bytes <= KEPT_BYTES_MAX) this.#ended.set(id, { items: freezeDeep(items), bytes });
+    if (bytes > KEPT_BYTES_MAX) return items;
+    await eachInSlices(items, freezeDeep);
+    this.#ended.set(id, { items: Object.freeze(items), bytes });
     return items;
   }
 
-  async #count(responses: readonly number[]): Promise<number> {
+  /** The number of items of each response that has any. */
+  async #count(responses: readonly number[]): Promise<ReadonlyMap<number, number>> {
     const { rows } = await countItems(this.#db, { responses: JSON.stringify(responses) });
-    return rows[0]?.count ?? 0;
+    return new Map(rows.map(({ responseNumber, count }) => [responseNumber, count]));
   }
 
   async #findPlaces(owner: Owner, responses: readonly number[]): Promise<readonly ChainPlace[]> {
-    const { rows } = await findItems(this.#db, { responses: JSON.stringify(responses), ...owner });
-    return rows.map((row) => ({ ...row, table: "items" }));
+    const places: ChainPlace[] = [];
+    for (;;) {
+      const page = { responses: JSON.stringify(responses), limit: PLACES_AT_ONCE_MAX, offset: places.length };
+      const { rows } = await findItems(this.#db, { ...page, ...owner });
+      for (const row of rows) places.push({ ...row, table: "items" });
+      if (rows.length < PLACES_AT_ONCE_MAX) return places;
+    }
   }
+}
+
+/** Divides responses into groups that have few items together. A response with many is a group of its own. */
+function findTogether(numbers: readonly number[], counts: ReadonlyMap<number, number>): readonly (readonly number[])[] {
+  const groups: number[][] = [];
+  let room = 0;
+  for (const number of numbers) {
+    const count = counts.get(number) ?? 0;
+    if (count === 0) continue;
+    if (count <= room) groups.at(-1)?.push(number);
+    else {
+      groups.push([number]);
+      room = PLACES_AT_ONCE_MAX;
+    }
+    room -= count;
+  }
+  return groups;
 }
 
 /** A JSON list of the numbers of responses. */
 type Responses = { readonly responses: string };
+type Page = { readonly limit: number; readonly offset: number };
 
 const countItems = builtOnce((db: Kysely<Database>, given: StandIns<Responses>) =>
   db
     .selectFrom("items")
-    .select((expression) => expression.fn.countAll<number>().as("count"))
+    .select((expression) => ["response_number as responseNumber", expression.fn.countAll<number>().as("count")])
     .where(isOfOneOf(given))
+    .groupBy("response_number")
     .compile(),
 );
 
-const findItems = builtOnce((db: Kysely<Database>, given: StandIns<Responses & Owner>) =>
+const findItems = builtOnce((db: Kysely<Database>, given: StandIns<Responses & Page & Owner>) =>
   db
     .selectFrom("items")
     // Does not read the bodies.
@@ -118,10 +154,12 @@ const findItems = builtOnce((db: Kysely<Database>, given: StandIns<Responses & O
     .orderBy("response_number")
     .orderBy("direction") // `input` sorts before `output`.
     .orderBy("position")
+    .limit(given.value("limit"))
+    .offset(given.value("offset"))
     .compile(),
 );
 
-function isOfOneOf(given: StandIns<Responses>) {
+function isOfOneOf(given: Pick<StandIns<Responses>, "value">) {
   return sql<SqlBool>`response_number in (select value from json_each(${given.value("responses")}))`;
 }
 

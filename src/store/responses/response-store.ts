@@ -20,7 +20,7 @@ import { isId, isOneOf } from "../database/time-first.ts";
 import type { WriteJob, WriteOutcome } from "../runs/commit-plan.ts";
 import type { CommitQueue } from "../runs/commit-queue.ts";
 import { numberOf } from "../runs/run-rows.ts";
-import { storedJson } from "../stored-json.ts";
+import { storedJsonInSlices } from "../stored-json.ts";
 import { ChainItems } from "./chain-items.ts";
 import { type ChainLinkRow, findLinks } from "./chain-links.ts";
 import { CONTEXT_ITEMS_MAX, ContextBudget } from "./context-budget.ts";
@@ -51,7 +51,7 @@ export class StoredResponses implements ResponseStore {
     const { rows } = await findBody(this.#db, { responseId, ...owner });
     const [row] = rows;
     if (row === undefined) return null;
-    const response = rememberJson(storedJson<Response>(row.body), row.body);
+    const response = rememberJson(await storedJsonInSlices<Response>(row.body), row.body);
     return { response, streamed: row.streamed === 1 };
   }
 

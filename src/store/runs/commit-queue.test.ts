@@ -9,6 +9,7 @@ function recordingQueue(options: Partial<CommitQueueOptions<number, number>> = {
       commits.push(jobs);
       return jobs.map((job) => job * 10);
     },
+    underWayMax: 1,
     sizeOf: (job) => job,
     intervalMs: 50,
     commitSizeMax: 1_000,
@@ -86,12 +87,15 @@ test("a failing commit rejects its jobs and no others", async () => {
   ]);
 });
 
-test("commits never overlap", async () => {
+test.each([1, 2, 3])("at most %i commits are under way, and jobs keep their order", async (underWayMax) => {
   let running = 0;
-  const { queue } = recordingQueue({
+  let most = 0;
+  const { queue, commits } = recordingQueue({
+    underWayMax,
     intervalMs: 0,
     commit: async (jobs) => {
-      expect(++running).toBe(1);
+      commits.push(jobs);
+      most = Math.max(most, ++running);
       await sleep(2);
       running--;
       return jobs;
@@ -103,6 +107,36 @@ test("commits never overlap", async () => {
     await endOfTick();
   }
   expect(await Promise.all(added)).toHaveLength(20);
+  expect(most).toBe(underWayMax);
+  expect(commits.flat()).toEqual(Array.from({ length: 20 }, (_, job) => job));
+});
+
+test("jobs that find a place under way are committed before the earlier commit has ended", async () => {
+  const ends: (() => void)[] = [];
+  const { queue, commits } = recordingQueue({
+    underWayMax: 2,
+    intervalMs: 0,
+    commit: async (jobs) => {
+      commits.push(jobs);
+      await new Promise<void>((resolve) => ends.push(resolve));
+      return jobs;
+    },
+  });
+  const added: Promise<number>[] = [];
+  for (let job = 1; job <= 4; job++) {
+    added.push(queue.add(job, "shared"));
+    await endOfTick();
+  }
+  expect(commits).toEqual([[1], [2]]);
+  ends[0]?.();
+  await added[0];
+  await endOfTick();
+  await endOfTick();
+  expect(commits).toEqual([[1], [2], [3, 4]]);
+  const closed = queue.close();
+  for (const end of ends) end();
+  await closed;
+  expect(await Promise.all(added)).toEqual([1, 2, 3, 4]);
 });
 
 test("closing commits what waits and refuses what comes later", async () => {

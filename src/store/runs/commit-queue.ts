@@ -1,8 +1,13 @@
 import { InvariantError } from "../../base/assert.ts";
 
 export interface CommitQueueOptions<Job, Outcome> {
-  /** Stores all jobs in their order, or none. Returns one outcome per job. */
+  /**
+   * Stores all jobs in their order, or none. Returns one outcome per job. Is called again before it has resolved; then
+   * it must store the jobs of the earlier call first.
+   */
   readonly commit: (jobs: readonly Job[]) => Promise<readonly Outcome[]>;
+  /** How many commits may be under way at once. Further jobs wait, and share a commit. */
+  readonly underWayMax: number;
   readonly sizeOf: (job: Job) => number;
   /** The shortest time between two commits in milliseconds, unless a job is urgent. */
   readonly intervalMs: number;
@@ -31,15 +36,15 @@ interface Waiting<Job, Outcome> {
 }
 
 /**
- * Combines the jobs of all runs into few commits, in order and one at a time. The queue has no limit of its own: its
- * callers bound what they have waiting.
+ * Combines the jobs of all runs into few commits, in order. The queue has no limit of its own: its callers bound what
+ * they have waiting.
  */
 export class CommitQueue<Job, Outcome> {
   readonly #options: CommitQueueOptions<Job, Outcome>;
   #waiting: Waiting<Job, Outcome>[] = [];
   #waitingSize = 0;
   #urgent = false;
-  #committing: Promise<void> | null = null;
+  readonly #underWay = new Set<Promise<void>>();
   #lastCommitAt = Number.NEGATIVE_INFINITY;
   #timer: NodeJS.Timeout | null = null;
   #immediate: NodeJS.Immediate | null = null;
@@ -65,12 +70,13 @@ export class CommitQueue<Job, Outcome> {
   async close(): Promise<void> {
     this.#closed = true;
     this.#unschedule();
-    await this.#committing;
+    await Promise.all(this.#underWay);
     while (this.#waiting.length > 0) await this.#commitNext();
   }
 
   #schedule(): void {
-    if (this.#closed || this.#waiting.length === 0 || this.#committing !== null || this.#immediate !== null) return;
+    if (this.#closed || this.#waiting.length === 0 || this.#immediate !== null) return;
+    if (this.#underWay.size >= this.#options.underWayMax) return;
     const waitMs = this.#lastCommitAt + this.#options.intervalMs - performance.now();
     if (this.#urgent || waitMs <= 0) {
       this.#unschedule();
@@ -89,16 +95,19 @@ export class CommitQueue<Job, Outcome> {
 
   #start(): void {
     this.#unschedule();
-    this.#committing = this.#commitNext().then(() => {
-      this.#committing = null;
+    const commit = this.#commitNext().then(() => {
+      this.#underWay.delete(commit);
       this.#schedule();
     });
+    this.#underWay.add(commit);
+    this.#schedule(); // Jobs may be left.
   }
 
   /** Never rejects: a failure goes to the callers of this batch, and does not affect the next batch. */
   async #commitNext(): Promise<void> {
     const batch = this.#takeBatch();
     const startedAt = performance.now();
+    this.#lastCommitAt = startedAt;
     let outcomes: readonly Outcome[];
     try {
       outcomes = await this.#options.commit(batch.map((waiting) => waiting.job));

@@ -68,6 +68,35 @@ test("fifty appends of each of a hundred runs in one tick are one commit", async
   expect(await readNumbers(events, "resp_99")).toEqual(numbersFrom(0, 50));
 });
 
+test.each([1, 100_000, 5_000_000])(
+  "what follows an opening with %i characters of input may be given at once",
+  async (length) => {
+    const { events, responses } = await openTestStore();
+    const input = [anItem("msg_1", "x".repeat(length)), anItem("msg_2", "y".repeat(length))];
+    const opened = events.open({ ...opening(), inputItems: input }, textEvents(0, 1));
+    const appended = events.append(RUN, textEvents(1, 2));
+    await endOfTick();
+    const later = events.append(RUN, textEvents(3, 1));
+    await Promise.all([opened, appended, later]);
+    await events.close(RUN, textEvents(4, 1), ending("completed"));
+    expect(await readNumbers(events, RUN)).toEqual(numbersFrom(0, 4));
+    expect((await responses.findResponse(OURS, RUN))?.status).toBe("completed");
+  },
+);
+
+test("a commit that was sent behind one that fails leaves no gap in a run", async () => {
+  const { events } = await openTestStore();
+  await events.open(opening(), textEvents(0, 1));
+  const failing = [events.append(RUN, textEvents(1, 1)), events.open(opening(), [])]; // Its id is taken.
+  await endOfTick();
+  const behind = events.append(RUN, textEvents(2, 1));
+  const settled = await Promise.allSettled([...failing, behind]);
+  expect(settled.map(({ status }) => status)).toEqual(["rejected", "rejected", "rejected"]);
+  expect(await readNumbers(events, RUN)).toEqual([0]);
+  await events.append(RUN, textEvents(1, 2));
+  expect(await readNumbers(events, RUN)).toEqual([0, 1, 2]);
+});
+
 test("more rows than one statement can hold are stored all the same", async () => {
   const { events } = await openTestStore();
   const ids = Array.from({ length: 9_000 }, (_, run) => `resp_${run}`);

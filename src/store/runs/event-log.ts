@@ -8,7 +8,7 @@ import { type ConversationEnd, sizeOfStep } from "../conversations/conversation-
 import type { Database } from "../database/schema.ts";
 import { isId } from "../database/time-first.ts";
 import { lengthOfBlocks, packEvents } from "../event-blocks/event-block.ts";
-import { itemTextOf, itemTextsOf, lengthOfItems } from "../responses/item-text.ts";
+import { type ItemText, itemTextOf, itemTextsOf, lengthOfItems } from "../responses/item-text.ts";
 import type { DatabaseCalls } from "../thread/database-calls.ts";
 import type { Snapshot, WriteJob, WriteOutcome } from "./commit-plan.ts";
 import type { CommitQueue } from "./commit-queue.ts";
@@ -25,6 +25,8 @@ export class StoredEventLog implements EventLog {
   readonly #db: Kysely<Database>;
   readonly #queue: CommitQueue<WriteJob, WriteOutcome>;
   readonly #calls: Pick<DatabaseCalls, "findTail">;
+  /** The runs with long inputs that are being opened. Their later events wait until the opening is in the queue. */
+  readonly #preparing = new Map<string, Promise<void>>();
 
   constructor(
     db: Kysely<Database>,
@@ -37,23 +39,17 @@ export class StoredEventLog implements EventLog {
   }
 
   async open(run: OpenedRun, events: readonly RecordedEvent[]): Promise<void> {
-    const { owner, response, inputItems } = run;
-    const job: WriteJob = {
-      type: "open",
-      responseId: response.id,
-      owner,
-      snapshot: snapshotOf(response),
-      task: run.task ?? null,
-      streamed: run.streamed ?? false,
-      conversationId: response.conversation?.id ?? null,
-      // Small inputs are serialized without waiting for a turn.
-      items: isSmall(inputItems) ? inputItems.map(itemTextOf) : await itemTextsOf(inputItems),
-      events: packEvents(events),
-    };
-    requireWritten(await this.#queue.add(job, "urgent"));
+    // Small inputs are serialized without waiting for a turn.
+    const { inputItems } = run;
+    const { stored } = isSmall(inputItems)
+      ? { stored: this.#queue.add(openJob(run, inputItems.map(itemTextOf), events), "urgent") }
+      : await this.#prepare(run, events);
+    requireWritten(await stored);
   }
 
   async append(responseId: string, events: readonly RecordedEvent[]): Promise<void> {
+    const prepared = this.#preparing.get(responseId);
+    if (prepared !== undefined) await prepared;
     const job: WriteJob = { type: "append", responseId, events: packEvents(events) };
     requireWritten(await this.#queue.add(job, "shared"));
   }
@@ -86,15 +82,44 @@ export class StoredEventLog implements EventLog {
       conversation: endInConversation(end.response),
       inputItems: isSmall(inputItems) ? inputItems.map(itemTextOf) : await itemTextsOf(inputItems),
       outputItems: end.outputItems.map(itemTextOf),
-      events: packEvents(events),
+      events: packEvents(events, end.response),
     };
     requireWritten(await this.#queue.add(job, "urgent"));
+  }
+
+  /** Resolves once the opening of a run with long inputs is in the queue, with the promise of its commit. */
+  async #prepare(run: OpenedRun, events: readonly RecordedEvent[]) {
+    const { id } = run.response;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#preparing.set(id, promise);
+    try {
+      const job = openJob(run, await itemTextsOf(run.inputItems), events);
+      return { stored: this.#queue.add(job, "urgent") };
+    } finally {
+      this.#preparing.delete(id);
+      resolve();
+    }
   }
 
   async *read(responseId: string, after: number): AsyncGenerator<readonly RecordedEvent[], void> {
     const tail = await this.#calls.findTail(responseId);
     yield* readStoredEvents(this.#db, responseId, after, tail);
   }
+}
+
+function openJob(run: OpenedRun, items: readonly ItemText[], events: readonly RecordedEvent[]): WriteJob {
+  const { owner, response } = run;
+  return {
+    type: "open",
+    responseId: response.id,
+    owner,
+    snapshot: snapshotOf(response),
+    task: run.task ?? null,
+    streamed: run.streamed ?? false,
+    conversationId: response.conversation?.id ?? null,
+    items,
+    events: packEvents(events),
+  };
 }
 
 function snapshotOf(response: Response): Snapshot {

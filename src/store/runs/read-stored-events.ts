@@ -1,8 +1,9 @@
-import type { Kysely } from "kysely";
+import { type Kysely, sql } from "kysely";
 import type { RecordedEvent } from "../../runs/ports.ts";
 import { builtOnce, type StandIns } from "../database/built-once.ts";
 import type { Database } from "../database/schema.ts";
 import { readEventLines } from "../event-blocks/event-block.ts";
+import { RESPONSE_LINE } from "../event-blocks/response-line.ts";
 import { numberOf } from "./run-rows.ts";
 import type { Chunk } from "./run-tail.ts";
 
@@ -25,19 +26,25 @@ export async function* readStoredEvents(
   while (mayHaveMore) {
     const { rows: chunks } = await findChunks(db, { responseId, cursor });
     for (const chunk of chunks) {
-      yield readEventLines(chunk.body, chunk.first_number, cursor);
+      yield readEventLines(chunk.body, chunk.first_number, cursor, chunk.responseBody ?? "");
       cursor = chunk.last_number;
     }
     mayHaveMore = chunks.length === PAGE_CHUNKS;
   }
-  if (tail !== null && tail.lastNumber > cursor) yield readEventLines(tail.body, tail.firstNumber, cursor);
+  if (tail !== null && tail.lastNumber > cursor) yield readEventLines(tail.body, tail.firstNumber, cursor, "");
 }
+
+/** The stored response of a chunk; null if no event of the chunk needs it. */
+const RESPONSE_BODY = sql<string | null>`
+  case when instr(event_chunks.body, ${sql.lit(RESPONSE_LINE)}) > 0
+    then (select responses.body from responses where responses.number = event_chunks.response_number) end`;
 
 const findChunks = builtOnce(
   (db: Kysely<Database>, given: StandIns<{ readonly responseId: string; readonly cursor: number }>) =>
     db
       .selectFrom("event_chunks")
       .select(["first_number", "last_number", "body"])
+      .select(RESPONSE_BODY.as("responseBody"))
       .where("response_number", "=", numberOf(db, given.id("responseId")))
       .where("last_number", ">", given.value("cursor"))
       .orderBy("last_number")

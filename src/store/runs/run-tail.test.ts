@@ -40,7 +40,7 @@ function stepsOf(sizes: readonly Append[], finish: boolean): readonly TailStep[]
 
 function numbersOf(chunk: Chunk | null): readonly number[] {
   if (chunk === null) return [];
-  const events = readEventLines(chunk.body, chunk.firstNumber, -1);
+  const events = readEventLines(chunk.body, chunk.firstNumber, -1, "");
   expect(events).toHaveLength(chunk.lastNumber - chunk.firstNumber + 1);
   for (const { number, event } of events) expect(event.sequence_number).toBe(number);
   return events.map(({ number }) => number);

@@ -42,7 +42,7 @@ export interface DatabaseCalls {
   /** Returns false if damage was found in the database; rejects if it does not answer. */
   isSound(): Promise<boolean>;
   query(statement: Statement): Promise<StatementResult>;
-  /** Stores all jobs in their order, or none. Must not be called concurrently. */
+  /** Stores all jobs in their order, or none. A commit begins when those that were asked for before it have ended. */
   commit(jobs: readonly WriteJob[]): Promise<readonly WriteOutcome[]>;
   /** The events of a live run that are in no chunk yet, whichever worker makes it; null if there are none. */
   findTail(responseId: string): Promise<Chunk | null>;

@@ -42,6 +42,8 @@ export class DatabaseOwner implements DatabaseCalls {
   readonly #expiry: StoredExpiry;
   readonly #erasure: StoredErasure;
   readonly #health: Health;
+  /** Resolves when all commits so far have ended. */
+  #committed: Promise<unknown> = Promise.resolve();
 
   private constructor(db: Kysely<Database>, own: OwnWorkers, health: Health) {
     this.#db = db;
@@ -82,7 +84,9 @@ export class DatabaseOwner implements DatabaseCalls {
   }
 
   commit(jobs: readonly WriteJob[]): Promise<readonly WriteOutcome[]> {
-    return this.#writer.commit(jobs);
+    const commit = this.#committed.then(() => this.#writer.commit(jobs));
+    this.#committed = commit.catch(() => {});
+    return commit;
   }
 
   async findTail(responseId: string): Promise<Chunk | null> {

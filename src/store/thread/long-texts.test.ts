@@ -1,6 +1,15 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { LONG_CHARACTERS, PIECE_CHARACTERS, piecesOf, restoreLongTexts, withoutLongTexts } from "./long-texts.ts";
+import {
+  elementsOf,
+  LONG_CHARACTERS,
+  LONG_ELEMENTS,
+  PIECE_CHARACTERS,
+  piecesOf,
+  restoreLong,
+  type SentAhead,
+  withoutLong,
+} from "./long-texts.ts";
 
 const text = fc.oneof(
   fc.string(),
@@ -14,27 +23,51 @@ const { data } = fc.letrec<{ data: unknown }>((tie) => ({
     fc.integer(),
     fc.constant(null),
     fc.array(tie("data"), { maxLength: 4 }),
+    fc.tuple(tie("data"), fc.nat(2 * LONG_ELEMENTS)).map(([element, count]) => Array(count).fill(element)),
     fc.dictionary(fc.string(), tie("data"), { maxKeys: 4 }),
   ),
 }));
 
-test("long texts are taken out of plain data, travel in pieces, and are put back where they were", () => {
+test("long texts and lists are taken out of plain data, travel in pieces, and are put back where they were", () => {
   fc.assert(
     fc.property(fc.array(data, { maxLength: 4 }), (values) => {
-      const texts: string[] = [];
-      const sent: unknown[] = structuredClone([withoutLongTexts(values, texts)]);
+      const ahead: SentAhead = { texts: [], lists: [] };
+      const sent: unknown[] = structuredClone([withoutLong(values, ahead)]);
+      const arrived: SentAhead = { texts: [], lists: [] };
+      for (const list of ahead.lists) arrived.lists.push(send([...elementsOf(list, ahead)]).flat());
+      for (const long of ahead.texts) {
+        const pieces = [...piecesOf(long)];
+        expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThanOrEqual(PIECE_CHARACTERS);
+        arrived.texts.push(pieces.join(""));
+      }
       expect(longestTextOf(sent)).toBeLessThanOrEqual(LONG_CHARACTERS);
-      const pieces = texts.map((long) => [...piecesOf(long)]);
-      expect(Math.max(0, ...pieces.flat().map(({ length }) => length))).toBeLessThanOrEqual(PIECE_CHARACTERS);
-      restoreLongTexts(
-        sent,
-        pieces.map((some) => some.join("")),
-      );
+      restoreLong(sent, arrived);
       expect(sent).toEqual([values]);
     }),
     { numRuns: 50 },
   );
 });
+
+test("a piece of a list has neither too many elements nor too many characters", () => {
+  const ahead: SentAhead = { texts: [], lists: [] };
+  const short = send([...elementsOf(Array(3 * LONG_ELEMENTS).fill("x"), ahead)]);
+  expect(short.map(({ length }) => length)).toEqual([LONG_ELEMENTS, LONG_ELEMENTS, LONG_ELEMENTS]);
+  const body = "x".repeat(LONG_CHARACTERS);
+  const long = send([
+    ...elementsOf(
+      Array.from({ length: 64 }, () => ({ id: "1", body })),
+      ahead,
+    ),
+  ]);
+  for (const piece of long) expect(piece.length).toBeLessThanOrEqual(PIECE_CHARACTERS / LONG_CHARACTERS);
+  expect(ahead).toEqual({ texts: [], lists: [] });
+});
+
+/** Pieces as they arrive. */
+function send(pieces: readonly (readonly unknown[])[]): readonly (readonly unknown[])[] {
+  for (const piece of pieces) expect(longestTextOf(piece)).toBeLessThanOrEqual(LONG_CHARACTERS);
+  return structuredClone(pieces);
+}
 
 function longestTextOf(value: unknown): number {
   if (typeof value === "string") return value.length;

@@ -1,36 +1,65 @@
 /**
- * Long texts travel to the store thread in pieces, ahead of the call that contains them: a message is copied in one go,
- * about 1 ms per MB, while the loop waits.
+ * Long texts and long lists travel to the store thread in pieces, ahead of the call that contains them: a message is
+ * copied in one go, about 1 ms per MB or per thousand objects, while the loop waits.
  */
 
 /** A text of more characters is sent ahead, */
 export const LONG_CHARACTERS = 64 * 1024;
 /** in pieces of at most this many. A turn of the loop sends about as many. */
 export const PIECE_CHARACTERS = 512 * 1024;
+/** A list of more elements is sent ahead, in pieces of at most as many. */
+export const LONG_ELEMENTS = 256;
 
 /** Stands in a call for a text that was sent before. */
 interface SentText {
   readonly sentText: number;
 }
 
-/** A copy of plain data in which long texts are replaced by their place in `texts`, to which they are added. */
-export function withoutLongTexts(value: unknown, texts: string[]): unknown {
-  if (typeof value === "string") return value.length <= LONG_CHARACTERS ? value : placeOf(value, texts);
-  if (Array.isArray(value)) return value.map((element: unknown) => withoutLongTexts(element, texts));
+/** The same for a list. */
+interface SentList {
+  readonly sentList: number;
+}
+
+/** What is sent ahead of a call, in the order of their numbers. */
+export interface SentAhead {
+  readonly texts: string[];
+  readonly lists: (readonly unknown[])[];
+}
+
+/**
+ * Plain data in which long texts and lists are replaced by their places in `ahead`, to which they are added. A list
+ * added there still has its long texts. What has none is returned itself.
+ */
+export function withoutLong(value: unknown, ahead: SentAhead): unknown {
+  if (typeof value === "string")
+    return value.length <= LONG_CHARACTERS ? value : ({ sentText: ahead.texts.push(value) - 1 } satisfies SentText);
   if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, withoutLongTexts(member, texts)]));
+  if (!Array.isArray(value)) return membersWithoutLong(value, ahead);
+  if (value.length > LONG_ELEMENTS) return { sentList: ahead.lists.push(value) - 1 } satisfies SentList;
+  return value.map((element: unknown) => withoutLong(element, ahead));
 }
 
-function placeOf(text: string, texts: string[]): SentText {
-  return { sentText: texts.push(text) - 1 };
+function membersWithoutLong(value: object, ahead: SentAhead): unknown {
+  let changed: Map<string, unknown> | null = null;
+  for (const [name, member] of Object.entries(value)) {
+    const short = withoutLong(member, ahead);
+    if (short === member) continue;
+    changed ??= new Map(Object.entries(value));
+    changed.set(name, short);
+  }
+  return changed === null ? value : Object.fromEntries(changed);
 }
 
-/** Puts the texts back. Changes `value` itself, which must be a list or an object that nothing else uses. */
-export function restoreLongTexts(value: object, texts: readonly string[]): void {
+/** Puts texts and lists back. Changes `value` itself, which must be a list or an object that nothing else uses. */
+export function restoreLong(value: object, ahead: SentAhead): void {
   for (const [name, member] of Object.entries(value)) {
     if (typeof member !== "object" || member === null) continue;
-    if (isSentText(member)) Object.assign(value, { [name]: texts[member.sentText] });
-    else restoreLongTexts(member, texts);
+    if (isSentText(member)) Object.assign(value, { [name]: ahead.texts[member.sentText] });
+    else if (isSentList(member)) {
+      const list = ahead.lists[member.sentList] ?? [];
+      restoreLong(list, ahead);
+      Object.assign(value, { [name]: list });
+    } else restoreLong(member, ahead);
   }
 }
 
@@ -38,7 +67,33 @@ function isSentText(value: object): value is SentText {
   return "sentText" in value;
 }
 
+function isSentList(value: object): value is SentList {
+  return "sentList" in value;
+}
+
 /** The pieces of a text, in order. */
 export function* piecesOf(text: string): Generator<string> {
   for (let start = 0; start < text.length; start += PIECE_CHARACTERS) yield text.slice(start, start + PIECE_CHARACTERS);
+}
+
+/** The pieces of a list, in order, without long texts and lists, which are added to `ahead`. */
+export function* elementsOf(list: readonly unknown[], ahead: SentAhead): Generator<readonly unknown[]> {
+  let piece: unknown[] = [];
+  let characters = 0;
+  for (const element of list) {
+    const short = withoutLong(element, ahead);
+    piece.push(short);
+    characters += charactersIn(short);
+    if (piece.length < LONG_ELEMENTS && characters < PIECE_CHARACTERS) continue;
+    yield piece;
+    piece = [];
+    characters = 0;
+  }
+  if (piece.length > 0) yield piece;
+}
+
+function charactersIn(value: unknown): number {
+  if (typeof value === "string") return value.length;
+  if (typeof value !== "object" || value === null) return 0;
+  return Object.values(value).reduce<number>((sum, member) => sum + charactersIn(member), 0);
 }

@@ -31,13 +31,21 @@ export interface TextPiece {
   readonly isLast: boolean;
 }
 
-export type StoreRequest = OpenRequest | CallRequest | TextPiece;
+/** A piece of a long list of the next commit of this store. It has no answer. */
+export interface ListPiece {
+  readonly store: number;
+  readonly name: "list";
+  readonly elements: readonly unknown[];
+  readonly isFirst: boolean;
+}
+
+export type StoreRequest = OpenRequest | CallRequest | TextPiece | ListPiece;
 
 /** A request before it is known to be one of `StoreRequest`. */
 export interface SentRequest {
   readonly id: number;
   readonly store: number;
-  readonly name: Exclude<StoreRequest["name"], "text">;
+  readonly name: Exclude<StoreRequest["name"], "text" | "list">;
   readonly args: readonly unknown[];
 }
 

@@ -2,12 +2,14 @@
 import { isMainThread, parentPort } from "node:worker_threads";
 import { assert, assertNever } from "../../base/assert.ts";
 import { DatabaseOwner } from "./database-owner.ts";
-import { restoreLongTexts } from "./long-texts.ts";
+import { restoreLong } from "./long-texts.ts";
 import {
   type CallAnswer,
   type CallRequest,
+  type ListPiece,
   messageOfError,
   type OpenRequest,
+  type SentRequest,
   type StoreRequest,
   type TextPiece,
 } from "./messages.ts";
@@ -25,17 +27,19 @@ function answer(next: CallAnswer<unknown>): void {
 }
 
 function sendAnswers(): void {
+  if (answers.length === 0) return;
   port.postMessage(answers);
   answers = [];
 }
 
-async function settle(id: number, work: Promise<unknown>): Promise<void> {
+async function settle(id: number, name: SentRequest["name"], work: Promise<unknown>): Promise<void> {
   answer(
     await work.then(
       (result): CallAnswer<unknown> => ({ id, ok: true, result }),
       (error: unknown): CallAnswer<unknown> => ({ id, ok: false, error: messageOfError(error) }),
     ),
   );
+  if (name === "commit") sendAnswers(); // It answers many callers, and should not wait for the next commit.
 }
 
 function call(owner: DatabaseOwner, { name, args }: CallRequest): Promise<unknown> {
@@ -79,36 +83,54 @@ async function open([options, own]: OpenRequest["args"]): Promise<null> {
   return null;
 }
 
-/** The long texts of each store's next commit: those that are whole, and the pieces of the one that is arriving. */
-const longTexts = new Map<number, { readonly whole: string[]; pieces: string[] }>();
-
-function takePiece({ store, piece, isLast }: TextPiece): void {
-  const arriving = longTexts.get(store) ?? { whole: [], pieces: [] };
-  longTexts.set(store, arriving);
-  arriving.pieces.push(piece);
-  if (!isLast) return;
-  arriving.whole.push(arriving.pieces.join(""));
-  arriving.pieces = [];
+/** What was sent ahead of each store's next commit: whole texts, the pieces of the one that is arriving, and lists. */
+interface Arriving {
+  readonly texts: string[];
+  readonly lists: unknown[][];
+  pieces: string[];
 }
 
-function putTextsBack({ store, args }: CallRequest): void {
-  const arrived = longTexts.get(store);
-  if (arrived === undefined) return;
-  longTexts.delete(store);
-  restoreLongTexts(args, arrived.whole);
+const arriving = new Map<number, Arriving>();
+
+function arrivingFor(store: number): Arriving {
+  const known = arriving.get(store) ?? { texts: [], lists: [], pieces: [] };
+  arriving.set(store, known);
+  return known;
+}
+
+function takePiece({ store, piece, isLast }: TextPiece): void {
+  const ahead = arrivingFor(store);
+  ahead.pieces.push(piece);
+  if (!isLast) return;
+  ahead.texts.push(ahead.pieces.join(""));
+  ahead.pieces = [];
+}
+
+function takeElements({ store, elements, isFirst }: ListPiece): void {
+  const { lists } = arrivingFor(store);
+  if (isFirst) lists.push([]);
+  lists.at(-1)?.push(...elements);
+}
+
+function putBack({ store, args }: CallRequest): void {
+  const ahead = arriving.get(store);
+  if (ahead === undefined) return;
+  arriving.delete(store);
+  restoreLong(args, ahead);
 }
 
 async function callStore(request: CallRequest): Promise<unknown> {
   const owner = owners.get(request.store);
   assert(owner !== undefined, "a store is opened before it is used");
-  if (request.name === "commit") putTextsBack(request);
+  if (request.name === "commit") putBack(request);
   if (request.name === "close") owners.delete(request.store);
   return await call(await owner, request);
 }
 
 function receive(request: StoreRequest): void {
   if (request.name === "text") takePiece(request);
-  else void settle(request.id, request.name === "open" ? open(request.args) : callStore(request));
+  else if (request.name === "list") takeElements(request);
+  else void settle(request.id, request.name, request.name === "open" ? open(request.args) : callStore(request));
 }
 
 port.on("message", (requests: readonly StoreRequest[]) => {

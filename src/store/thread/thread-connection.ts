@@ -1,13 +1,14 @@
 import { setImmediate } from "node:timers";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
+import { ShortLivedMap } from "../../base/short-lived-map.ts";
 import { StoreStopped } from "../../runs/ports.ts";
 import type { WriteJob } from "../runs/commit-plan.ts";
 import { sizeOfJob } from "../runs/event-log.ts";
 import type { DatabaseCalls } from "./database-calls.ts";
 import type { DatabaseOptions } from "./database-owner.ts";
-import { PIECE_CHARACTERS, piecesOf, withoutLongTexts } from "./long-texts.ts";
-import { type CallAnswer, errorOf, type SentRequest, type TextPiece } from "./messages.ts";
+import { elementsOf, PIECE_CHARACTERS, piecesOf, type SentAhead, withoutLong } from "./long-texts.ts";
+import { type CallAnswer, errorOf, type ListPiece, type SentRequest, type TextPiece } from "./messages.ts";
 import type { OwnWorkers } from "./own-workers.ts";
 
 type Result<Name extends keyof DatabaseCalls> = Awaited<ReturnType<DatabaseCalls[Name]>>;
@@ -35,8 +36,9 @@ export function storeThread(): ThreadConnection {
 /** One store thread, and the calls that wait for its answers. */
 export class ThreadConnection {
   readonly #worker: Worker;
-  readonly #waiting = new Map<number, WaitingCall>();
-  #outgoing: (SentRequest | TextPiece)[] = [];
+  #waiting = new ShortLivedMap<number, WaitingCall>();
+  #outgoing: (SentRequest | TextPiece | ListPiece)[] = [];
+  #sendingAhead: Promise<void> | null = null;
   #lastId = 0;
   #fault: unknown = null;
   #hasEnded = false;
@@ -82,15 +84,37 @@ export class ThreadConnection {
     return this.#request(store, name, args);
   }
 
-  /** Sends the jobs at once, because they were gathered before; long texts of theirs over several turns, ahead. */
+  /** Sends the jobs at once, because they were gathered before; what is long in them over several turns, ahead. */
   async commit(store: number, jobs: readonly WriteJob[]): Promise<Result<"commit">> {
     const size = jobs.reduce((sum, job) => sum + sizeOfJob(job), 0);
-    const texts: string[] = [];
-    const short = size <= PIECE_CHARACTERS ? jobs : withoutLongTexts(jobs, texts);
-    if (texts.length > 0) await this.#sendTexts(store, texts);
+    const ahead: SentAhead = { texts: [], lists: [] };
+    const short = size <= PIECE_CHARACTERS ? jobs : withoutLong(jobs, ahead);
+    while (this.#sendingAhead !== null) await this.#sendingAhead; // Nothing may come between it and its commit.
+    if (ahead.texts.length + ahead.lists.length > 0) {
+      this.#sendingAhead = this.#sendAhead(store, ahead);
+      await this.#sendingAhead;
+      this.#sendingAhead = null;
+    }
     const outcomes = this.#request<Result<"commit">>(store, "commit", [short]);
     this.send();
     return await outcomes;
+  }
+
+  async #sendAhead(store: number, ahead: SentAhead): Promise<void> {
+    await this.#sendLists(store, ahead); // First, because it finds texts.
+    if (ahead.texts.length > 0) await this.#sendTexts(store, ahead.texts);
+  }
+
+  async #sendLists(store: number, ahead: SentAhead): Promise<void> {
+    for (const list of ahead.lists) {
+      let isFirst = true;
+      for (const elements of elementsOf(list, ahead)) {
+        this.#outgoing.push({ store, name: "list", elements, isFirst });
+        isFirst = false;
+        this.send();
+        await nextTurn();
+      }
+    }
   }
 
   async #sendTexts(store: number, texts: readonly string[]): Promise<void> {
@@ -127,7 +151,7 @@ export class ThreadConnection {
     const { promise, resolve, reject } = Promise.withResolvers<Answer>();
     if (this.#waiting.size === 0) this.#worker.ref();
     this.#lastId += 1;
-    this.#waiting.set(this.#lastId, { resolve, reject });
+    this.#waiting.add(this.#lastId, { resolve, reject });
     if (this.#outgoing.push({ id: this.#lastId, store, name, args }) === 1) setImmediate(() => this.send());
     return promise;
   }
@@ -143,7 +167,7 @@ export class ThreadConnection {
   #rejectAll(): void {
     this.#hasEnded = true;
     for (const { reject } of this.#waiting.values()) reject(stopped());
-    this.#waiting.clear();
+    this.#waiting = new ShortLivedMap();
   }
 }
 

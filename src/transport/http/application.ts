@@ -9,7 +9,7 @@ import { acceptUpgrades, type Upgrade, type UpgradeListener } from "../websocket
 import { answerError } from "./answer-error.ts";
 import { type Assets, assetServer } from "./assets.ts";
 import { isPreflight, preflightHeaders } from "./cross-origin.ts";
-import { admitCaller, type Exchange, openExchange } from "./exchange.ts";
+import { admitCaller, type Exchange, openExchange, splitUrl } from "./exchange.ts";
 import { allowHeader, fixedPaths } from "./known-paths.ts";
 import { type ExchangeHolder, mountOperations, type OperationRouter } from "./mount-operations.ts";
 
@@ -46,15 +46,12 @@ export function createApplication<P>({
     upgradePaths: upgrades.map(({ path }) => path),
   });
   const koa = new Koa<DefaultState, ExchangeHolder>();
-  koa.on("error", (error: unknown) => log.debug({ err: error }, "a connection failed"));
+  const logBroken = (error: unknown): void => log.debug({ err: error }, "a connection failed");
+  koa.on("error", logBroken);
   koa.use((ctx, next) => {
     ctx.respond = false; // Only the functions of transport/stream write replies.
     ctx.exchange = openExchange(ctx.req, ctx.res, served);
     return answerExchange(ctx.exchange, next, served);
-  });
-  koa.use(({ exchange }, next) => {
-    const mount = findFixed(exchange.caller.method, exchange.path);
-    return mount === null ? next() : mount(exchange, {});
   });
   koa.use(({ exchange }, next) => {
     const methods = fixed.get(exchange.path);
@@ -68,9 +65,15 @@ export function createApplication<P>({
   koa.use(router.routes());
   koa.use(({ exchange }) => refuseUnknown(exchange, router, { faults, upgrades }));
   const upgrade = acceptUpgrades(upgrades, served);
-  const serve = koa.callback();
+  const searchAndServe = koa.callback();
+  const serve: RequestListener = (request, response) => {
+    const mount = findFixed(request.method ?? "", splitUrl(request.url ?? "/")[0]);
+    if (mount === null) return void searchAndServe(request, response);
+    const exchange = openExchange(request, response, served);
+    answerExchange(exchange, () => mount(exchange, {}), served).catch(logBroken);
+  };
   return {
-    serve: (request, response) => void serve(request, response),
+    serve,
     upgrade,
     inFlight,
     faults,

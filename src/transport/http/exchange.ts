@@ -66,14 +66,17 @@ export function openExchange(request: IncomingMessage, response: ServerResponse,
     route: null,
     callerFields: {},
     callerHeaders: {},
-    standingHeaders: () => ({
-      "x-request-id": exchange.requestId,
-      ...NO_SNIFFING,
-      ...crossOriginHeaders(request.headers.origin, served.options),
-      ...served.options.standingHeaders(elapsedSince(startedAt)),
-      ...exchange.callerHeaders,
-      ...(served.inFlight.leaving ? { connection: "close" } : {}),
-    }),
+    standingHeaders: () => {
+      const headers: Record<string, string> = {
+        "x-request-id": exchange.requestId,
+        ...NO_SNIFFING,
+        ...crossOriginHeaders(request.headers.origin, served.options),
+        ...served.options.standingHeaders(elapsedSince(startedAt)),
+        ...exchange.callerHeaders,
+      };
+      if (served.inFlight.leaving) headers["connection"] = "close";
+      return headers;
+    },
     openUnread: () => served.options.unread.open(cut),
   };
   const cut = (): void => {
@@ -101,8 +104,11 @@ export function openExchange(request: IncomingMessage, response: ServerResponse,
   return exchange;
 }
 
-export function writeHead(exchange: Exchange, status: number, headers: ReplyHeaders): void {
-  exchange.response.writeHead(status, { ...exchange.standingHeaders(), ...headers });
+/** `size` is the length of the reply in bytes, if it is known. */
+export function writeHead(exchange: Exchange, status: number, headers: ReplyHeaders, size?: number): void {
+  const all = Object.assign(exchange.standingHeaders(), headers);
+  if (size !== undefined) all["content-length"] = String(size);
+  exchange.response.writeHead(status, all);
 }
 
 /** On every reply, so that browsers trust the content type and do not guess from the bytes. */

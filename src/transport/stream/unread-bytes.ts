@@ -1,3 +1,5 @@
+import { ShortLivedMap } from "../../base/short-lived-map.ts";
+
 export interface UnreadLimits {
   /** Maximum bytes of all replies and messages that were written and not yet read by their clients. */
   readonly bytesMax: number;
@@ -12,6 +14,8 @@ export interface Unread {
 }
 
 interface Waiting extends Unread {
+  /** Its key among the readers with waiting bytes. */
+  place: number;
   bytes: number;
   readAtMs: number;
   readonly cut: () => void;
@@ -24,7 +28,8 @@ interface Waiting extends Unread {
 export class UnreadBytes {
   readonly #limits: UnreadLimits;
   /** Readers with waiting bytes, in the order of their latest read. */
-  readonly #waiting = new Set<Waiting>();
+  readonly #waiting = new ShortLivedMap<number, Waiting>();
+  #lastPlace = 0;
   #bytes = 0;
   #timer: NodeJS.Timeout | null = null;
 
@@ -38,23 +43,25 @@ export class UnreadBytes {
 
   /** Adds a reader for which nothing waits yet. `cut` must end its reply or connection. */
   open(cut: () => void): Unread {
-    const reader: Waiting = { bytes: 0, readAtMs: 0, cut, update: (bytes) => this.#update(reader, bytes) };
+    const reader: Waiting = { place: 0, bytes: 0, readAtMs: 0, cut, update: (bytes) => this.#update(reader, bytes) };
     return reader;
   }
 
   #update(reader: Waiting, bytes: number): void {
-    this.#waiting.delete(reader);
+    this.#waiting.delete(reader.place);
     this.#bytes += bytes - reader.bytes;
     reader.bytes = bytes;
     if (bytes === 0) return;
     reader.readAtMs = performance.now();
-    this.#waiting.add(reader);
+    this.#lastPlace += 1;
+    reader.place = this.#lastPlace;
+    this.#waiting.add(reader.place, reader);
     this.#watch();
     while (this.#bytes > this.#limits.bytesMax && this.#waiting.size > 1) this.#cutSlowest();
   }
 
   #cutSlowest(): void {
-    const [reader] = this.#waiting;
+    const [reader] = this.#waiting.values();
     if (reader === undefined) return;
     this.#update(reader, 0);
     reader.cut();
@@ -63,7 +70,7 @@ export class UnreadBytes {
   /** One timer for all readers, set for the one that has read nothing for longest. */
   #watch(): void {
     if (this.#timer !== null) return;
-    const [reader] = this.#waiting;
+    const [reader] = this.#waiting.values();
     if (reader === undefined) return;
     const restMs = Math.max(1, reader.readAtMs + this.#limits.idleTimeoutMs - performance.now());
     this.#timer = setTimeout(() => this.#cutIdle(), restMs);
@@ -73,7 +80,7 @@ export class UnreadBytes {
   #cutIdle(): void {
     this.#timer = null;
     const before = performance.now() - this.#limits.idleTimeoutMs;
-    for (const { readAtMs } of this.#waiting) {
+    for (const { readAtMs } of this.#waiting.values()) {
       if (readAtMs > before) break;
       this.#cutSlowest();
     }

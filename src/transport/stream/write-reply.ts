@@ -70,7 +70,20 @@ export function writeJsonReply(
   const indent = pretty ? 2 : 0;
   if (!isSmall(body))
     return writeJsonBytes(body, indent).then((parts) => writeWhole(exchange, status, allHeaders, parts));
-  return writeWhole(exchange, status, allHeaders, Buffer.from(JSON.stringify(body, null, indent)));
+  return writeText(exchange, status, allHeaders, JSON.stringify(body, null, indent));
+}
+
+/** Writes a text. Node sends head and text as one string, so a short text needs no buffer. */
+async function writeText(exchange: Exchange, status: number, headers: ReplyHeaders, text: string): Promise<void> {
+  const { request, response } = exchange;
+  const size = Buffer.byteLength(text);
+  if (isBodyPending(request) || size > PIECE_BYTES)
+    return await writeWhole(exchange, status, headers, Buffer.from(text));
+  if (response.destroyed) return;
+  writeHead(exchange, status, headers, size);
+  const unread = openUnread(exchange);
+  response.end(text);
+  unread.update(size);
 }
 
 async function* validated<T extends object>(values: AsyncIterable<T>, validator: Validator): AsyncGenerator<T> {
@@ -117,10 +130,8 @@ export async function writeWhole(
   if (response.destroyed) return;
   const parts = content === null || content instanceof Uint8Array ? [content ?? NOTHING] : content;
   const size = parts.reduce((sum, { length }) => sum + length, 0);
-  const length = content === null ? {} : { "content-length": String(size) };
-  writeHead(exchange, status, { ...headers, ...length });
-  const unread = exchange.openUnread();
-  response.once("close", () => unread.update(0));
+  writeHead(exchange, status, headers, content === null ? undefined : size);
+  const unread = openUnread(exchange);
   const [first = NOTHING] = parts;
   if (!isBodyPending(request) && parts.length === 1 && size <= PIECE_BYTES) {
     response.end(size === 0 ? undefined : first);
@@ -133,6 +144,13 @@ export async function writeWhole(
   response.end(() => {
     if (!isRead) request.destroy();
   });
+}
+
+/** Counts the reply's unread bytes until it closes. */
+function openUnread(exchange: Exchange): Unread {
+  const unread = exchange.openUnread();
+  exchange.response.once("close", () => unread.update(0));
+  return unread;
 }
 
 const NOTHING = new Uint8Array(0);

@@ -23,7 +23,7 @@ export async function arrangeMessages(
   const system = [instructions ?? "", ...leading.map((step) => (step.type === "instruction" ? step.text : ""))].filter(
     (text) => text !== "",
   );
-  const arrangement = new Arrangement(steps, profile);
+  const arrangement = new Arrangement(await pairOutputs(steps), profile);
   if (system.length > 0) arrangement.messages.push({ role: "system", content: system.join("\n\n") });
   await eachInSlices(steps.slice(leading.length), (step) => arrangement.add(step));
   arrangement.endAssistantTurn();
@@ -46,9 +46,9 @@ class Arrangement {
   readonly #placed = new Set<CallOutput>();
   #turn: AssistantTurn | null = null;
 
-  constructor(steps: readonly HistoryStep[], profile: BackendProfile) {
+  constructor(outputs: ReadonlyMap<Call, CallOutput>, profile: BackendProfile) {
     this.#profile = profile;
-    this.#outputs = pairOutputs(steps);
+    this.#outputs = outputs;
   }
 
   add(step: HistoryStep): void {
@@ -142,10 +142,10 @@ function wireCallId(callId: string): string {
 }
 
 /** Finds the output of each call. Calls with the same id get its outputs in order. */
-function pairOutputs(steps: readonly HistoryStep[]): ReadonlyMap<Call, CallOutput> {
+async function pairOutputs(steps: readonly HistoryStep[]): Promise<ReadonlyMap<Call, CallOutput>> {
   const outputs = new Map<Call, CallOutput>();
   const waiting = new Map<string, WaitingCalls>();
-  for (const step of steps) {
+  await eachInSlices(steps, (step) => {
     if (step.type === "call") {
       if (step.defaultOutput !== undefined) outputs.set(step, callOutput(step.callId, step.defaultOutput));
       const sameId = waiting.get(step.callId);
@@ -156,7 +156,7 @@ function pairOutputs(steps: readonly HistoryStep[]): ReadonlyMap<Call, CallOutpu
       const call = takeCall(waiting.get(step.callId));
       if (call !== undefined) outputs.set(call, step);
     }
-  }
+  });
   return outputs;
 }
 

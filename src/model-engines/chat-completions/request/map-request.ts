@@ -1,9 +1,10 @@
 import { assertNever } from "../../../base/assert.ts";
-import { mapInSlices } from "../../../base/limits/slices.ts";
+import { eachInSlices, Slices } from "../../../base/limits/slices.ts";
 import type { ModelRequest } from "../../../runs/ports.ts";
 import type { BackendProfile } from "../profile.ts";
 import { arrangeMessages } from "./arrange-messages.ts";
 import type { ChatRequest, ChatResponseFormat } from "./chat-wire.ts";
+import type { HistoryStep } from "./history.ts";
 import { mapToolChoice } from "./map-tool-choice.ts";
 import { mapTools } from "./map-tools.ts";
 import { isHostedExchange, readExchange, withLastPictures } from "./read-exchanges.ts";
@@ -24,16 +25,20 @@ export interface MappedRequest {
 /** Maps a turn to a chat-completions request. Throws `ModelError` for anything that cannot be expressed there. */
 export async function mapRequest(request: ModelRequest, profile: BackendProfile): Promise<MappedRequest> {
   const toolNames = new ToolNames();
+  const slices = new Slices();
   const tools = toolFields(request, toolNames); // First, because the history needs the names of hosted functions.
-  const items = withLastPictures(request.items);
-  const steps = (
-    await mapInSlices(items, (item, position) =>
-      isHostedExchange(item) ? readExchange(item, toolNames, position) : readItem(item, position),
-    )
-  ).flat();
+  if (slices.isOver) await slices.next();
+  const steps: HistoryStep[] = [];
+  await eachInSlices(withLastPictures(request.items), (item, position) => {
+    const read = isHostedExchange(item) ? readExchange(item, toolNames, position) : readItem(item, position);
+    if ("type" in read) steps.push(read);
+    else steps.push(...read);
+  });
+  const messages = await arrangeMessages(request.instructions, steps, profile);
+  if (slices.isOver) await slices.next();
   const body: ChatRequest = {
     model: request.model,
-    messages: await arrangeMessages(request.instructions, steps, profile),
+    messages,
     stream: true,
     stream_options: { include_usage: true }, // Most servers send no token counts without it.
     ...tools,

@@ -1,6 +1,7 @@
+import { eachInSlices } from "../../../base/limits/slices.ts";
 import { readImageSize } from "../../../tokenizers/image-size.ts";
 import { imageTokens } from "../../../tokenizers/image-tokens.ts";
-import { loadTokenizer } from "../../../tokenizers/tokenizer.ts";
+import { tokenizerFor } from "../../../tokenizers/tokenizer.ts";
 import type { ChatMessage, ChatPart, ChatRequest } from "../request/chat-wire.ts";
 
 type PartOf<T extends ChatPart["type"]> = Extract<ChatPart, { type: T }>;
@@ -21,15 +22,21 @@ const IMAGE_HEAD_BASE64_CHARS = 256 * 1024;
 
 /** Estimates the tokens of a turn with the tokenizer of the model's family, or a similar one. */
 export async function estimateChatTokens(chat: ChatRequest, signal: AbortSignal): Promise<number> {
-  const tokenizer = await loadTokenizer(chat.model);
-  const texts = [...chat.messages.flatMap(textsOf), ...(chat.tools ?? []).map((tool) => JSON.stringify(tool))];
-  const around = chat.messages.length * MESSAGE_TOKENS + ANSWER_START_TOKENS + estimateAttachmentTokens(chat);
-  return around + (await tokenizer.count(texts, signal));
+  const texts: string[] = [];
+  await eachInSlices(chat.messages, (message) => texts.push(...textsOf(message)));
+  await eachInSlices(chat.tools ?? [], (tool) => texts.push(JSON.stringify(tool)));
+  const attachments = await estimateAttachmentTokens(chat);
+  const around = chat.messages.length * MESSAGE_TOKENS + ANSWER_START_TOKENS + attachments;
+  return around + (await tokenizerFor(chat.model).count(texts, signal));
 }
 
 /** Estimates the tokens of the images, files and recordings of a turn. */
-export function estimateAttachmentTokens({ model, messages }: ChatRequest): number {
-  return messages.flatMap(partsOf).reduce((sum, part) => sum + attachmentTokens(model, part), 0);
+export async function estimateAttachmentTokens({ model, messages }: ChatRequest): Promise<number> {
+  let tokens = 0;
+  await eachInSlices(messages, (message) => {
+    for (const part of partsOf(message)) tokens += attachmentTokens(model, part);
+  });
+  return tokens;
 }
 
 function textsOf(message: ChatMessage): readonly string[] {
