@@ -2,7 +2,7 @@ import type { Response } from "../../generated/responses-api/types.ts";
 import { assert, assertNever } from "../base/assert.ts";
 import { addCallText, openCall } from "./blocks/call-block.ts";
 import { endWork } from "./blocks/hosted-block.ts";
-import { addCompaction, addToolSearch, applyItemEvent, endOf, isItemEvent } from "./blocks/item-events.ts";
+import { addCompaction, addToolSearch, applyItemEvent, endOfCall, isItemEvent } from "./blocks/item-events.ts";
 import {
   addAnnotation,
   addRefusal,
@@ -166,7 +166,7 @@ function applyModelEvent(state: Answering, event: ModelEvent, events: Unnumbered
         ? growAnswer(state, addCallText(state.open, event.text, events), event.text.length)
         : state;
     case "call_finished":
-      return state.open?.kind === "call" ? closeOpen(state, endOf(event), events) : state;
+      return state.open?.kind === "call" ? closeOpen(state, endOfCall(event), events) : state;
     case "tool_search":
       return addToolSearch(state, event, events);
     case "compaction":

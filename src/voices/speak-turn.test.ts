@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { Semaphore } from "../base/limits/semaphore.ts";
+import { SAMPLE_ITEMS } from "../runs/hosted-items.fixture.ts";
 import type { ModelEvent } from "../runs/ports.ts";
 import { type Encoder, type VoiceEngine, VoiceError } from "./ports.ts";
 import { speakTurn } from "./speak-turn.ts";
@@ -219,6 +220,19 @@ describe("a spoken turn", () => {
       "message_finished",
       "finished",
     ]);
+  });
+
+  test("is spoken up to an item of a hosted tool before the tool is done, and the item is not spoken", async () => {
+    const voice = new ScriptedVoice();
+    const { turn, heard, ended } = play({ voice });
+    const { first, last } = SAMPLE_ITEMS.mcp_call("mcp_1");
+    turn.say(text("I will ask the sea"), { type: "item_started", item: first });
+    turn.say({ type: "item_delta", text: "Say. This." }, { type: "item_finished", item: last });
+    turn.say(text("High at noon."), STOP);
+    turn.end();
+    await ended;
+    expect(voice.said).toEqual(["v: I will ask the sea", "v: High at noon."]);
+    expect(heard.filter(({ type }) => type.startsWith("item_"))).toHaveLength(3);
   });
 
   test("without words has no sound at all", async () => {

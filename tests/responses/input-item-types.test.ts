@@ -39,7 +39,7 @@ const SAMPLES: Readonly<Record<string, readonly object[]>> = {
 
 /** Errors of an item that passed validation: whether it is ours, exists, and can be used. */
 const LATER_ERRORS =
-  /^(The encrypted content could not be verified|Item with id|Unsupported parameter: 'input\[1\]'\. This|The model of this server does not hear)/;
+  /^(The encrypted content could not be verified|Item with id|Unsupported parameter: 'input\[1\]'\. This|The model of this server does not hear|No approval re(?:quest|sponse) )/;
 
 describe("as input, an item", () => {
   let server: TestServer;

@@ -2,6 +2,7 @@ import type { CreateResponseRequest, Response, StoredItem } from "../../../gener
 import { Slices } from "../../base/limits/slices.ts";
 import { estimateTokens } from "../../runs/index.ts";
 import type { ContextItem, ModelRequest } from "../../runs/ports.ts";
+import { type AcceptedTools, choiceOfTheRest } from "../tool-loop/accept-tools.ts";
 import { isClientTool } from "../tool-loop/tool-kinds.ts";
 import { shownCharacters } from "./shown-characters.ts";
 
@@ -15,6 +16,7 @@ export function modelRequest(
   request: CreateResponseRequest,
   snapshot: Response,
   items: readonly ContextItem[],
+  accepted: Pick<AcceptedTools, "hosted" | "omitted">,
 ): ModelRequest {
   const wantsLogprobs = (request.include ?? []).includes(LOGPROBS_INCLUDE);
   return {
@@ -22,7 +24,7 @@ export function modelRequest(
     instructions: typeof snapshot.instructions === "string" ? snapshot.instructions : null,
     items,
     tools: snapshot.tools.filter(isClientTool), // The tool loop adds the functions of the others.
-    toolChoice: snapshot.tool_choice,
+    toolChoice: choiceOfTheRest(snapshot.tool_choice, accepted),
     parallelToolCalls: snapshot.parallel_tool_calls,
     text: snapshot.text,
     reasoning: { effort: snapshot.reasoning?.effort ?? null, summary: snapshot.reasoning?.summary ?? null },

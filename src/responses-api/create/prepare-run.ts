@@ -95,7 +95,7 @@ async function prepareHeld(
   const seen = await withExchanges(knownExchanges(services, caller, request), owner, shown, {
     mcpServers: labelsOf(accepted.hosted),
   });
-  const shaped = modelRequest(request, response, seen);
+  const shaped = modelRequest(request, response, seen, accepted);
   if (slices.isOver) await slices.next();
   const fitting = await fitTurn(services, request, shaped, signal).catch(rethrowModelError);
   // A warm-up counts the tokens of the first turn; the tool loop of any other run adds its functions by itself.

@@ -43,6 +43,6 @@ export async function shapeTurn(
   const shown = await shapeContext(services, caller, context, places);
   const mcpServers = labelsOf(accepted.hosted);
   const seen = await withExchanges(knownExchanges(services, caller, request), owner, shown, { mcpServers });
-  const asked = modelRequest(request, snapshot, seen);
+  const asked = modelRequest(request, snapshot, seen, accepted);
   return { items: [...history, ...items], request: asked, hosted: accepted.hosted, context };
 }

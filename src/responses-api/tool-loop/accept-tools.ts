@@ -1,4 +1,4 @@
-import type { CreateResponseRequest, Tool, ToolInput } from "../../../generated/responses-api/types.ts";
+import type { CreateResponseRequest, Response, Tool, ToolInput } from "../../../generated/responses-api/types.ts";
 import { eachInSlices } from "../../base/limits/slices.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { Principal } from "../access/authenticate.ts";
@@ -81,6 +81,21 @@ export function omittedTypes(tools: HostedTools, request: CreateResponseRequest,
 /** The labels of MCP servers. */
 export function labelsOf(hosted: readonly OfferedHostedTool[]): ReadonlySet<string> {
   return new Set(hosted.flatMap(({ tool }) => (tool.type === "mcp" ? [tool.server_label] : [])));
+}
+
+/** A tool choice without the tools that are left out. */
+export function choiceOfTheRest(
+  choice: Response["tool_choice"],
+  { hosted, omitted }: Pick<AcceptedTools, "hosted" | "omitted">,
+): Response["tool_choice"] {
+  if (typeof choice === "string" || choice.type !== "allowed_tools" || omitted.length === 0) return choice;
+  const run = new Set(hosted.map(({ kind }) => kind));
+  const missing = new Set(omitted.flatMap(({ type }) => kindOfType(type) ?? []).filter((kind) => !run.has(kind)));
+  const tools = choice.tools.filter(({ type }) => {
+    const kind = kindOfType(String(type));
+    return kind === null || !missing.has(kind);
+  });
+  return tools.length === 0 ? "none" : { ...choice, tools };
 }
 
 /** Tells people of the tools that a request is answered without. */

@@ -19,7 +19,7 @@ export function addToolSearch(
   const item = {
     id: nextId("tsc", closed),
     type: "tool_search_call" as const,
-    status: endOf(search),
+    status: endOfCall(search),
     arguments: search.arguments,
     call_id: uniqueCallId(closed, search.callId),
     execution: "client" as const,
@@ -58,6 +58,6 @@ export function applyItemEvent(state: Answering, event: HostedItemEvent, events:
   }
 }
 
-export function endOf({ isCut }: { readonly isCut?: boolean }): BlockEnd {
+export function endOfCall({ isCut }: { readonly isCut?: boolean }): BlockEnd {
   return isCut === true ? "incomplete" : "completed";
 }
