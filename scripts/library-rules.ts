@@ -17,8 +17,8 @@ export const LIBRARY_RULES: readonly ImportRule[] = [
   never("database-in-store", "SQL lives in store/.", product("src/(?!store/)"), /^(npm:kysely|node:sqlite)$/),
   never(
     "upstream-http-in-engines",
-    "undici lives in model-engines/, speech/, formatting/ and egress/; what a client makes the server call goes through egress/.",
-    product("src/(?!model-engines/|speech/|formatting/|egress/)"),
+    "undici lives in model-engines/, speech/, formatting/, tools/ and egress/; what a client makes the server call goes through egress/.",
+    product("src/(?!model-engines/|speech/|formatting/|tools/|egress/)"),
     /^npm:undici$/,
   ),
   never(
@@ -47,8 +47,8 @@ export const LIBRARY_RULES: readonly ImportRule[] = [
   ),
   never(
     "caches-where-things-are-looked-up",
-    "lru-cache lives in media/, model-engines/ and store/, which keep what they could look up again.",
-    product("src/(?!media/|model-engines/|store/)"),
+    "lru-cache lives in media/, model-engines/, store/ and tools/, which keep what they could look up again.",
+    product("src/(?!media/|model-engines/|store/|tools/)"),
     /^npm:lru-cache$/,
   ),
   never(

@@ -14,8 +14,7 @@ import {
 import type { Logger } from "../base/logger.ts";
 import { watchEngine } from "./model-span.ts";
 import { beginRequestSpan } from "./request-span.ts";
-import { beginRunSpan } from "./run-span.ts";
-import { beginToolSpan } from "./tool-span.ts";
+import { beginRunSpan, beginToolSpan } from "./run-span.ts";
 import type { Tracing } from "./tracing.ts";
 
 export type SamplerName =

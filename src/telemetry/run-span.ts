@@ -1,7 +1,8 @@
 import { type Span, SpanKind, SpanStatusCode, type Tracer } from "@opentelemetry/api";
+import type { WatchedToolCall } from "../responses-api/ports.ts";
 import type { WatchedRun } from "../runs/ports.ts";
 import { contextIn, contextOf, traceOf } from "./span-context.ts";
-import type { RunSpan } from "./tracing.ts";
+import type { RunSpan, ToolSpan } from "./tracing.ts";
 
 /** The span of one run. A background run also has a span for its wait in the queue. */
 export function beginRunSpan(tracer: Tracer, run: WatchedRun): RunSpan {
@@ -26,6 +27,19 @@ export function beginRunSpan(tracer: Tracer, run: WatchedRun): RunSpan {
       endWait();
       if (response?.status != null) span.setAttribute("antiphon.response.status", response.status);
       if (response?.error != null) span.setStatus({ code: SpanStatusCode.ERROR });
+      span.end();
+    },
+  };
+}
+
+/** The span of one call of a tool, under that of its run. Holds no arguments and no results. */
+export function beginToolSpan(tracer: Tracer, { kind, trace }: WatchedToolCall): ToolSpan {
+  const attributes = { "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": kind };
+  const span = tracer.startSpan(`execute_tool ${kind}`, { kind: SpanKind.INTERNAL, attributes }, contextOf(trace));
+  return {
+    end: (outcome) => {
+      span.setAttribute("antiphon.tool.outcome", outcome);
+      if (outcome === "failed" || outcome === "broken") span.setStatus({ code: SpanStatusCode.ERROR });
       span.end();
     },
   };

@@ -7,7 +7,7 @@ import { deferredTools, offerTools, withNotes } from "./offer-tools.ts";
 import { openTools } from "./open-tools.ts";
 
 /** A turn of which only the tokens are counted. */
-export interface CountedTurn {
+export interface TurnToCount {
   readonly owner: Owner;
   readonly request: ModelRequest;
   readonly hosted: readonly OfferedHostedTool[];
@@ -21,7 +21,7 @@ export interface CountedTurn {
  */
 export async function withHostedFunctions(
   services: Pick<ResponseServices, "tools" | "engine">,
-  { owner, request, hosted, context }: CountedTurn,
+  { owner, request, hosted, context }: TurnToCount,
   signal: AbortSignal,
 ): Promise<ModelRequest> {
   if (hosted.length === 0) return request;

@@ -1,4 +1,4 @@
-import type { Setting } from "./setting.ts";
+import type { Setting } from "../setting.ts";
 
 /** The programs and servers that turn answers into speech. */
 export const VOICE_SETTINGS = {

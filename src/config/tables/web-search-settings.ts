@@ -1,4 +1,4 @@
-import type { Setting } from "./setting.ts";
+import type { Setting } from "../setting.ts";
 
 /** The search server behind the tool web_search, and the pages that it opens. */
 export const WEB_SEARCH_SETTINGS = {

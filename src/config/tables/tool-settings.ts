@@ -1,4 +1,4 @@
-import type { Setting } from "./setting.ts";
+import type { Setting } from "../setting.ts";
 
 /** Which tools this server runs, and the limits of the loop that runs them. */
 export const TOOL_SETTINGS = {

@@ -1,4 +1,4 @@
-import type { Setting } from "./setting.ts";
+import type { Setting } from "../setting.ts";
 
 /** Logs, metrics and traces. */
 export const WATCHING_SETTINGS = {

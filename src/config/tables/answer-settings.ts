@@ -1,4 +1,4 @@
-import type { Setting } from "./setting.ts";
+import type { Setting } from "../setting.ts";
 
 const MEBI = 1024 * 1024;
 

@@ -1,4 +1,4 @@
-import type { Setting } from "./setting.ts";
+import type { Setting } from "../setting.ts";
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;

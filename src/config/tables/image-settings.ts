@@ -1,4 +1,4 @@
-import type { Setting } from "./setting.ts";
+import type { Setting } from "../setting.ts";
 
 /** The images server behind the tool image_generation. */
 export const IMAGE_SETTINGS = {
