@@ -49,9 +49,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
   const server = await startResponsesApi(
     config,
     options.log ?? { ...silentLogger, error: (fields, message) => console.error(message, fields) },
-    options.speech,
-    null,
-    options.tools,
+    { speech: options.speech ?? null, moreTools: options.tools ?? [] },
   );
   const apiKey = server.keys.made ?? readConfiguredKey(config.apiKeys[0]?.reveal() ?? "").key;
   const call = (path: string, init: RequestInit = {}): Promise<Response> =>

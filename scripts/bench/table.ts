@@ -51,7 +51,8 @@ async function same(row: Row, place: Place): Promise<readonly Round[]> {
   sides.set("tree", serverSide(tree, { stores: true })).set("store:false", serverSide(tree, { stores: false }));
   sides.set("upstream", upstreamSide(upstream));
   try {
-    for (const side of sides.values()) await (row.warmUp ?? row.measure)(side, place.load);
+    for (const side of sides.values())
+      await (row.warmUp === undefined ? row.measure(side, place.load) : row.warmUp(side, place.load));
     const rounds: Round[] = [];
     for (let round = 0; round < ROUNDS; round += 1) {
       const values = new Map<Column, readonly number[]>();

@@ -41,7 +41,10 @@ export function serveBoth(environment: Environment, argv: readonly string[]): Pr
   return serve(environment, argv, async (foundations) => {
     const { config, log, speech, joined } = foundations;
     const recordings = config.speechEngine === "none" ? null : recordingsOf(foundations);
-    const responsesApi = await startResponsesApi(config, log.child({ interface: "responses-api" }), recordings, joined);
+    const responsesApi = await startResponsesApi(config, log.child({ interface: "responses-api" }), {
+      speech: recordings,
+      joined,
+    });
     const { url, keys, model } = responsesApi;
     if (speech === null) return { greeting: [], keys, speechUrl: null, close: responsesApi.close };
     const localStt = await startLocalStt(config, log.child({ interface: "local-stt" }), speech).catch(

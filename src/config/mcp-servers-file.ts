@@ -10,7 +10,7 @@ export interface ToolSelection {
   readonly read_only?: boolean;
 }
 
-/** An entry of `MCP_SERVERS_FILE`. Variables of the environment are put in; `headers` and `environment` may be secret. */
+/** An entry of `MCP_SERVERS_FILE` with the variables of the environment. `headers` and `environment` may be secret. */
 export interface McpServerEntry {
   readonly label: string;
   /** The address, or a program; the other is null. */

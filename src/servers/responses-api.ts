@@ -43,17 +43,21 @@ export interface ResponsesApiServer extends Omit<RunningServer, "close" | "handO
   readonly close: (isReplaced?: boolean) => Promise<void>;
 }
 
-/**
- * Builds Interface A from its configuration and serves it. `speech` transcribes recordings if no transcription server
- * is configured. `joined` is given to one of several processes. `moreTools` are served beside those of the
- * configuration.
- */
+/** What a server may be given beside its configuration. */
+export interface ServedWith {
+  /** Transcribes recordings if no transcription server is configured. */
+  readonly speech?: FileTranscriber | null;
+  /** Given to one of several processes. */
+  readonly joined?: JoinedProcess | null;
+  /** Served beside the tools of the configuration. */
+  readonly moreTools?: readonly HostedTool[];
+}
+
+/** Builds Interface A from its configuration and serves it. */
 export async function startResponsesApi(
   config: Config,
   log: Logger,
-  speech: FileTranscriber | null = null,
-  joined: JoinedProcess | null = null,
-  moreTools: readonly HostedTool[] = [],
+  { speech = null, joined = null, moreTools = [] }: ServedWith = {},
 ): Promise<ResponsesApiServer> {
   const telemetry = await chooseTelemetry(config, log);
   const openedAt = performance.now();

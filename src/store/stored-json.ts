@@ -7,6 +7,7 @@ import { chunksOfText, readJsonInSlices } from "../base/json/read-json-in-slices
  * that were validated or made by us, and checking every row would cost more than reading it. Throws `SyntaxError` if
  * the row is damaged.
  */
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- The caller names the type of its column.
 export function storedJson<Stored>(json: string): Stored {
   return readOwnJson<Stored>(json);
 }

@@ -93,6 +93,7 @@ function callOf({ name, label }: Called, made: MadeCall, journal: Journal): Tool
     streams: asks ? null : "arguments",
     effect,
     async *run(args, signal): AsyncGenerator<ToolStep, ToolOutcome> {
+      yield* [];
       journal.steps.push(`begin ${name}`);
       journal.arguments.push(args);
       if (asks) {

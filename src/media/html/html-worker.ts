@@ -22,9 +22,9 @@ function read({ bytes, charset, mode, charactersMax }: HtmlTask): HtmlOutcome {
   const html = decode(bytes, charset);
   const article = mode === "article" ? findArticle(html) : null;
   if (article !== null) {
-    const read = toText(article.content, charactersMax);
+    const found = toText(article.content, charactersMax);
     const title = shortened(article.title ?? titleOf(html), TITLE_CHARACTERS_MAX);
-    if (read.text.length >= ARTICLE_CHARACTERS_MIN) return { type: "text", title, ...read };
+    if (found.text.length >= ARTICLE_CHARACTERS_MIN) return { type: "text", title, ...found };
   }
   return { type: "text", title: titleOf(html), ...toText(html, charactersMax) };
 }

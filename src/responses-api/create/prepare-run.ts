@@ -92,15 +92,13 @@ async function prepareHeld(
   if (slices.isOver) await slices.next();
   const response = firstSnapshot(request, tools, idFromStem("resp", ids, 0), ids.createdAt);
   const shown = await shapeContext(services, caller, context, places);
-  const seen = await withExchanges(knownExchanges(services, caller, request), owner, shown, {
-    mcpServers: labelsOf(accepted.hosted),
-  });
+  const known = knownExchanges(services, caller, request);
+  const seen = await withExchanges(known, owner, shown, { mcpServers: labelsOf(accepted.hosted) });
   const shaped = modelRequest(request, response, seen, accepted);
   if (slices.isOver) await slices.next();
   const fitting = await fitTurn(services, request, shaped, signal).catch(rethrowModelError);
-  // A warm-up counts the tokens of the first turn; the tool loop of any other run adds its functions by itself.
-  const warmed = { owner, request: fitting, hosted: accepted.hosted, context };
-  const asked = generate ? fitting : await withHostedFunctions(services, warmed, signal).catch(rethrowModelError);
+  const turn = { owner, request: fitting, hosted: accepted.hosted, context };
+  const asked = generate ? fitting : await warmUpRequest(services, turn, signal);
   const task: RunTask = {
     ids,
     rawReasoningAs: response.reasoning?.summary == null ? "text" : "summary",
@@ -123,6 +121,15 @@ async function prepareHeld(
       streamed: request.stream === true,
     },
   };
+}
+
+/** A warm-up counts the tokens of the first turn; the tool loop of any other run adds its functions by itself. */
+async function warmUpRequest(
+  services: ResponseServices,
+  turn: Parameters<typeof withHostedFunctions>[1],
+  signal: AbortSignal,
+): Promise<ModelRequest> {
+  return await withHostedFunctions(services, turn, signal).catch(rethrowModelError);
 }
 
 /** Refuses approvals that cannot be acted on, those of other requests included. */

@@ -12,7 +12,8 @@ import type {
   ToolRefusal,
   ToolUser,
 } from "../../responses-api/hosted-tool.ts";
-import type { HostedFunction, HostedItem, ToolStep } from "../../runs/ports.ts";
+import type { HostedFunction, HostedItem } from "../../runs/ports.ts";
+import { withoutSteps } from "../without-steps.ts";
 
 /** A tool that the model calls through this server and that the client runs. */
 export interface ClientTool<Tool extends ToolInput, Item extends HostedItem> {
@@ -79,15 +80,22 @@ function callOf<Tool extends ToolInput, Item extends HostedItem>(
     item: null,
     streams: null,
     effect: "none", // Nothing happens here; the client acts.
-    async *run(args): AsyncGenerator<ToolStep, ToolOutcome> {
-      const read = args.trim() === "" ? {} : jsonOrUndefined(args);
-      if (!isRecord(read)) return told("The arguments are not a JSON object.");
-      const names = { id: made.newItemId(client.idPrefix), callId: made.callId };
-      const { first, last } = client.itemOf(read, names, tool);
-      if (client.validate(last)) return { type: "asks", first, item: last };
-      return told(`The arguments are wrong: ${faultOf(client.validate)}.`);
-    },
+    run: (args) => withoutSteps(outcomeOf(client, tool, made, args)),
   };
+}
+
+function outcomeOf<Tool extends ToolInput, Item extends HostedItem>(
+  client: ClientTool<Tool, Item>,
+  tool: Tool,
+  made: MadeCall,
+  args: string,
+): ToolOutcome {
+  const read = args.trim() === "" ? {} : jsonOrUndefined(args);
+  if (!isRecord(read)) return told("The arguments are not a JSON object.");
+  const names = { id: made.newItemId(client.idPrefix), callId: made.callId };
+  const { first, last } = client.itemOf(read, names, tool);
+  if (client.validate(last)) return { type: "asks", first, item: last };
+  return told(`The arguments are wrong: ${faultOf(client.validate)}.`);
 }
 
 function told(fault: string): ToolOutcome {

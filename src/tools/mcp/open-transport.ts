@@ -9,7 +9,7 @@ const METHOD_NOT_ALLOWED = 405;
 /** The two transports of MCP over HTTP. `sse` is the older one. */
 export type HttpTransport = "streamable" | "sse";
 
-export interface TransportOptions {
+export interface McpTransportOptions {
   readonly egress: Pick<Egress, "openGuarded">;
   /** For whom the calls are made; look-ups are shared fairly. */
   readonly caller: string;
@@ -23,14 +23,14 @@ export interface TransportOptions {
 export function openTransport(
   kind: HttpTransport,
   address: McpAddress,
-  options: TransportOptions,
+  options: McpTransportOptions,
 ): Transport & { terminateSession?: () => Promise<void> } {
   const url = new URL(address.url);
   const fetch = guardedFetch(kind, address, options);
   return kind === "sse" ? new SSEClientTransport(url, { fetch }) : new StreamableHTTPClientTransport(url, { fetch });
 }
 
-function guardedFetch(kind: HttpTransport, address: McpAddress, options: TransportOptions) {
+function guardedFetch(kind: HttpTransport, address: McpAddress, options: McpTransportOptions) {
   const { origin } = new URL(address.url);
   return async (target: string | URL, init: RequestInit = {}): Promise<Response> => {
     const method = init.method ?? "GET";

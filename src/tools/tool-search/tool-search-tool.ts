@@ -10,7 +10,8 @@ import type {
   ToolOutcome,
   ToolRefusal,
 } from "../../responses-api/hosted-tool.ts";
-import type { HostedFunction, HostedItem, ToolStep } from "../../runs/ports.ts";
+import type { HostedFunction, HostedItem } from "../../runs/ports.ts";
+import { withoutSteps } from "../without-steps.ts";
 import { ToolIndex } from "./find-tools.ts";
 
 const NAMES_TOLD_MAX = 100;
@@ -64,15 +65,17 @@ function callOf(index: ToolIndex, made: MadeCall): ToolCall {
     item: null, // Its arguments are the tools that were found.
     streams: null,
     effect: "none",
-    async *run(args): AsyncGenerator<ToolStep, ToolOutcome> {
+    run: (args) => {
       const asked = jsonOrUndefined(args);
       const query = isRecord(asked) ? asked["query"] : null;
-      if (typeof query !== "string" || query.trim() === "")
-        return { type: "told", output: "The arguments need `query`, a text. Nothing was searched." };
-      return outcomeOf(made, index.find(query));
+      return withoutSteps(
+        typeof query === "string" && query.trim() !== "" ? outcomeOf(made, index.find(query)) : NO_QUERY,
+      );
     },
   };
 }
+
+const NO_QUERY: ToolOutcome = { type: "told", output: "The arguments need `query`, a text. Nothing was searched." };
 
 function outcomeOf({ newItemId }: MadeCall, tools: readonly Tool[]): ToolOutcome {
   const paths = tools.flatMap((tool) => ("name" in tool ? tool.name : []));

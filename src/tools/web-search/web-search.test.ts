@@ -1,5 +1,4 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { StoredItem } from "../../../generated/responses-api/types.ts";
 import { silentLogger } from "../../base/logger.ts";
@@ -26,8 +25,9 @@ let server: Server;
 beforeAll(async () => {
   server = createServer((request, response) => void respond(request, response));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port }: AddressInfo = server.address() as AddressInfo;
-  origin = `http://127.0.0.1:${port}`;
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("the server has no port");
+  origin = `http://127.0.0.1:${address.port}`;
 });
 beforeEach(() => {
   asked = [];

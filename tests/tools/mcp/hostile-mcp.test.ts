@@ -174,7 +174,7 @@ describe("a call that fails is told to the client and to the model", () => {
     expect(output).toBe("no such account");
   });
 
-  test("when the server answers with an error, of which little is quoted", async () => {
+  test("when the server answers with an error, of which little is shortQuote", async () => {
     const message = `see http://10.0.0.1/x\n${"y".repeat(1000)}`;
     const { error } = await failedCall(() => ({ error: { code: -32_001, message } }));
     expect(error).toMatchObject({ type: "mcp_protocol_error", code: -32_001 });
