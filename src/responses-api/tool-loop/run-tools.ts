@@ -66,6 +66,7 @@ export async function runTools(services: LoopServices, task: ToolTask, run: Loop
   const approvals = approvedCalls(context);
   const deferred = deferredTools(task.request.tools, task.tools);
   const set = await openTools(services.tools, task.tools.hosted, { ...scope, include, context, approvals, deferred });
+  run.signal.addEventListener("abort", () => void set.close(), { once: true }); // Also if nobody reads the events.
   const loop = new ToolLoop(services, { task, run, set, signal, newItemId });
   try {
     const first = set.pending.length > 0 ? null : await loop.ask();
@@ -166,12 +167,20 @@ class ToolLoop {
       const end = turn === null ? this.#outOfTokens() : await this.#read(turn);
       if (end === null) return;
       if (end !== "again") return this.#finish(end);
+      this.#endMessage();
     }
   }
 
   #showOpening(): void {
     const place = this.#line.take();
     for (const { first, last } of this.#parts.set.opening) place.add(...wholeItem(first, last));
+    place.close();
+  }
+
+  /** What the next turn says is another message. */
+  #endMessage(): void {
+    const place = this.#line.take();
+    place.add({ type: "message_finished" });
     place.close();
   }
 
