@@ -9,6 +9,9 @@ const METHOD_NOT_ALLOWED = 405;
 /** The two transports of MCP over HTTP. `sse` is the older one. */
 export type HttpTransport = "streamable" | "sse";
 
+/** A transport that may have a session to end. */
+export type EndableTransport = Transport & { terminateSession?: () => Promise<void> };
+
 export interface TransportOptions {
   readonly egress: Pick<Egress, "openGuarded">;
   /** For whom the calls are made; look-ups are shared fairly. */
@@ -20,11 +23,7 @@ export interface TransportOptions {
 }
 
 /** A transport whose requests all pass the guard and carry the headers of the server. */
-export function openTransport(
-  kind: HttpTransport,
-  address: McpAddress,
-  options: TransportOptions,
-): Transport & { terminateSession?: () => Promise<void> } {
+export function openTransport(kind: HttpTransport, address: McpAddress, options: TransportOptions): EndableTransport {
   const url = new URL(address.url);
   const fetch = guardedFetch(kind, address, options);
   return kind === "sse" ? new SSEClientTransport(url, { fetch }) : new StreamableHTTPClientTransport(url, { fetch });
