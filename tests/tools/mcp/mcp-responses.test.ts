@@ -286,3 +286,17 @@ test.each([
   expect([reply.status, await reply.text()]).toEqual([400, expect.stringContaining(said)]);
   expect(mcp.heard).toEqual([]);
 });
+
+test("two servers of one label are refused, and two of different labels are told apart", async () => {
+  const { create, tool } = await openShop({ require_approval: "never" });
+  const twice = await create({ tools: [tool, tool] });
+  expect([twice.status, await twice.text()]).toEqual([400, expect.stringContaining("tools[1].server_label")]);
+  const other = { ...tool, server_label: "other" };
+  const response = await readResponse(await create({ tools: [other, tool] }));
+  expect(response.output).toMatchObject([
+    { type: "mcp_list_tools", server_label: "other" },
+    { type: "mcp_list_tools", server_label: "shop" },
+    { type: "mcp_call", server_label: "shop" },
+    { type: "message" },
+  ]);
+});
