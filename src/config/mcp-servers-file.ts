@@ -12,7 +12,7 @@ export interface ToolSelection {
   readonly read_only?: boolean;
 }
 
-/** An entry of `MCP_SERVERS_FILE`. Variables of the environment are put in; `headers` and `environment` may be secret. */
+/** An entry of `MCP_SERVERS_FILE`, with variables of the environment put in. Headers and environment may be secret. */
 export interface McpServerEntry {
   readonly label: string;
   /** The address, or a program; the other is null. */

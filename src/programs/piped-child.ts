@@ -29,7 +29,7 @@ export interface PipedProgram {
   readonly folder: string;
   /** Added to the environment that programs inherit. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Called with the bytes that the program writes to stdout, in pieces of any length. What it writes to stderr is dropped. */
+  /** Called with what the program writes to stdout, in pieces of any length. What it writes to stderr is dropped. */
   readonly onOutput: (bytes: Buffer) => void;
   /** Called once when the program has ended and all its output is read. */
   readonly onEnd: () => void;

@@ -29,8 +29,8 @@ export function listInContext(context: readonly StoredItem[], label: string): re
 }
 
 /**
- * Asks a server for its tools; only those that the request allows are kept. Rejects with `ModelError` if the list cannot
- * be had or used, and with the reason of `signal`.
+ * Asks a server for its tools; only those that the request allows are kept. Rejects with `ModelError` if the list
+ * cannot be had or used, and with the reason of `signal`.
  */
 export async function fetchList(
   connection: McpConnection,

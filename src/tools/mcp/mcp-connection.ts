@@ -3,7 +3,6 @@ import { McpTimeout, refusedStatus } from "./mcp-failure.ts";
 import type { McpOptions, McpServer } from "./mcp-server.ts";
 import { type EndableTransport, type HttpTransport, openTransport } from "./open-transport.ts";
 import { ProgramTransport } from "./program-transport.ts";
-import { unlessAborted } from "./unless-aborted.ts";
 
 /** How long an end of a session, or of a call, may take to be told to the server. */
 const FAREWELL_MS = 1000;
@@ -12,7 +11,7 @@ const PROGRESS_FACTOR = 5;
 /** Statuses by which a server shows that it does not speak the newer transport. */
 const NOT_STREAMABLE: ReadonlySet<number> = new Set([400, 404, 405]);
 
-export type ConnectionOptions = Pick<
+export type McpConnectionOptions = Pick<
   McpOptions,
   "egress" | "operatorEgress" | "listTimeoutMs" | "callTimeoutMs" | "version"
 > & {
@@ -22,13 +21,13 @@ export type ConnectionOptions = Pick<
 /** The connection of one response to one server. It is made when it is first needed. */
 export class McpConnection {
   readonly #server: McpServer;
-  readonly #options: ConnectionOptions;
+  readonly #options: McpConnectionOptions;
   readonly #lifetime = new AbortController();
   #connected: Promise<Client> | null = null;
   #endSession: (() => Promise<void>) | null = null;
   #lastStatus: number | null = null;
 
-  constructor(server: McpServer, options: ConnectionOptions) {
+  constructor(server: McpServer, options: McpConnectionOptions) {
     this.#server = server;
     this.#options = options;
   }
@@ -141,4 +140,19 @@ export function timeoutSignal(ms: number): AbortSignal {
   const timer = setTimeout(() => controller.abort(new McpTimeout(`no answer in ${ms} ms`)), ms);
   timer.unref();
   return controller.signal;
+}
+
+/** Stops waiting when the signal aborts, with its reason. The work itself may go on; its error is then nobody's. */
+async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const leave = (): void => reject(signal.reason);
+  if (signal.aborted) leave();
+  signal.addEventListener("abort", leave, { once: true });
+  try {
+    return await Promise.race([work, promise]);
+  } finally {
+    signal.removeEventListener("abort", leave);
+    work.catch(() => {});
+    promise.catch(() => {});
+  }
 }

@@ -86,7 +86,7 @@ export function listFailed(label: string, failure: McpFailure, cause: unknown): 
 }
 
 /** Quotes the text of another server: one line, without addresses. */
-export function quoted(text: string): string {
+function shortQuote(text: string): string {
   const line = text
     .slice(0, 4 * QUOTE_CHARACTERS_MAX)
     .replaceAll(/[\p{Cc}\s]+/gu, " ")
@@ -100,7 +100,8 @@ function explainOne(error: unknown): McpFailure | null {
   if (error instanceof McpTimeout) return http(GATEWAY_TIMEOUT, "The MCP server did not answer in time");
   if (error instanceof McpListRefused) return protocol(INVALID_RESULT, error.message);
   if (error instanceof EgressError) return http(egressStatus(error), error.message);
-  if (error instanceof ProtocolError) return protocol(error.code, quoted(error.message) || "The MCP server refused");
+  if (error instanceof ProtocolError)
+    return protocol(error.code, shortQuote(error.message) || "The MCP server refused");
   if (error instanceof SdkHttpError) return http(error.status, statusText(error.status));
   if (error instanceof SseError && error.code !== undefined) return http(error.code, statusText(error.code));
   if (error instanceof Error && error.name === "InsufficientScopeError") return http(FORBIDDEN, statusText(FORBIDDEN));

@@ -12,7 +12,7 @@ export type HttpTransport = "streamable" | "sse";
 /** A transport that may have a session to end. */
 export type EndableTransport = Transport & { terminateSession?: () => Promise<void> };
 
-export interface TransportOptions {
+export interface McpTransportOptions {
   readonly egress: Pick<Egress, "openGuarded">;
   /** For whom the calls are made; look-ups are shared fairly. */
   readonly caller: string;
@@ -23,13 +23,17 @@ export interface TransportOptions {
 }
 
 /** A transport whose requests all pass the guard and carry the headers of the server. */
-export function openTransport(kind: HttpTransport, address: McpAddress, options: TransportOptions): EndableTransport {
+export function openTransport(
+  kind: HttpTransport,
+  address: McpAddress,
+  options: McpTransportOptions,
+): EndableTransport {
   const url = new URL(address.url);
   const fetch = guardedFetch(kind, address, options);
   return kind === "sse" ? new SSEClientTransport(url, { fetch }) : new StreamableHTTPClientTransport(url, { fetch });
 }
 
-function guardedFetch(kind: HttpTransport, address: McpAddress, options: TransportOptions) {
+function guardedFetch(kind: HttpTransport, address: McpAddress, options: McpTransportOptions) {
   const { origin } = new URL(address.url);
   return async (target: string | URL, init: RequestInit = {}): Promise<Response> => {
     const method = init.method ?? "GET";
