@@ -24,7 +24,7 @@ export interface BehindScript {
   readonly journal: Journal;
   /** The bodies that the chat server got. */
   readonly asked: readonly ChatRequest[];
-  create(members?: object, signal?: AbortSignal): Promise<Response>;
+  readonly create: (members?: object, signal?: AbortSignal) => Promise<Response>;
 }
 
 export const MCP = { type: "mcp", server_label: "lab", server_url: "https://lab.test/mcp", require_approval: "never" };
