@@ -3,6 +3,8 @@ import { dirname, resolve } from "node:path";
 import { parse } from "yaml";
 import { isRecord } from "../base/json/records.ts";
 import { ConfigError } from "./config-error.ts";
+import type { Environment } from "./load-config.ts";
+import { readEnvironment } from "./read-environment.ts";
 
 /** A selection of tools, in the form that requests have. */
 export interface ToolSelection {
@@ -10,7 +12,7 @@ export interface ToolSelection {
   readonly read_only?: boolean;
 }
 
-/** An entry of `MCP_SERVERS_FILE` with the variables of the environment. `headers` and `environment` may be secret. */
+/** An entry of `MCP_SERVERS_FILE`, with variables of the environment put in. Headers and environment may be secret. */
 export interface McpServerEntry {
   readonly label: string;
   /** The address, or a program; the other is null. */
@@ -51,7 +53,7 @@ const MEMBERS: ReadonlySet<string> = new Set([
 /** The operator's MCP servers; none if `file` is null. Throws `ConfigError` if the file cannot be used. */
 export function readMcpServers(
   file: string | null,
-  environment: Readonly<Record<string, string | undefined>> = process.env,
+  environment: Environment = readEnvironment(),
 ): readonly McpServerEntry[] {
   if (file === null) return [];
   const read = readYaml(file);
@@ -121,9 +123,9 @@ function readSelection(reader: EntryReader, selection: Record<string, unknown>):
 class EntryReader {
   readonly file: string;
   readonly label: string;
-  readonly #environment: Readonly<Record<string, string | undefined>>;
+  readonly #environment: Environment;
 
-  constructor(file: string, label: string, environment: Readonly<Record<string, string | undefined>>) {
+  constructor(file: string, label: string, environment: Environment) {
     this.file = file;
     this.label = label;
     this.#environment = environment;

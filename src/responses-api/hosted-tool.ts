@@ -1,5 +1,12 @@
 import type { StoredItem, Tool, ToolInput, ToolOutputContentPart } from "../../generated/responses-api/types.ts";
-import type { HostedFunction, HostedItem, ModelAbilities, Owner, ToolStep } from "../runs/ports.ts";
+import {
+  type HostedFunction,
+  type HostedItem,
+  type ModelAbilities,
+  ModelError,
+  type Owner,
+  type ToolStep,
+} from "../runs/ports.ts";
 
 /** The names of tool kinds in the setting `TOOLS`, in keys and in metrics. */
 export type ToolKind =
@@ -95,6 +102,17 @@ export interface OpenTool {
 export interface OpeningItem {
   readonly first: HostedItem;
   readonly last: HostedItem;
+}
+
+/** A tool could not be opened. `opening` shows that where the response has begun already. */
+export class ToolNotOpened extends ModelError {
+  readonly opening: OpeningItem;
+
+  constructor(refusal: ModelError, opening: OpeningItem) {
+    const { status, type, code, param, cause } = refusal;
+    super(refusal.message, { status, type, code, param, cause });
+    this.opening = opening;
+  }
 }
 
 /** A call as the model made it. Its arguments may still be arriving. */

@@ -1,4 +1,5 @@
 import { expect, test, vi } from "vitest";
+import { lastChunk, textChunk } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
 import { checkStreamLaws } from "../responses/check-stream-laws.ts";
 import { readResponse, readStream } from "../responses/read-stream.ts";
 import { openSocket } from "../websocket/socket.ts";
@@ -194,6 +195,55 @@ test("a broken tool and a tool that does not exist are told to the model", async
     error: { type: "mcp_protocol_error" },
   });
   expect(String(asked[1]?.messages.at(-1)?.["content"])).toContain("The tool broke.");
+});
+
+test("broken arguments and tools that nobody offered do not end the server's work", async () => {
+  const { create, asked } = await serveScript([calls(["echo", '{"text":'], ["nothing", "{}"]), DONE]);
+  const stream = await readStream(await create({ stream: true }));
+  checkStreamLaws(stream);
+  expect(stream.final.status).toBe("completed");
+  expect(asked.length).toBeGreaterThan(0);
+});
+
+test("text behind a call is a message of its own, shown in its place", async () => {
+  const said = calls(["slow", "{}"]);
+  const turn = [textChunk("Before."), ...said.slice(0, -2), textChunk("After."), ...said.slice(-2)];
+  const { create } = await serveScript([turn, DONE]);
+  const stream = await readStream(await create({ stream: true }));
+  checkStreamLaws(stream);
+  const shown = stream.final.output.map((item) => (item.type === "message" ? item.content[0] : item.type));
+  expect(shown).toMatchObject([
+    "mcp_list_tools",
+    { text: "Before." },
+    "mcp_call",
+    { text: "After." },
+    { text: "Done." },
+  ]);
+});
+
+test("what the model cites is linked and annotated", async () => {
+  const { create } = await serveScript([calls(["echo", "{}"]), saysText("It is so.【web:2】 Yes.【web:9】")]);
+  const stream = await readStream(await create({ stream: true, tools: [MCP] }));
+  checkStreamLaws(stream);
+  const text = "It is so. ([example.com](https://example.com/a)) Yes.";
+  const url = "https://example.com/a";
+  expect(stream.final.output.at(-1)).toMatchObject({
+    content: [{ text, annotations: [{ type: "url_citation", url, start_index: 10, end_index: 48 }] }],
+  });
+});
+
+test("an answer that is cut off runs no calls with effects", async () => {
+  const said = calls(["act", "{}"]).slice(0, -2);
+  const { create, journal } = await serveScript([[...said, lastChunk("length")]]);
+  const stream = await readStream(await create({ stream: true }));
+  checkStreamLaws(stream);
+  expect([stream.final.status, journal.steps]).toEqual(["incomplete", []]);
+});
+
+test("calls with effects run once the turn has ended", async () => {
+  const { create, journal } = await serveScript([calls(["act", "{}"], ["echo", "{}"]), DONE]);
+  expect((await readResponse(await create())).status).toBe("completed");
+  expect(journal.steps).toEqual(["begin echo", "end echo", "begin act", "end act"]);
 });
 
 test("cancelling a background response ends its calls and closes its tools", async () => {

@@ -18,7 +18,7 @@ export const MCP_SETTINGS = {
     section: "Tools",
     kind: "path",
     default: null,
-    text: "YAML file of the operator's own MCP servers, which requests name by their label. docs/tools.md describes it.",
+    text: "YAML file of the operator's own MCP servers, which requests name by their label. docs/operations.md describes it.",
   },
   mcpListTimeoutMs: {
     name: "MCP_LIST_TIMEOUT_MS",

@@ -29,6 +29,7 @@ export interface AskingRun {
   readonly signal: AbortSignal;
   /** Whether its calls of tools are kept with it. */
   readonly isStored: boolean;
+  readonly isBackground: boolean;
   /** Told of each call of a tool that has run. */
   readonly onExchange: LoopRun["onExchange"];
 }

@@ -175,6 +175,7 @@ export function orderOf(services: OrderServices, task: RunTask, opened: OpenedRu
         onFault: order.onFault,
         signal,
         isStored,
+        isBackground: opened.response.background === true,
         onExchange: (exchange) => (isStored ? undefined : void exchanges.push(exchange)),
       }),
   };

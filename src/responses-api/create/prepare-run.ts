@@ -72,9 +72,7 @@ async function prepareHeld(
   const history = await loadHistory(services, caller, sent);
   if (slices.isOver) await slices.next();
   if (generate) checkSomethingToAnswer(sent, history);
-  await checkStrictFunctions(sent);
-  const accepted = await acceptTools(services.tools, sent, askerOf(services, principal));
-  tellOmitted(services, accepted.omitted, caller.log);
+  const accepted = await settleTools(services, caller, sent);
   if (slices.isOver) await slices.next();
   checkTextFormat(sent);
   const speech = generate ? await settleSpeech(services, sent, signal) : null;
@@ -121,6 +119,14 @@ async function prepareHeld(
       streamed: request.stream === true,
     },
   };
+}
+
+/** The request's tools, sorted. People are told of those that are left out. */
+async function settleTools(services: ResponseServices, caller: Caller, sent: CreateResponseRequest) {
+  await checkStrictFunctions(sent);
+  const accepted = await acceptTools(services.tools, sent, askerOf(services, caller.principal));
+  tellOmitted(services, accepted.omitted, caller.log);
+  return accepted;
 }
 
 /** A warm-up counts the tokens of the first turn; the tool loop of any other run adds its functions by itself. */

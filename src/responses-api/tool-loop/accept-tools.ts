@@ -67,6 +67,7 @@ export async function acceptTools(
     if (refusal.grade !== "unavailable" || tools.unavailable === "refuse") throw refused(param, refusal);
     omitted.push({ type: tool.type, param, reason: refusal.reason });
   });
+  checkLabels(request.tools ?? []);
   checkNotNeeded(request, { clientTools: echoes.length - hosted.length - omitted.length, hosted, omitted });
   return { echoes, hosted, omitted };
 }
@@ -76,6 +77,20 @@ export function omittedTypes(tools: HostedTools, request: CreateResponseRequest,
   const hosted = (request.tools ?? []).filter((tool) => echoClientTool(tool) === null);
   const left = hosted.filter((tool) => refusalOf(tools, tool, kindOfType(tool.type), asker)?.grade === "unavailable");
   return [...new Set(left.map(({ type }) => type))];
+}
+
+/** Labels tell the servers of a request apart, in its items and for the model. */
+function checkLabels(tools: readonly ToolInput[]): void {
+  const labels = new Set<string>();
+  for (const [index, tool] of tools.entries()) {
+    if (tool.type !== "mcp") continue;
+    if (labels.has(tool.server_label))
+      throw invalidTool(
+        `tools[${index}].server_label`,
+        `Another MCP server of this request is called '${tool.server_label}'.`,
+      );
+    labels.add(tool.server_label);
+  }
 }
 
 /** The labels of MCP servers. */

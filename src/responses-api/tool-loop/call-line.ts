@@ -46,7 +46,10 @@ export class CallLine {
         this.#wakeReader();
       },
       read: () => this.#until(() => !this.#isAtFront(place)),
-      room: () => this.#until(() => !this.#isAtFront(place) && this.#waitingCharacters <= this.#charactersMax),
+      room: () =>
+        this.#until(() =>
+          this.#places[0] === place ? place.events.length === 0 : this.#waitingCharacters <= this.#charactersMax,
+        ),
     };
   }
 

@@ -19,6 +19,8 @@ export interface LoopRun {
   readonly responseId: string;
   readonly onFault: (fault: unknown) => void;
   readonly signal: AbortSignal;
+  /** Whether the response has begun before its tools are opened, so that no HTTP status can tell of them. */
+  readonly isBackground: boolean;
   /** Told of each call that has run. */
   readonly onExchange: (exchange: KnownExchange) => void;
 }

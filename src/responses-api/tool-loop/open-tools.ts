@@ -25,6 +25,7 @@ export interface ToolSet {
   readonly opening: readonly OpeningItem[];
   readonly pending: readonly PlacedCall[];
   find(name: string, server: string | null): PlacedFunction | null;
+  /** Never rejects, and may be called again. */
   close(): Promise<void>;
 }
 
@@ -46,8 +47,9 @@ export async function openTools(
   });
   const settled = await Promise.allSettled(opening);
   const opened = settled.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
+  let closing: Promise<unknown> | null = null;
   const closeAll = async (): Promise<void> => {
-    await Promise.allSettled(opened.map(({ open: tool }) => tool.close()));
+    await (closing ??= Promise.allSettled(opened.map(({ open: tool }) => tool.close())));
   };
   const failed = settled.find((one) => one.status === "rejected");
   if (failed !== undefined) {

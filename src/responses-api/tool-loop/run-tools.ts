@@ -12,7 +12,7 @@ import {
   type OfferedTool,
 } from "../../runs/ports.ts";
 import { estimateInputTokens } from "../create/model-request.ts";
-import type { ToolScope } from "../hosted-tool.ts";
+import { ToolNotOpened, type ToolScope } from "../hosted-tool.ts";
 import type { RunTask } from "../keeping/run-task.ts";
 import { fitToWindow } from "../window/fit-to-window.ts";
 import { approvedCalls } from "./approvals.ts";
@@ -65,7 +65,14 @@ export async function runTools(services: LoopServices, task: ToolTask, run: Loop
   const { include, context } = task.tools;
   const approvals = approvedCalls(context);
   const deferred = deferredTools(task.request.tools, task.tools);
-  const set = await openTools(services.tools, task.tools.hosted, { ...scope, include, context, approvals, deferred });
+  let set: ToolSet;
+  try {
+    set = await openTools(services.tools, task.tools.hosted, { ...scope, include, context, approvals, deferred });
+  } catch (error) {
+    if (!run.isBackground || !(error instanceof ToolNotOpened)) throw error;
+    return { events: failingTurn(error), sources: new Sources() };
+  }
+  run.signal.addEventListener("abort", () => void set.close(), { once: true }); // Also if nobody reads the events.
   const loop = new ToolLoop(services, { task, run, set, signal, newItemId });
   try {
     const first = set.pending.length > 0 ? null : await loop.ask();
@@ -75,6 +82,12 @@ export async function runTools(services: LoopServices, task: ToolTask, run: Loop
     await set.close();
     throw error;
   }
+}
+
+/** Shows what could not be opened, and fails. */
+async function* failingTurn(error: ToolNotOpened): AsyncGenerator<Batch> {
+  yield wholeItem(error.opening.first, error.opening.last);
+  throw error;
 }
 
 /** The ids of hosted items are counted, so a restarted run makes the same ones. */
@@ -166,12 +179,20 @@ class ToolLoop {
       const end = turn === null ? this.#outOfTokens() : await this.#read(turn);
       if (end === null) return;
       if (end !== "again") return this.#finish(end);
+      this.#endMessage();
     }
   }
 
   #showOpening(): void {
     const place = this.#line.take();
     for (const { first, last } of this.#parts.set.opening) place.add(...wholeItem(first, last));
+    place.close();
+  }
+
+  /** What the next turn says is another message. */
+  #endMessage(): void {
+    const place = this.#line.take();
+    place.add({ type: "message_finished" });
     place.close();
   }
 

@@ -1,7 +1,8 @@
 import { type CallToolResult, Client, type ListToolsResult, type Tool } from "@modelcontextprotocol/client";
 import { McpTimeout, refusedStatus } from "./mcp-failure.ts";
 import type { McpOptions, McpServer } from "./mcp-server.ts";
-import { type HttpTransport, openTransport } from "./open-transport.ts";
+import { type EndableTransport, type HttpTransport, openTransport } from "./open-transport.ts";
+import { ProgramTransport } from "./program-transport.ts";
 
 /** How long an end of a session, or of a call, may take to be told to the server. */
 const FAREWELL_MS = 1000;
@@ -95,9 +96,7 @@ export class McpConnection {
   }
 
   async #connectOver(kind: HttpTransport, signal: AbortSignal): Promise<Client> {
-    const { egress, operatorEgress, caller, version, listTimeoutMs: timeout } = this.#options;
-    const { reach, isOperators } = this.#server;
-    if (reach.type !== "url") throw new Error("a server that is a program has another transport");
+    const { version, listTimeoutMs: timeout } = this.#options;
     const client = new Client(
       { name: "antiphon", version },
       {
@@ -107,14 +106,7 @@ export class McpConnection {
       },
     );
     const attempt = new AbortController();
-    const transport = openTransport(kind, reach, {
-      egress: isOperators ? operatorEgress : egress,
-      caller,
-      signal: AbortSignal.any([this.#lifetime.signal, attempt.signal]),
-      onRefused: (status) => {
-        this.#lastStatus = status;
-      },
-    });
+    const transport = this.#transport(kind, AbortSignal.any([this.#lifetime.signal, attempt.signal]));
     try {
       await unlessAborted(client.connect(transport, { signal, timeout }), signal);
     } catch (error) {
@@ -125,6 +117,20 @@ export class McpConnection {
     }
     this.#endSession = async () => await transport.terminateSession?.();
     return client;
+  }
+
+  #transport(kind: HttpTransport, signal: AbortSignal): EndableTransport {
+    const { egress, operatorEgress, caller } = this.#options;
+    const { reach, isOperators } = this.#server;
+    if (reach.type === "program") return new ProgramTransport(reach);
+    return openTransport(kind, reach, {
+      egress: isOperators ? operatorEgress : egress,
+      caller,
+      signal,
+      onRefused: (status) => {
+        this.#lastStatus = status;
+      },
+    });
   }
 }
 

@@ -86,7 +86,7 @@ export function listFailed(label: string, failure: McpFailure, cause: unknown): 
 }
 
 /** Quotes the text of another server: one line, without addresses. */
-export function shortQuote(text: string): string {
+function shortQuote(text: string): string {
   const line = text
     .slice(0, 4 * QUOTE_CHARACTERS_MAX)
     .replaceAll(/[\p{Cc}\s]+/gu, " ")

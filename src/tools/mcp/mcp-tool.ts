@@ -1,13 +1,14 @@
 import type { McpListTools } from "../../../generated/responses-api/types.ts";
 import { assert } from "../../base/assert.ts";
 import { isRecord } from "../../base/json/records.ts";
-import type {
-  ApprovedCall,
-  HostedTool,
-  OpeningItem,
-  OpenTool,
-  PendingCall,
-  ToolScope,
+import {
+  type ApprovedCall,
+  type HostedTool,
+  type OpeningItem,
+  type OpenTool,
+  type PendingCall,
+  ToolNotOpened,
+  type ToolScope,
 } from "../../responses-api/hosted-tool.ts";
 import { type HostedFunction, ModelError } from "../../runs/ports.ts";
 import { mcpRefusal } from "./check-mcp-tool.ts";
@@ -84,8 +85,11 @@ async function toolsOf(
     return { tools, list: [] };
   }
   const id = scope.newItemId("mcpl");
-  const tools = await fetchList(connection, { server, tool, options }, scope.signal);
   const first: McpListTools = { id, type: "mcp_list_tools", server_label: server.label, tools: [] };
+  const tools = await fetchList(connection, { server, tool, options }, scope.signal).catch((error: unknown) => {
+    if (!(error instanceof ModelError)) throw error;
+    throw new ToolNotOpened(error, { first, last: { ...first, error: error.message } });
+  });
   return { tools, list: [{ first, last: { ...first, tools: tools.map(({ listed }) => listed) } }] };
 }
 

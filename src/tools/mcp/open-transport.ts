@@ -9,6 +9,9 @@ const METHOD_NOT_ALLOWED = 405;
 /** The two transports of MCP over HTTP. `sse` is the older one. */
 export type HttpTransport = "streamable" | "sse";
 
+/** A transport that may have a session to end. */
+export type EndableTransport = Transport & { terminateSession?: () => Promise<void> };
+
 export interface McpTransportOptions {
   readonly egress: Pick<Egress, "openGuarded">;
   /** For whom the calls are made; look-ups are shared fairly. */
@@ -24,7 +27,7 @@ export function openTransport(
   kind: HttpTransport,
   address: McpAddress,
   options: McpTransportOptions,
-): Transport & { terminateSession?: () => Promise<void> } {
+): EndableTransport {
   const url = new URL(address.url);
   const fetch = guardedFetch(kind, address, options);
   return kind === "sse" ? new SSEClientTransport(url, { fetch }) : new StreamableHTTPClientTransport(url, { fetch });

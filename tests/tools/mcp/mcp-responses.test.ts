@@ -269,6 +269,27 @@ test("a list that cannot be had refuses the response as the reference does", asy
   });
 });
 
+test("a list that cannot be had fails a response in the background, and is shown there", async () => {
+  const { url } = await serveHttp((_request, response) => {
+    response.writeHead(503).end();
+  });
+  const { create } = await openShop();
+  const tools = [{ type: "mcp", server_label: "down", server_url: `${url}/mcp` }];
+  const stream = await readStream(await create({ tools, background: true, stream: true }));
+  expect(stream.events.map(({ type }) => type.replace("response.", ""))).toEqual([
+    "created",
+    "queued",
+    "in_progress",
+    "output_item.added",
+    "mcp_list_tools.in_progress",
+    "mcp_list_tools.failed",
+    "output_item.done",
+    "error",
+    "failed",
+  ]);
+  expect(stream.final.output).toMatchObject([{ type: "mcp_list_tools", error: expect.stringContaining("503") }]);
+});
+
 test.each([
   [{ server_label: "a b" }, "server_label"],
   [{ server_url: "ftp://a.test" }, "server_url"],
@@ -285,4 +306,18 @@ test.each([
   const reply = await create({ tools: [{ ...tool, ...members }] });
   expect([reply.status, await reply.text()]).toEqual([400, expect.stringContaining(said)]);
   expect(mcp.heard).toEqual([]);
+});
+
+test("two servers of one label are refused, and two of different labels are told apart", async () => {
+  const { create, tool } = await openShop({ require_approval: "never" });
+  const twice = await create({ tools: [tool, tool] });
+  expect([twice.status, await twice.text()]).toEqual([400, expect.stringContaining("tools[1].server_label")]);
+  const other = { ...tool, server_label: "other" };
+  const response = await readResponse(await create({ tools: [other, tool] }));
+  expect(response.output).toMatchObject([
+    { type: "mcp_list_tools", server_label: "other" },
+    { type: "mcp_list_tools", server_label: "shop" },
+    { type: "mcp_call", server_label: "shop" },
+    { type: "message" },
+  ]);
 });
