@@ -141,8 +141,8 @@ export interface ToolCall {
    */
   readonly effect: "none" | "sandboxed" | "may_have";
   /**
-   * Runs the call. Faults of the world, wrong arguments included, are outcomes with a sentence for the model. A throw is
-   * a fault of this server. Ends early when `signal` aborts.
+   * Runs the call. Faults of the world, wrong arguments included, are outcomes with a sentence for the model. A throw
+   * is a fault of this server. Ends early when `signal` aborts.
    */
   run(args: string, signal: AbortSignal): AsyncGenerator<ToolStep, ToolOutcome>;
 }
