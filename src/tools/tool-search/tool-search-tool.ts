@@ -72,6 +72,7 @@ function callOf(index: ToolIndex, made: MadeCall): ToolCall {
     item: first,
     streams: null,
     effect: "none",
+    // oxlint-disable-next-line require-yield -- A search has no steps of its own.
     async *run(args): AsyncGenerator<ToolStep, ToolOutcome> {
       const asked = jsonOrUndefined(args);
       const query = isRecord(asked) ? asked["query"] : null;
