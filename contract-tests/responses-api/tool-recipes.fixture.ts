@@ -4,7 +4,7 @@ import { TOOL_SERVERS } from "./tool-servers.fixture.ts";
 const MCP = { type: "mcp", server_label: "weather", server_url: `${TOOL_SERVERS}/mcp`, require_approval: "never" };
 const PREVIEW = { type: "computer_use_preview", display_width: 800, display_height: 600, environment: "browser" };
 
-/** Requests in which the model calls a tool of the server. The scenarios of `message-scenes.fixture.ts` play the model. */
+/** Requests in which the model calls a tool of the server; `message-scenes.fixture.ts` plays the model. */
 export const TOOL_RECIPES = {
   "a model that searches the web": asks("search the web", { type: "web_search" }),
   "a model that lists the tools of an MCP server": asks("none", MCP),

@@ -1,5 +1,6 @@
 import type { Logger } from "../../base/logger.ts";
 import type { Config } from "../../config/load-config.ts";
+import type { Egress } from "../../egress/egress.ts";
 import type { HostedTool, ToolKind } from "../../responses-api/hosted-tool.ts";
 import { createHostedTools, type HostedTools } from "../../responses-api/tool-loop/hosted-tools.ts";
 import { isToolKind, TOOL_KINDS } from "../../responses-api/tool-loop/tool-kinds.ts";
@@ -7,8 +8,9 @@ import { applyPatchTool } from "../../tools/client-run/apply-patch.ts";
 import { computerTool } from "../../tools/client-run/computer.ts";
 import { localShellTool } from "../../tools/client-run/local-shell.ts";
 import { shellTool } from "../../tools/client-run/shell.ts";
+import { ImageServer } from "../../tools/image-generation/image-server.ts";
+import { imageTool } from "../../tools/image-generation/image-tool.ts";
 import { toolSearchTool } from "../../tools/tool-search/tool-search-tool.ts";
-import { chooseImages } from "./choose-images.ts";
 import { chooseMcp } from "./choose-mcp.ts";
 import { openEgress } from "./choose-media.ts";
 import { chooseWebSearch } from "./choose-web-search.ts";
@@ -48,4 +50,12 @@ async function configuredTools(config: Config, log: Logger): Promise<readonly Ho
 function offeredKinds(listed: readonly string[]): ReadonlySet<ToolKind> {
   if (listed.includes("all")) return new Set(TOOL_KINDS);
   return new Set(listed.filter(isToolKind));
+}
+
+/** The tool image_generation with the images server of the settings. */
+function chooseImages(config: Config, egress: Egress): HostedTool {
+  const { imageBaseUrl: baseUrl, imageApiKey, imageModel: model, imageTimeoutMs: timeoutMs } = config;
+  if (baseUrl === null) return imageTool(null);
+  const apiKey = imageApiKey?.reveal() ?? null;
+  return imageTool({ server: new ImageServer({ baseUrl, apiKey, model, timeoutMs }), egress });
 }

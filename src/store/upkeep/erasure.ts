@@ -75,8 +75,8 @@ async function eraseItems(
 }
 
 /**
- * Erases calls whose response was never stored, since its process died first. They are among the newest, and a day later
- * no response can still be made.
+ * Erases calls whose response was never stored, since its process died first. They are among the newest, and a day
+ * later no response can still be made.
  */
 async function eraseLostExchanges(db: Kysely<Database>): Promise<void> {
   const before = Math.floor(Date.now() / 1000) - LOST_AFTER_SECONDS;

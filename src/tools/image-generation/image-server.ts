@@ -59,7 +59,7 @@ const JSON_TYPE = "application/json";
 /** These models answer in base64 always, and refuse to be asked for it. */
 const ALWAYS_BASE64 = /^(?:gpt|chatgpt)-image/;
 
-/** Draws pictures by `/images/generations` and changes them by `/images/edits`. Source: OpenAI's API reference, Images. */
+/** Draws pictures by `/images/generations`, changes them by `/images/edits`. Source: OpenAI's API reference, Images. */
 export class ImageServer {
   readonly #options: ImageServerOptions;
 

@@ -8,7 +8,7 @@ import type { WebSettings } from "./web-settings.ts";
 export interface WebServices {
   readonly provider: SearchProvider;
   readonly pages: PageReader;
-  /** Which pages may be opened: `known` are those of `KnownUrls`; `auto` is that beside tools that read private things. */
+  /** Which pages may be opened: `known` are those of `KnownUrls`; `auto` is that beside tools with private things. */
   readonly open: "auto" | "any" | "known" | "off";
 }
 

@@ -8,7 +8,7 @@ export interface WebSettings {
   readonly domains: readonly string[];
   readonly size: ContextSize;
   /** Null if the request says nothing. */
-  readonly place: Place | null;
+  readonly place: UserPlace | null;
   /** Whether pages may be fetched. */
   readonly isLive: boolean;
   /** Whether pages can be opened at all; the preview only searches. */
@@ -17,7 +17,7 @@ export interface WebSettings {
   readonly charactersMax: number | null;
 }
 
-export interface Place {
+export interface UserPlace {
   readonly city: string | null;
   readonly region: string | null;
   /** ISO 3166-1 alpha-2. */
@@ -59,7 +59,7 @@ export function webSettings(tool: WebSearchInput): WebSettings {
   };
 }
 
-function placeOf({ user_location: location }: WebSearchInput): Place | null {
+function placeOf({ user_location: location }: WebSearchInput): UserPlace | null {
   if (location == null) return null;
   const { city = null, region = null, country = null, timezone = null } = location;
   return { city, region, country: country?.toUpperCase() ?? null, timezone };
