@@ -7,6 +7,8 @@ export interface Service {
   readonly url: string;
   readonly apiKey: string;
   readonly model: string;
+  /** The address of the servers that staged tools ask. */
+  readonly toolServers?: string;
 }
 
 export interface OwnService extends Service {

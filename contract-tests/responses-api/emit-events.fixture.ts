@@ -2,6 +2,8 @@ import type { Service } from "../providers.fixture.ts";
 import { CHOOSE_WEATHER, CUSTOM_CALL, SECOND_CALL, WEATHER } from "./example-events.fixture.ts";
 import { expectLegal, firstFrames, readStream } from "./read-stream.fixture.ts";
 import type { SITUATIONS, STAGED_SITUATIONS } from "./stream-situations.fixture.ts";
+import { TOOL_RECIPES } from "./tool-recipes.fixture.ts";
+import { TOOL_SERVERS } from "./tool-servers.fixture.ts";
 
 export type StreamState = keyof typeof SITUATIONS | keyof typeof STAGED_SITUATIONS;
 
@@ -57,6 +59,7 @@ const RECIPES: Record<StreamState, Recipe> = {
   "a model that looks for tools": { request: { input: "Please play: look for tools", tools: [TOOL_SEARCH, LATER] } },
   "a model that a filter stops": { request: { input: "Please play: filter" } },
   "a model that breaks off": { request: { input: "Please play: break off" } },
+  ...TOOL_RECIPES,
   "a response of the background that is cancelled": {
     request: { input: "Please play: hold", ...BACKGROUND },
     read: "cancelled reply",
@@ -79,6 +82,12 @@ export function recipeFor(state: string): Recipe {
   return RECIPES[state];
 }
 
+/** Returns the request with the address of the tool servers. */
+export function requestTo({ toolServers }: Service, { request }: Recipe): Readonly<Record<string, unknown>> {
+  if (toolServers === undefined) return request;
+  return JSON.parse(JSON.stringify(request).replaceAll(TOOL_SERVERS, toolServers));
+}
+
 function isStreamState(state: string): state is StreamState {
   return Object.hasOwn(RECIPES, state);
 }
@@ -94,7 +103,7 @@ export function usesExtension({ request }: Recipe): boolean {
 export async function emitEvents(service: Service, state: string): Promise<readonly unknown[]> {
   const recipe = recipeFor(state);
   const { read = "reply" } = recipe;
-  const body = { model: service.model, stream: true, ...recipe.request };
+  const body = { model: service.model, stream: true, ...requestTo(service, recipe) };
   const told = await readStream(await send(service, "POST", "", body), async (type, id) => {
     if (read === "cancelled reply" && type === "response.content_part.added")
       await send(service, "POST", `/${id}/cancel`);

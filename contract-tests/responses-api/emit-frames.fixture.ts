@@ -1,5 +1,5 @@
 import type { Service } from "../providers.fixture.ts";
-import { recipeFor, usesExtension } from "./emit-events.fixture.ts";
+import { recipeFor, requestTo, usesExtension } from "./emit-events.fixture.ts";
 import { expectLegal } from "./read-stream.fixture.ts";
 import { LANE } from "./socket-situations.fixture.ts";
 import { SocketTalk } from "./socket-talk.fixture.ts";
@@ -10,7 +10,7 @@ import { SocketTalk } from "./socket-talk.fixture.ts";
  */
 export async function emitFrames(service: Service, state: string): Promise<readonly unknown[]> {
   const talk = await SocketTalk.open(service);
-  const { request, dialect, isCancelled = false } = askFor(state);
+  const { request, dialect, isCancelled = false } = askFor(service, state);
   try {
     talk.send({ type: "response.create", model: service.model, ...request });
     let responseId = "";
@@ -32,13 +32,13 @@ interface Asking {
   readonly isCancelled?: boolean;
 }
 
-function askFor(state: string): Asking {
+function askFor(service: Service, state: string): Asking {
   if (state === "a response in a lane")
     return { request: { input: "Say hello", stream_id: LANE }, dialect: "reference" };
   if (state === "a response that is cancelled while a socket tells of it")
     return { request: { input: "Please play: hold" }, dialect: "reference", isCancelled: true };
   const recipe = recipeFor(state);
-  return { request: recipe.request, dialect: usesExtension(recipe) ? "extension" : "reference" };
+  return { request: requestTo(service, recipe), dialect: usesExtension(recipe) ? "extension" : "reference" };
 }
 
 async function cancel({ url, apiKey }: Service, id: string): Promise<void> {

@@ -1,5 +1,5 @@
 import type { OutputItem } from "../../generated/responses-api/types.ts";
-import type { ExampleEvent } from "./example-events.fixture.ts";
+import { type ExampleEvent, WEATHER } from "./example-events.fixture.ts";
 
 const STEM = "0123456789abcdef00670000000123456789abcdef01234567";
 const at = (item: OutputItem) => ({ item_id: item.id ?? "", output_index: 0 });
@@ -96,7 +96,7 @@ const MCP_CALL = {
 export const MCP_CALL_EVENTS: readonly ExampleEvent[] = [
   added({ ...MCP_CALL, status: "in_progress", arguments: "", output: null }),
   { type: "response.mcp_call.in_progress", ...at(MCP_CALL) },
-  { type: "response.mcp_call_arguments.delta", ...at(MCP_CALL), delta: ARGUMENTS, obfuscation: "" },
+  { type: "response.mcp_call_arguments.delta", ...at(MCP_CALL), delta: ARGUMENTS, obfuscation: "C" },
   { type: "response.mcp_call_arguments.done", ...at(MCP_CALL), arguments: ARGUMENTS },
   { type: "response.mcp_call.completed", ...at(MCP_CALL) },
   done(MCP_CALL),
@@ -210,14 +210,54 @@ const COMPUTER_CALL = {
   id: `cu_${STEM}`,
   type: "computer_call",
   status: "completed",
-  action: { type: "wait" },
   call_id: SHELL_CALL.call_id,
-  pending_safety_checks: [],
 } as const;
 
-export const COMPUTER_EVENTS: readonly ExampleEvent[] = [
+/** A preview has one action and safety checks. */
+export const COMPUTER_PREVIEW_EVENTS: readonly ExampleEvent[] = [
   added({ ...COMPUTER_CALL, status: "in_progress", pending_safety_checks: [] }),
-  done({ ...COMPUTER_CALL, pending_safety_checks: [] }),
+  done({ ...COMPUTER_CALL, action: { type: "wait" }, pending_safety_checks: [] }),
+];
+
+export const COMPUTER_EVENTS: readonly ExampleEvent[] = [
+  added({ ...COMPUTER_CALL, status: "in_progress" }),
+  done({ ...COMPUTER_CALL, actions: [{ type: "screenshot" }, { type: "wait" }] }),
+];
+
+const LOCAL_SHELL_CALL = {
+  id: `lsh_${STEM}`,
+  type: "local_shell_call",
+  status: "completed",
+  call_id: SHELL_CALL.call_id,
+} as const;
+
+export const LOCAL_SHELL_EVENTS: readonly ExampleEvent[] = [
+  added({ ...LOCAL_SHELL_CALL, status: "in_progress", action: { type: "exec", command: [], env: {} } }),
+  done({ ...LOCAL_SHELL_CALL, action: { type: "exec", command: ["ls"], env: {} } }),
+];
+
+const TOOL_SEARCH = {
+  id: `tsc_${STEM}`,
+  type: "tool_search_call",
+  status: "completed",
+  arguments: { paths: ["get_weather"] },
+  call_id: null,
+  execution: "server",
+} as const satisfies OutputItem;
+const FOUND = {
+  id: `tso_${STEM}`,
+  type: "tool_search_output",
+  status: "completed",
+  call_id: null,
+  execution: "server",
+} as const;
+
+/** A search of the server, which tells what it found by itself. */
+export const SERVER_SEARCH_EVENTS: readonly ExampleEvent[] = [
+  added({ ...TOOL_SEARCH, status: "in_progress", arguments: {} }),
+  done(TOOL_SEARCH),
+  added({ ...FOUND, tools: [{ ...WEATHER, defer_loading: true, output_schema: null }] }),
+  done({ ...FOUND, tools: [{ ...WEATHER, defer_loading: true, output_schema: null }] }),
 ];
 
 export const COMPACTING: readonly ExampleEvent[] = [

@@ -36,4 +36,28 @@ scenarios:
     events:
       - text: So far so
       - error: { status: 500, type: server_error, code: server_error, message: The model broke off. }
+  - when: { input_contains: "use a tool:", has_tool_output: true }
+    events: [{ text: Done. }]
+  - when: { input_contains: "use a tool: search the web" }
+    events: [{ call: { name: web_search, arguments: { queries: [weather in Rome] } } }]
+  - when: { input_contains: "use a tool: none" }
+    events: [{ text: I need none. }]
+  - when: { input_contains: "use a tool: weather" }
+    events: [{ call: { name: get_weather, namespace: weather, arguments: { city: Rome } } }]
+  - when: { input_contains: "use a tool: storms" }
+    events: [{ call: { name: get_storms, namespace: weather, arguments: { city: Rome } } }]
+  - when: { input_contains: "use a tool: draw" }
+    events: [{ call: { name: generate_image, arguments: { prompt: A lighthouse. } } }]
+  - when: { input_contains: "use a tool: shell" }
+    events: [{ call: { name: shell, arguments: { commands: [ls], max_output_length: 8192 } } }]
+  - when: { input_contains: "use a tool: local shell" }
+    events: [{ call: { name: local_shell, arguments: { command: [ls] } } }]
+  - when: { input_contains: "use a tool: patch" }
+    events: [{ call: { name: apply_patch, arguments: { operation: { type: update_file, path: notes.txt, diff: +hello } } } }]
+  - when: { input_contains: "use a tool: preview of a computer" }
+    events: [{ call: { name: computer, arguments: { action: { type: wait } } } }]
+  - when: { input_contains: "use a tool: computer" }
+    events: [{ call: { name: computer, arguments: { actions: [{ type: screenshot }, { type: wait }] } } }]
+  - when: { input_contains: "use a tool: find tools" }
+    events: [{ call: { name: tool_search, arguments: { query: weather } } }]
 `;

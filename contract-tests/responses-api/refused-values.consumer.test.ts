@@ -123,9 +123,9 @@ const TOOLS: RefusedCreates = {
     },
     refusal: { param: "tool_choice", message: string("Tool choice 'g' not found in 'tools' parameter.") },
   },
-  "for a tool of the server's own, which is not there yet": {
+  "for a tool that the server lacks and that nobody can do without": {
     given: ["a server without tools of its own"],
-    asked: { input, tools: [{ type: "web_search" }] },
+    asked: { input, tools: [{ type: "programmatic_tool_calling" }] },
     refusal: {
       code: "unsupported_parameter",
       param: "tools[0]",

@@ -22,6 +22,20 @@ import {
   TRANSCRIPT_EVENTS,
 } from "./extension-events.fixture.ts";
 import {
+  COMPUTER_EVENTS,
+  COMPUTER_PREVIEW_EVENTS,
+  IMAGE_EVENTS,
+  LOCAL_SHELL_EVENTS,
+  MCP_APPROVAL_EVENTS,
+  MCP_CALL_EVENTS,
+  MCP_CALL_FAILURE,
+  MCP_LIST_EVENTS,
+  PATCH_EVENTS,
+  SERVER_SEARCH_EVENTS,
+  SHELL_EVENTS,
+  WEB_SEARCH_EVENTS,
+} from "./hosted-tool-events.fixture.ts";
+import {
   BACKGROUND_EVENTS,
   CANCELLED_EVENTS,
   COMMENTARY_EVENTS,
@@ -64,6 +78,18 @@ export const STAGED_SITUATIONS = {
   "a function call told in the extension dialect": DIALECT_CALL_EVENTS,
   "a custom tool call told in the extension dialect": DIALECT_CUSTOM_CALL_EVENTS,
   "a failure told in the extension dialect": DIALECT_FAILURE_EVENTS,
+  "a model that searches the web": WEB_SEARCH_EVENTS,
+  "a model that lists the tools of an MCP server": MCP_LIST_EVENTS,
+  "a model that calls a tool of an MCP server": MCP_CALL_EVENTS,
+  "a tool of an MCP server that fails": MCP_CALL_FAILURE,
+  "a call of an MCP server that needs approval": MCP_APPROVAL_EVENTS,
+  "a model that draws": IMAGE_EVENTS,
+  "a model that uses a shell": SHELL_EVENTS,
+  "a model that uses the older shell": LOCAL_SHELL_EVENTS,
+  "a model that patches files": PATCH_EVENTS,
+  "a model that uses a computer": COMPUTER_PREVIEW_EVENTS,
+  "a model that does several things at a computer": COMPUTER_EVENTS,
+  "a model whose tools the server searches": SERVER_SEARCH_EVENTS,
 } as const satisfies Record<string, readonly AnyExample[]>;
 
 /**

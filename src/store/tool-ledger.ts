@@ -15,7 +15,7 @@ import type { DatabaseCalls } from "./thread/database-calls.ts";
 /** SQLite's limit is higher; a request asks for at most as many as its context has items. */
 const IDS_AT_ONCE_MAX = 500;
 
-/** The calls of hosted tools in the database. A worker that lost the run cannot write them. */
+/** The calls of hosted tools in the database. Each write is one statement; a worker that lost its run cannot write. */
 export class StoredToolLedger implements ToolLedger {
   readonly #db: Kysely<Database>;
   readonly #calls: Pick<DatabaseCalls, "workerNumber">;

@@ -122,7 +122,7 @@ export class McpConnection {
   #transport(kind: HttpTransport, signal: AbortSignal): EndableTransport {
     const { egress, operatorEgress, caller } = this.#options;
     const { reach, isOperators } = this.#server;
-    if (reach.type === "program") return new ProgramTransport(reach);
+    if (reach.type === "program") return new ProgramTransport(reach, signal);
     return openTransport(kind, reach, {
       egress: isOperators ? operatorEgress : egress,
       caller,

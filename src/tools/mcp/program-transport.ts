@@ -1,10 +1,15 @@
 import { type JSONRPCMessage, ReadBuffer, serializeMessage, type Transport } from "@modelcontextprotocol/client";
+import { Semaphore } from "../../base/limits/semaphore.ts";
 import { type PipedChild, startPiped } from "../../programs/piped-child.ts";
 import type { McpProgram } from "./mcp-server.ts";
 
+/** Most programs that run at the same time; a connection waits for its place within its time limit. */
+const PROGRAMS_MAX = 32;
 const MESSAGE_BYTES_MAX = 16 * 1024 * 1024;
 /** Lines that are no messages, such as greetings, are skipped up to this many in a row. */
 const STRANGE_LINES_MAX = 1000;
+
+const PLACES = new Semaphore(PROGRAMS_MAX);
 
 /** Talks to a program of the operator over its standard input and output. The program ends with the connection. */
 export class ProgramTransport implements Transport {
@@ -13,15 +18,20 @@ export class ProgramTransport implements Transport {
   onmessage?: (message: JSONRPCMessage) => void;
   readonly #program: McpProgram;
   readonly #buffer = new ReadBuffer({ maxBufferSize: MESSAGE_BYTES_MAX });
+  readonly #signal: AbortSignal;
   #child: PipedChild | null = null;
+  #giveBack: (() => void) | null = null;
   #isClosed = false;
 
-  constructor(program: McpProgram) {
+  /** `signal` ends the wait for a place. */
+  constructor(program: McpProgram, signal: AbortSignal) {
     this.#program = program;
+    this.#signal = signal;
   }
 
   async start(): Promise<void> {
     const { command, args, folder, environment } = this.#program;
+    this.#giveBack = await PLACES.take(this.#signal);
     this.#child = await startPiped({
       program: command,
       args,
@@ -29,8 +39,13 @@ export class ProgramTransport implements Transport {
       environment,
       onOutput: (bytes) => this.#hear(bytes),
       onEnd: () => this.#ended(),
+    }).catch((error: unknown) => {
+      this.#ended();
+      throw error;
     });
-    if (this.#isClosed) this.#child.kill();
+    if (!this.#isClosed) return;
+    this.#child.kill();
+    this.#leave();
   }
 
   async send(message: JSONRPCMessage): Promise<void> {
@@ -74,7 +89,13 @@ export class ProgramTransport implements Transport {
   #ended(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
+    this.#leave();
     this.#buffer.clear();
     this.onclose?.();
+  }
+
+  #leave(): void {
+    this.#giveBack?.();
+    this.#giveBack = null;
   }
 }

@@ -8,7 +8,7 @@ import type { WebSettings } from "./web-settings.ts";
 export interface WebServices {
   readonly provider: SearchProvider;
   readonly pages: PageReader;
-  /** The pages that may be opened. `known`: those of `KnownUrls`; `auto`: those beside tools that read private data. */
+  /** Which pages may be opened: `known` are those of `KnownUrls`; `auto` is that beside tools with private things. */
   readonly open: "auto" | "any" | "known" | "off";
 }
 
