@@ -1,4 +1,4 @@
-import type { Tool, ToolSearchCall } from "../../../generated/responses-api/types.ts";
+import type { Tool } from "../../../generated/responses-api/types.ts";
 import { jsonOrUndefined } from "../../base/json/read-json.ts";
 import { isRecord } from "../../base/json/records.ts";
 import type {
@@ -61,32 +61,32 @@ function functionOf(deferred: readonly Tool[]): HostedFunction {
 }
 
 function callOf(index: ToolIndex, made: MadeCall): ToolCall {
-  const first: ToolSearchCall = {
-    id: made.newItemId("tsc"),
-    type: "tool_search_call",
-    status: "in_progress",
-    arguments: {}, // The tools that were found, at the end.
-    call_id: null,
-    execution: "server",
-  };
   return {
-    item: first,
+    item: null, // Its arguments are the tools that were found.
     streams: null,
     effect: "none",
-    // oxlint-disable-next-line require-yield -- A search has no steps of its own.
-    async *run(args): AsyncGenerator<ToolStep, ToolOutcome> {
+    run: (args) => {
       const asked = jsonOrUndefined(args);
       const query = isRecord(asked) ? asked["query"] : null;
-      if (typeof query !== "string" || query.trim() === "")
-        return { type: "told", output: "The arguments need `query`, a text. Nothing was searched." };
-      return outcomeOf(made, first, index.find(query));
+      return withoutSteps(
+        typeof query === "string" && query.trim() !== "" ? outcomeOf(made, index.find(query)) : NO_QUERY,
+      );
     },
   };
 }
 
-function outcomeOf({ newItemId }: MadeCall, first: ToolSearchCall, tools: readonly Tool[]): ToolOutcome {
+const NO_QUERY: ToolOutcome = { type: "told", output: "The arguments need `query`, a text. Nothing was searched." };
+
+function outcomeOf({ newItemId }: MadeCall, tools: readonly Tool[]): ToolOutcome {
   const paths = tools.flatMap((tool) => ("name" in tool ? tool.name : []));
-  const item: ToolSearchCall = { ...first, status: "completed", arguments: { paths } };
+  const item = {
+    id: newItemId("tsc"),
+    type: "tool_search_call",
+    status: "completed",
+    arguments: { paths },
+    call_id: null,
+    execution: "server",
+  } as const;
   const output: HostedItem = {
     id: newItemId("tso"),
     type: "tool_search_output",
