@@ -134,7 +134,6 @@ export class CodexScratch {
 model = "${model}"
 ${address}
 ${catalog}
-web_search = "disabled"
 check_for_update_on_startup = false
 ${config}
 
