@@ -10,15 +10,18 @@ export interface HttpServer {
   readonly paths: readonly string[];
 }
 
-/** Answers with the given handler until the test ends. */
-export async function serveHttp(answer: RequestListener): Promise<HttpServer> {
+/** Answers with the given handler until the test ends, or until another moment, such as `afterAll`. */
+export async function serveHttp(
+  answer: RequestListener,
+  atEnd: (close: () => void) => void = onTestFinished,
+): Promise<HttpServer> {
   const paths: string[] = [];
   const server = createServer((request, response) => {
     paths.push(request.url ?? "");
     answer(request, response);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => {
+  atEnd(() => {
     server.closeAllConnections();
     server.close();
   });

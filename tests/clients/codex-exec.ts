@@ -54,6 +54,8 @@ export interface CodexOptions {
   readonly model?: string;
   /** Further lines of config.toml, before its tables. */
   readonly config?: string;
+  /** Further tables of config.toml. */
+  readonly tables?: string;
   /**
    * `own` is a provider of the configuration, `websocket` the same with WebSocket support. `built-in` is Codex' own
    * provider with another address. Codex takes it for the reference: it tries WebSocket first, adds notes to items, and
@@ -126,7 +128,7 @@ export class CodexScratch {
     };
   }
 
-  #config({ model = "antiphon-coder", config = "", provider = "own" }: CodexOptions): string {
+  #config({ model = "antiphon-coder", config = "", tables = "", provider = "own" }: CodexOptions): string {
     const catalog = model === "antiphon-coder" ? `model_catalog_json = "${join(this.#home, "catalog.json")}"` : "";
     const address =
       provider === "built-in" ? `openai_base_url = "${this.#server.url}/v1"` : 'model_provider = "antiphon"';
@@ -134,7 +136,6 @@ export class CodexScratch {
 model = "${model}"
 ${address}
 ${catalog}
-web_search = "disabled"
 check_for_update_on_startup = false
 ${config}
 
@@ -149,6 +150,8 @@ wire_api = "responses"
 supports_websockets = ${provider === "websocket"}
 request_max_retries = 0
 stream_max_retries = 0
+
+${tables}
 `;
   }
 }

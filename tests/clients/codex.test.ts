@@ -3,9 +3,11 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { type Logger, silentLogger } from "../../src/base/logger.ts";
 import { startTestServer, type TestServer } from "../test-server.ts";
+import { startModern } from "../tools/mcp/mcp-servers.ts";
 import { verifies } from "../verifies.ts";
 import { CODEX_FOLDER, type CodexOptions, type CodexRun, CodexScratch } from "./codex-exec.ts";
 import { installedVersion } from "./installed-version.ts";
+import { startToolServers, toolScenarios } from "./tool-servers.ts";
 
 const TEST_TIMEOUT_MS = 60_000;
 
@@ -80,6 +82,11 @@ scenarios:
     events:
       - call: { name: exec_command, call_id: call_c, arguments: { cmd: "echo one > steps.txt" } }
       - usage: { input_tokens: 150000, output_tokens: 10 }
+
+  - when: { input_contains: pay with the shop, has_tool_output: false }
+    events: [{ call: { name: pay, namespace: mcp__shop, arguments: { amount: 3 } } }]
+  - when: { input_contains: pay with the shop }
+    events: [{ text: Paid. }]
 
   - when: { input_contains: busy }
     events:
@@ -186,6 +193,29 @@ describe(`@openai/codex ${installedVersion("@openai/codex", CODEX_FOLDER)}`, { t
       exitCode: 0,
       lastMessage: "The file has two lines.",
     });
+  });
+
+  test.each(ways)("searches the web over %s", async (_, provider) => {
+    const others = await startToolServers(onTestFinished);
+    const scenario = toolScenarios(others).replace("[gpt-5-mini]", "[antiphon-coder]");
+    const searching = await startTestServer({ env: others.env, scenario });
+    onTestFinished(() => searching.close());
+    scratch = await CodexScratch.open(searching, { provider, config: 'web_search = "live"' });
+    const run = await scratch.exec("Find herons in depth.");
+    expect(run.exitCode).toBe(0);
+    expect(run.lastMessage).toContain("They wait.");
+    expect(run.lines.filter(({ type, item }) => type === "item.completed" && item?.type === "web_search")).toHaveLength(
+      2,
+    );
+    expect(others.searched).toEqual(["herons water"]);
+  });
+
+  test("calls an MCP server of its configuration", async () => {
+    const shop = await startModern({ legacy: true });
+    const codex = await open({ tables: `[mcp_servers.shop]\nurl = "${shop.url}"` });
+    const run = await codex.exec("Please pay with the shop.");
+    expect(run).toMatchObject({ exitCode: 0, lastMessage: "Paid." });
+    expect(shop.ran).toEqual(["pay 3"]);
   });
 
   test("gets an answer that fits an output schema", async () => {

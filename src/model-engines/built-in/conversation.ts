@@ -91,12 +91,23 @@ function latestOutputs(items: readonly ContextItem[]): ToolOutput[] {
   return items.slice(lastMessage + 1).flatMap((item) => {
     if (item.type === "tool_search_output")
       return [{ tool: "tool_search", text: foundTools(item.tools), source: null }];
-    if (!isToolOutput(item)) return [];
+    if (!isToolOutput(item)) return clientOutput(item);
     const tool = tools.get(callIdOf(item)) ?? null;
     const text = outputText(item);
     if (item.type !== "hosted_output") return [{ tool, text, source: null }];
     return [{ tool, text: text.replaceAll(FENCE, "").trim(), source: SOURCE.exec(text)?.[0] ?? null }];
   });
+}
+
+/** What a tool returned that the client ran, such as a shell. */
+function clientOutput(item: ContextItem): ToolOutput[] {
+  const of = (tool: string, text: string): ToolOutput[] => [{ tool, text, source: null }];
+  if (item.type === "computer_call_output") return of("computer", "[image]");
+  if (item.type === "local_shell_call_output") return of("local_shell", item.output);
+  if (item.type === "apply_patch_call_output") return of("apply_patch", item.output ?? item.status);
+  if (item.type === "shell_call_output")
+    return of("shell", item.output.flatMap(({ stdout, stderr }) => [stdout, stderr].filter(Boolean)).join("\n"));
+  return [];
 }
 
 function foundTools(tools: Extract<InputItem, { type: "tool_search_output" }>["tools"]): string {

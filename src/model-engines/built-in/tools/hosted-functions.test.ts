@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import type { InputItem } from "../../../../generated/responses-api/types.ts";
 import type { ContextItem, HostedFunction, ModelRequest } from "../../../runs/ports.ts";
 import { planAnswer } from "../plan-answer.ts";
 import { aRequest, says, spoken, WEATHER } from "../request.fixture.ts";
@@ -93,6 +94,26 @@ describe("a hosted function", () => {
     };
     const before = inputTokens(asked("Hello"));
     expect(inputTokens(asked("Hello", called, returned("one two three")))).toBe(before + 2 + 3);
+  });
+});
+
+describe("a tool that the client ran", () => {
+  const exit = { type: "exit", exit_code: 0 } as const;
+  const shot = { type: "computer_screenshot", image_url: "data:image/png;base64,AAAA" } as const;
+  test.each<[InputItem, string]>([
+    [
+      { type: "shell_call_output", call_id: "call_1", output: [{ stdout: "a.txt", stderr: "oh", outcome: exit }] },
+      "shell returned: a.txt\noh",
+    ],
+    [{ type: "local_shell_call_output", id: "lsh_1", output: "a.txt" }, "local_shell returned: a.txt"],
+    [
+      { type: "apply_patch_call_output", call_id: "call_1", status: "failed", output: "no such file" },
+      "apply_patch returned: no such file",
+    ],
+    [{ type: "apply_patch_call_output", call_id: "call_1", status: "completed" }, "apply_patch returned: completed"],
+    [{ type: "computer_call_output", call_id: "call_1", output: shot }, "computer returned: [image]"],
+  ])("is answered from: %j", (output, answer) => {
+    expect(spoken(planAnswer(asked("Use the shell, computer or patch", output)))).toBe(answer);
   });
 });
 

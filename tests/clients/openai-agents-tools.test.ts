@@ -1,0 +1,103 @@
+import { Agent, hostedMcpTool, imageGenerationTool, OpenAIProvider, Runner, webSearchTool } from "@openai/agents";
+import OpenAI from "openai";
+import { afterAll, describe, expect, test } from "vitest";
+import { startTestServer } from "../test-server.ts";
+import { startModern } from "../tools/mcp/mcp-servers.ts";
+import { installedVersion } from "./installed-version.ts";
+import { startToolServers, toolScenarios } from "./tool-servers.ts";
+
+const others = await startToolServers();
+const server = await startTestServer({ env: others.env, scenario: toolScenarios(others) });
+afterAll(() => server.close());
+const client = new OpenAI({ baseURL: `${server.url}/v1`, apiKey: server.apiKey, maxRetries: 0 });
+const runner = new Runner({ modelProvider: new OpenAIProvider({ openAIClient: client }), tracingDisabled: true });
+
+type Tools = NonNullable<ConstructorParameters<typeof Agent>[0]["tools"]>;
+
+function agentWith(tools: Tools): Agent {
+  return new Agent({ name: "Helper", model: "gpt-5-mini", instructions: "Be brief.", tools });
+}
+
+const both = [false, true] as const;
+
+async function run(agent: Agent, input: string, streamed: boolean) {
+  if (!streamed) return await runner.run(agent, input);
+  const result = await runner.run(agent, input, { stream: true });
+  for await (const event of result) void event;
+  await result.completed;
+  return result;
+}
+
+describe(`@openai/agents ${installedVersion("@openai/agents")}`, () => {
+  test.each(both)("webSearchTool searches, opens a page and answers (streamed: %s)", async (streamed) => {
+    const result = await run(
+      agentWith([webSearchTool({ searchContextSize: "low" })]),
+      "How do herons hunt? Find herons in depth.",
+      streamed,
+    );
+    expect(result.finalOutput).toContain("They wait.");
+    expect(JSON.stringify(result.output)).toContain("url_citation");
+    expect(result.newItems.map(({ type }) => type)).toEqual([
+      "tool_call_item",
+      "tool_call_item",
+      "message_output_item",
+    ]);
+    const next = await runner.run(agentWith([webSearchTool()]), [
+      ...result.history,
+      { role: "user", content: "What did I say?" },
+    ]);
+    expect(next.finalOutput).toContain("How do herons hunt? Find herons in depth.");
+  });
+
+  test.each(both)("imageGenerationTool draws (streamed: %s)", async (streamed) => {
+    const result = await run(agentWith([imageGenerationTool()]), "Draw a boat", streamed);
+    expect(result.finalOutput).toBe("Here it is.");
+  });
+
+  test.each(both)("hostedMcpTool calls a tool without approval (streamed: %s)", async (streamed) => {
+    const shop = await startModern({ legacy: true });
+    const mcp = hostedMcpTool({ serverLabel: "shop", serverUrl: shop.url, requireApproval: "never" });
+    const result = await run(agentWith([mcp]), "Please pay", streamed);
+    expect(result.finalOutput).toBe("I asked the shop.");
+    expect(shop.ran).toEqual(["pay 3"]);
+  });
+
+  test.each([true, false])("hostedMcpTool asks its callback (approves: %s)", async (approve) => {
+    const shop = await startModern({ legacy: true });
+    const asked: string[] = [];
+    const mcp = hostedMcpTool({
+      serverLabel: "shop",
+      serverUrl: shop.url,
+      requireApproval: "always",
+      onApproval: async (_context, item) => {
+        asked.push("name" in item.rawItem ? item.rawItem.name : "");
+        return { approve };
+      },
+    });
+    const result = await runner.run(agentWith([mcp]), "Please pay");
+    expect(asked).toEqual(["pay"]);
+    expect(result.finalOutput).toBe("I asked the shop.");
+    expect(shop.ran).toEqual(approve ? ["pay 3"] : []);
+  });
+
+  test.each([
+    [true, false],
+    [true, true],
+    [false, false],
+    [false, true],
+  ])("a run that waits for a person continues (approved: %s, streamed: %s)", async (approve, streamed) => {
+    const shop = await startModern({ legacy: true });
+    const mcp = hostedMcpTool({ serverLabel: "shop", serverUrl: shop.url, requireApproval: "always" });
+    const agent = agentWith([mcp]);
+    const asked = await run(agent, "Please pay", streamed);
+    expect(asked.interruptions).toHaveLength(1);
+    expect(shop.ran).toEqual([]);
+    for (const interruption of asked.interruptions) {
+      if (approve) asked.state.approve(interruption);
+      else asked.state.reject(interruption);
+    }
+    const done = await runner.run(agent, asked.state);
+    expect(done.finalOutput).toBe("I asked the shop.");
+    expect(shop.ran).toEqual(approve ? ["pay 3"] : []);
+  });
+});
