@@ -32,7 +32,7 @@ export const WEB_SEARCH_SETTINGS = {
     default: 10_000,
     min: 100,
     max: 120_000,
-    text: "Limit of one search.",
+    text: "How long one question to the search server may take.",
   },
   webOpen: {
     name: "WEB_OPEN",
