@@ -100,6 +100,7 @@ function callOf({ name, label }: Called, made: MadeCall, journal: Journal): Tool
         const item = { id, type: "mcp_approval_request" as const, arguments: args, name, server_label: label };
         return { type: "asks", first: item, item };
       }
+      yield { type: "searching" }; // A step that items of this type do not have.
       if (name === "slow") await sleep(SLOW_MS);
       if (name === "mute") await untilAborted(signal, journal);
       if (name === "throw") throw new Error("the scripted tool is broken");

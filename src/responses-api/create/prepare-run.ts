@@ -13,8 +13,7 @@ import { invalidValue, jsonWordMissing, nothingToAnswer, unsupportedParameter } 
 import { checkItemsNotRepeated } from "../input/context-rules.ts";
 import { loadHistory } from "../input/load-history.ts";
 import { resolveInput } from "../input/resolve-input.ts";
-import { shapeContext } from "../input/shape-context.ts";
-import { knownExchanges, withExchanges } from "../input/with-exchanges.ts";
+import { seenContext } from "../input/seen-context.ts";
 import type { RunTask } from "../keeping/run-task.ts";
 import { toolSecrets } from "../keeping/seal-tools.ts";
 import { writeTask } from "../keeping/stored-task.ts";
@@ -89,9 +88,7 @@ async function prepareHeld(
   checkModelName(request.model);
   if (slices.isOver) await slices.next();
   const response = firstSnapshot(request, tools, idFromStem("resp", ids, 0), ids.createdAt);
-  const shown = await shapeContext(services, caller, context, places);
-  const known = knownExchanges(services, caller, request);
-  const seen = await withExchanges(known, owner, shown, { mcpServers: labelsOf(accepted.hosted) });
+  const seen = await seenContext(services, caller, request, { context, places, hosted: accepted.hosted });
   const shaped = modelRequest(request, response, seen, accepted);
   if (slices.isOver) await slices.next();
   const fitting = await fitTurn(services, request, shaped, signal).catch(rethrowModelError);

@@ -5,10 +5,9 @@ import type { Caller } from "../access/caller.ts";
 import { checkStrictFunctions, checkToolChoice } from "../checks/check-tools.ts";
 import { loadHistory } from "../input/load-history.ts";
 import { resolveInput } from "../input/resolve-input.ts";
-import { shapeContext } from "../input/shape-context.ts";
-import { knownExchanges, withExchanges } from "../input/with-exchanges.ts";
+import { seenContext } from "../input/seen-context.ts";
 import type { ResponseServices } from "../services.ts";
-import { acceptTools, askerOf, labelsOf, type OfferedHostedTool } from "../tool-loop/accept-tools.ts";
+import { acceptTools, askerOf, type OfferedHostedTool } from "../tool-loop/accept-tools.ts";
 import { firstSnapshot } from "./first-snapshot.ts";
 import { withJoinedTools } from "./joined-tools.ts";
 import { modelRequest, withConfiguration } from "./model-request.ts";
@@ -40,9 +39,7 @@ export async function shapeTurn(
   const tools = withJoinedTools(accepted.echoes, { context, places });
   checkToolChoice(request, tools);
   const snapshot = firstSnapshot(request, tools, idFromStem("resp", ids, 0), ids.createdAt);
-  const shown = await shapeContext(services, caller, context, places);
-  const mcpServers = labelsOf(accepted.hosted);
-  const seen = await withExchanges(knownExchanges(services, caller, request), owner, shown, { mcpServers });
+  const seen = await seenContext(services, caller, request, { context, places, hosted: accepted.hosted });
   const asked = modelRequest(request, snapshot, seen, accepted);
   return { items: [...history, ...items], request: asked, hosted: accepted.hosted, context };
 }

@@ -1,0 +1,27 @@
+import type { CreateResponseRequest, StoredItem } from "../../../generated/responses-api/types.ts";
+import type { ContextItem } from "../../runs/ports.ts";
+import type { Caller } from "../access/caller.ts";
+import type { ResponseServices } from "../services.ts";
+import { labelsOf, type OfferedHostedTool } from "../tool-loop/accept-tools.ts";
+import { shapeContext } from "./shape-context.ts";
+import { knownExchanges, withExchanges } from "./with-exchanges.ts";
+
+/** The context of a request as it is stored, and what decides how the model sees it. */
+export interface StoredContext {
+  readonly context: readonly StoredItem[];
+  /** For each item its index in this request's input; null if it comes from an earlier request. */
+  readonly places: readonly (number | null)[];
+  readonly hosted: readonly OfferedHostedTool[];
+}
+
+/** The context as the model sees it: media and reasoning shaped, calls of hosted tools as it made and saw them. */
+export async function seenContext(
+  services: Pick<ResponseServices, "sealer" | "media" | "toolLedger">,
+  caller: Pick<Caller, "principal" | "signal" | "remembered">,
+  request: Pick<CreateResponseRequest, "previous_response_id">,
+  { context, places, hosted }: StoredContext,
+): Promise<readonly ContextItem[]> {
+  const shaped = await shapeContext(services, caller, context, places);
+  const known = knownExchanges(services, caller, request);
+  return await withExchanges(known, caller.principal.owner, shaped, { mcpServers: labelsOf(hosted) });
+}
