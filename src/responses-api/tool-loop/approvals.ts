@@ -1,4 +1,5 @@
 import type { StoredItem } from "../../../generated/responses-api/types.ts";
+import type { ContextItem } from "../../runs/ports.ts";
 import { approvalSpent, invalidApproval } from "../errors/approval-errors.ts";
 import type { ApprovedCall } from "../hosted-tool.ts";
 
@@ -77,4 +78,10 @@ function readApprovals(context: readonly StoredItem[]): Approvals {
 function isModelsAnswer(item: StoredItem): boolean {
   if (item.type === "message") return item.role === "assistant";
   return item.type === "reasoning" || (item.type.endsWith("_call") && item.type !== "mcp_call");
+}
+
+/** Whether the item asks for one of these approvals, or gives it. */
+export function isApproval(item: ContextItem, requests: ReadonlySet<string>): boolean {
+  if (item.type === "mcp_approval_request") return requests.has(item.id ?? "");
+  return item.type === "mcp_approval_response" && requests.has(item.approval_request_id);
 }

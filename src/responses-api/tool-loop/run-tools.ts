@@ -15,7 +15,7 @@ import { estimateInputTokens } from "../create/model-request.ts";
 import { ToolNotOpened, type ToolScope } from "../hosted-tool.ts";
 import type { RunTask } from "../keeping/run-task.ts";
 import { fitToWindow } from "../window/fit-to-window.ts";
-import { approvedCalls } from "./approvals.ts";
+import { approvedCalls, isApproval } from "./approvals.ts";
 import { CallLine, type LinePlace } from "./call-line.ts";
 import { Sources } from "./cite.ts";
 import { wholeItem } from "./hosted-run.ts";
@@ -331,12 +331,6 @@ class ToolLoop {
     const input = await estimateInputTokens({ ...this.#parts.task.request, items: this.#items });
     return estimatedUsage(input, estimateTokens(items.characters));
   }
-}
-
-/** Whether the item asks for one of these approvals, or gives it. */
-function isApproval(item: ContextItem, requests: ReadonlySet<string>): boolean {
-  if (item.type === "mcp_approval_request") return requests.has(item.id ?? "");
-  return item.type === "mcp_approval_response" && requests.has(item.approval_request_id);
 }
 
 /** Leaves out the oldest items. A request that does not fit even so fails as one that the model server refuses. */
