@@ -95,12 +95,19 @@ export const ROWS = {
     measure: async (side, load) => [await pacedDelay(side, load, 256)],
   },
   "burst-memory": {
-    figures: [{ title: "peak RSS, 256 streams of 2,000 at once, MB", must: 500, aim: 300, digits: 0 }],
+    figures: [
+      { title: "peak RSS, 256 streams of 2,000 at once, MB", must: 500, aim: 300, digits: 0 },
+      { title: "  after two more such bursts", must: null, aim: null, digits: 0 },
+    ],
     needsNewServer: true,
     measure: async (side, load) => {
+      const streams = { tokens: 2000, streams: 256, atOnce: 256 };
       await burst(side, load, { tokens: 200, streams: 64, atOnce: 16 });
-      await burst(side, load, { tokens: 2000, streams: 256, atOnce: 256 });
-      return [peakBytes(side.pid) / MEGABYTE];
+      await burst(side, load, streams);
+      const first = peakBytes(side.pid) / MEGABYTE;
+      await burst(side, load, streams);
+      await burst(side, load, streams);
+      return [first, peakBytes(side.pid) / MEGABYTE];
     },
   },
   "idle-memory": {

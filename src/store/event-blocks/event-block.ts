@@ -42,14 +42,18 @@ export function packEvents(events: readonly RecordedEvent[], stored: Response | 
 function blockAt(events: readonly RecordedEvent[], start: number, lines: ResponseLines | null): EventBlock {
   const firstNumber = events[start]?.number ?? 0;
   const template = events[start]?.template ?? null;
-  const separator = separatorIn(template);
-  let text = "";
+  const parts: string[] = [];
+  let length = 0;
   let end = start;
-  for (; end < events.length && end - start < BLOCK_EVENTS && text.length < BLOCK_CHARACTERS; end++) {
+  for (; end < events.length && end - start < BLOCK_EVENTS && length < BLOCK_CHARACTERS; end++) {
     const event = events[end];
     if (event === undefined || event.template !== template || event.number !== firstNumber + end - start) break;
-    text += `${end === start ? "" : separator}${event.template === null ? (lines?.lineOf(event.event) ?? event.json) : event.textJson}`;
+    const part = event.template === null ? (lines?.lineOf(event.event) ?? event.json) : event.textJson;
+    parts.push(part);
+    length += part.length + 1;
   }
+  // `join` copies; `+=` would make a tree with two nodes per event, which waits for its commit.
+  const text = parts.join(separatorIn(template));
   return { firstNumber, lastNumber: firstNumber + end - start - 1, template: template?.asElements ?? null, text };
 }
 
