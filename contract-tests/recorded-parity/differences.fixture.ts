@@ -35,6 +35,37 @@ export function differencesOfStreams(recorded: readonly object[], ours: readonly
   return recorded.flatMap((event, index) => differencesOf(event, ours[index], `${typeOf(event)}:`));
 }
 
+/** The differences of event types and of members, without those of values. */
+export function differencesOfForm(found: readonly Difference[]): Difference[] {
+  return found.filter(({ kind, path }) => kind !== "value" || path.startsWith("events"));
+}
+
+/**
+ * Leaves out reasoning items without a word, which models outside of the reference do not send, and all but the first
+ * of several deltas of one text, since a provider cuts them where it likes.
+ */
+export function essenceOf(events: readonly object[]): object[] {
+  const told = events.filter((event) => !("item" in event && isSilent(event.item))).map(withoutSilence);
+  return told.filter((event, index) => !isDelta(event) || typeOf(event) !== typeOf(told[index - 1] ?? {}));
+}
+
+/** Leaves reasoning items without a word out of the output of a response. */
+export function withoutSilence<Value>(value: Value): Value {
+  return JSON.parse(JSON.stringify(value), (_, inner: unknown) =>
+    Array.isArray(inner) ? inner.filter((element) => !isSilent(element)) : inner,
+  );
+}
+
+function isSilent(item: unknown): boolean {
+  if (!isRecord(item) || item["type"] !== "reasoning") return false;
+  const { summary, encrypted_content: sealed } = item;
+  return Array.isArray(summary) && summary.length === 0 && sealed === undefined;
+}
+
+function isDelta(event: object): boolean {
+  return String(typeOf(event)).endsWith(".delta");
+}
+
 function differencesOfLists(recorded: readonly unknown[], ours: readonly unknown[], path: string): Difference[] {
   const lengths =
     recorded.length === ours.length ? [] : [difference("value", `${path}.length`, recorded.length, ours.length)];

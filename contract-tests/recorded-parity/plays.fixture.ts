@@ -1,5 +1,6 @@
-import type { OutputItem, ResponseStreamEvent } from "../../generated/responses-api/types.ts";
+import type { OutputItem, ResponseStreamEvent, Tool, WebSearchCall } from "../../generated/responses-api/types.ts";
 import { isRecord } from "../records.fixture.ts";
+import { RECORDED_TOOLS } from "./recorded-tools.fixture.ts";
 import {
   asResponse,
   firstSnapshot,
@@ -12,12 +13,14 @@ import {
 export interface Play {
   readonly name: string;
   readonly model: string;
-  /** The `events` of the scenario. */
-  readonly lines: readonly object[];
+  /** The `events` of the scenarios, one for each turn of the model. After each turn but the last a tool runs. */
+  readonly turns: readonly (readonly object[])[];
   /** The recorded request, as far as the reply repeats it. */
   readonly request: Readonly<Record<string, unknown>>;
   /** The types of the tools in the request. */
   readonly tools: readonly string[];
+  /** The items of the response. */
+  readonly output: readonly OutputItem[];
 }
 
 const MODEL_OF_ERRORS = "a-model-without-quota";
@@ -28,14 +31,19 @@ export function playOfStream(stream: RecordedStream): Play {
   return {
     name: stream.name,
     model: snapshot.model,
-    lines: stream.events.flatMap(linesOfEvent),
+    turns: turnsOf(stream.events.flatMap(linesOfEvent)),
     request: {
-      ...requestOf(stream.name, snapshot, stream.events),
+      ...requestOf(stream.name, snapshot, itemsOf(stream)),
       stream: true,
       ...(padded ? {} : { stream_options: { include_obfuscation: false } }),
     },
     tools: toolTypes(snapshot),
+    output: itemsOf(stream),
   };
+}
+
+function itemsOf({ events }: RecordedStream): OutputItem[] {
+  return events.flatMap((event) => (event.type === "response.output_item.done" ? [event.item] : []));
 }
 
 export function playOfBody({ name, body }: RecordedBody): Play {
@@ -44,19 +52,38 @@ export function playOfBody({ name, body }: RecordedBody): Play {
   return {
     name,
     model: response.model,
-    lines: [...response.output.flatMap(linesOfItem), ...linesOfEnd(response)],
+    turns: turnsOf([...response.output.flatMap(linesOfItem), ...linesOfEnd(response)]),
     request: requestOf(name, response, response.output),
     tools: toolTypes(response),
+    output: response.output,
   };
 }
 
 /** Returns the text of one scenario file with all plays. */
 export function scenarioOf(plays: readonly Play[]): string {
-  return JSON.stringify({
-    models: [...new Set(plays.map(({ model }) => model))],
-    fallback: "error",
-    scenarios: plays.map(({ name, lines }) => ({ when: { input_contains: inputOf(name) }, events: lines })),
+  const scenarios = plays.flatMap(({ name, turns, request }) => {
+    const before = Array.isArray(request["input"]) ? 1 : 0; // The refused call has an output.
+    return turns.map((events, turn) => ({
+      when: { input_contains: inputOf(name), tool_outputs: turn + before },
+      events,
+    }));
   });
+  return JSON.stringify({ models: [...new Set(plays.map(({ model }) => model))], fallback: "error", scenarios });
+}
+
+/** The end of a turn after which this server runs a tool. The recording counts the tokens of all turns at its end. */
+const TURN_END: readonly object[] = [
+  { usage: { input_tokens: 0, cached_tokens: 0, output_tokens: 0, reasoning_tokens: 0 } },
+  ...raw({ type: "finished", reason: "stop" }),
+];
+
+function turnsOf(lines: readonly object[]): object[][] {
+  const turns: object[][] = [[]];
+  for (const line of lines) {
+    turns.at(-1)?.push(line);
+    if (line === TURN_END.at(-1)) turns.push([]);
+  }
+  return turns;
 }
 
 function playOfRefusal(name: string, body: unknown): Play {
@@ -66,9 +93,10 @@ function playOfRefusal(name: string, body: unknown): Play {
   return {
     name,
     model: MODEL_OF_ERRORS,
-    lines: [{ refuse_turn: { status: 429, type, code, message } }],
+    turns: [[{ refuse_turn: { status: 429, type, code, message } }]],
     request: { model: MODEL_OF_ERRORS, input: inputOf(name) },
     tools: [],
+    output: [],
   };
 }
 
@@ -77,17 +105,46 @@ function inputOf(name: string): string {
 }
 
 /** Contains only members that differ from the defaults, so that our defaults are compared too. */
-function requestOf(name: string, snapshot: RecordedResponse, said: readonly unknown[]): Record<string, unknown> {
-  const { model, tools = [], store, reasoning } = snapshot;
-  const sealed = JSON.stringify(said).includes('"encrypted_content"');
+function requestOf(
+  name: string,
+  { model, tools = [], store, reasoning }: RecordedResponse,
+  said: readonly OutputItem[],
+): Record<string, unknown> {
+  const include = Object.entries(INCLUDED).flatMap(([member, asked]) =>
+    JSON.stringify(said).includes(`"${member}"`) ? [asked] : [],
+  );
   return {
     model,
-    input: inputOf(name),
-    ...(tools.length === 0 ? {} : { tools }),
+    input: refusedCall(name, tools, said) ?? inputOf(name),
+    ...(tools.length === 0 ? {} : { tools: tools.map(toOurServers) }),
     ...(store === false ? { store } : {}),
     ...(reasoning ? { reasoning } : {}),
-    ...(sealed ? { include: ["reasoning.encrypted_content"] } : {}),
+    ...(include.length === 0 ? {} : { include }),
   };
+}
+
+/** Members that a request asks for. */
+const INCLUDED = {
+  encrypted_content: "reasoning.encrypted_content",
+  sources: "web_search_call.action.sources",
+} as const;
+
+function toOurServers(tool: Tool): Tool {
+  return tool.type === "mcp" ? { ...tool, server_url: `${RECORDED_TOOLS}/mcp/${tool.server_label}` } : tool;
+}
+
+/** The input of a recording whose client refused the call that it was asked about; undefined for other recordings. */
+function refusedCall(name: string, tools: readonly Tool[], said: readonly OutputItem[]): object[] | undefined {
+  const list = said.find((item) => item.type === "mcp_list_tools");
+  const asks = tools.some((tool) => tool.type === "mcp" && tool.require_approval === "always");
+  if (list === undefined || !asks || said.some(({ type }) => type === "mcp_approval_request")) return undefined;
+  const id = `mcpr_${"0".repeat(48)}`;
+  const call = { name: list.tools[0]?.name ?? "", arguments: "{}", server_label: list.server_label };
+  return [
+    { role: "user", content: inputOf(name) },
+    { type: "mcp_approval_request", id, ...call },
+    { type: "mcp_approval_response", approval_request_id: id, approve: false },
+  ];
 }
 
 function toolTypes({ tools = [] }: RecordedResponse): string[] {
@@ -168,8 +225,45 @@ function linesOfContent(item: OutputItem): object[] {
 function linesOfStop(item: OutputItem): object[] {
   if ("status" in item && item.status === "incomplete") return [];
   if (item.type === "message") return raw({ type: "message_finished" });
+  const hosted = hostedCall(item);
+  if (hosted !== null) return [{ call: hosted }, ...(isRunHere(item) ? TURN_END : [])];
   const isCall = item.type === "function_call" || item.type === "custom_tool_call";
   return isCall ? raw({ type: "call_finished" }) : [];
+}
+
+/** The call of the function that our server offers for the tool of an item; null for other items. */
+function hostedCall(item: OutputItem): object | null {
+  switch (item.type) {
+    case "web_search_call":
+      return webCall(item.action);
+    case "mcp_call":
+    case "mcp_approval_request":
+      return { name: item.name, namespace: item.server_label, arguments: item.arguments };
+    case "shell_call": {
+      const { commands, max_output_length, timeout_ms } = item.action;
+      return { name: "shell", arguments: JSON.stringify({ commands, max_output_length, timeout_ms }) };
+    }
+    default:
+      return null;
+  }
+}
+
+function webCall(action: WebSearchCall["action"]): object | null {
+  const url = `${RECORDED_TOOLS}/page`;
+  switch (action?.type) {
+    case "search":
+      return { name: "web_search", arguments: { queries: [action.query] } };
+    case "open_page":
+      return { name: "open_page", arguments: { url } };
+    case "find_in_page":
+      return { name: "find_in_page", arguments: { url, pattern: action.pattern } };
+    default:
+      return null;
+  }
+}
+
+function isRunHere({ type }: OutputItem): boolean {
+  return type === "web_search_call" || type === "mcp_call";
 }
 
 function linesOfEnd({ usage, incomplete_details: cut }: RecordedResponse): object[] {

@@ -165,7 +165,7 @@ export function scenarioOfCases(cases: readonly RendererCase[]): string {
       one.streams
         .map((stream, turn) => ({
           when: { input_contains: promptOf(one), ...(turn === 0 ? {} : { tool_outputs: turn }) },
-          events: playOfStream(stream).lines,
+          events: playOfStream(stream).turns.flat(),
         }))
         .toReversed(),
     ),

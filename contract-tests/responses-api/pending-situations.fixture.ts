@@ -4,7 +4,6 @@ import {
   FILE_SEARCH_EVENTS,
   INTERPRETER_EVENTS,
   KEEPALIVE,
-  MCP_LIST_FAILURE,
   SHELL_OUTPUT_EVENTS,
 } from "./hosted-tool-events.fixture.ts";
 
@@ -29,10 +28,6 @@ export const PENDING_SITUATIONS: Readonly<Record<string, PendingSituation>> = {
     reason: "our server has no code_interpreter yet",
     tool: { type: "code_interpreter", container: { type: "auto" } },
     events: INTERPRETER_EVENTS,
-  },
-  "an MCP server that lists no tools": {
-    reason: "our server fails the response, and shows no item of a list that it does not have",
-    events: MCP_LIST_FAILURE,
   },
   "a shell in a container": {
     reason: "our server has no containers yet",

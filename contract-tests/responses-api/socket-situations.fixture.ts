@@ -1,6 +1,7 @@
 import { COMPLETED, type ExampleEvent, PREFIX, TEXT_BLOCK } from "./example-events.fixture.ts";
 import { exampleResponse, messageSaying } from "./example-response.fixture.ts";
 import { SOUND_EVENTS } from "./extension-events.fixture.ts";
+import { MCP_LIST_FAILURE } from "./hosted-tool-events.fixture.ts";
 import { PENDING_SITUATIONS, type PendingSituation } from "./pending-situations.fixture.ts";
 import { BACKGROUND_EVENTS } from "./run-events.fixture.ts";
 import { type AnyExample, SITUATIONS, STAGED_SITUATIONS } from "./stream-situations.fixture.ts";
@@ -13,6 +14,7 @@ const OVER_HTTP_ONLY: readonly string[] = [
   "a response of the background whose events are read once more",
   "a response of the background that is cancelled",
   "a spoken answer that is read under the names of the reference",
+  "an MCP server that lists no tools",
 ];
 
 /** Events that a frame alone can cause. */
@@ -44,6 +46,10 @@ export const PENDING_SOCKET_SITUATIONS: Readonly<Record<string, PendingSituation
   "a response of the background that a socket tells of": {
     reason: "sockets refuse the background: what nobody waits for is asked for over HTTP",
     events: BACKGROUND_EVENTS.filter(({ type }) => type === "response.queued"),
+  },
+  "an MCP server that lists no tools": {
+    reason: "the request is refused before it becomes a response; only in the background it has become one",
+    events: MCP_LIST_FAILURE,
   },
   "a spoken answer that a socket tells of under the names of the reference": {
     reason: "sound is an extension, which is told in the extension dialect",

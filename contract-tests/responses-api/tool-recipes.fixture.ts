@@ -8,6 +8,9 @@ const PREVIEW = { type: "computer_use_preview", display_width: 800, display_heig
 export const TOOL_RECIPES = {
   "a model that searches the web": asks("search the web", { type: "web_search" }),
   "a model that lists the tools of an MCP server": asks("none", MCP),
+  "an MCP server that lists no tools": {
+    request: { input: "Hi", tools: [{ ...MCP, server_url: `${TOOL_SERVERS}/no-mcp` }], background: true },
+  },
   "a model that calls a tool of an MCP server": asks("weather", MCP),
   "a tool of an MCP server that fails": asks("storms", MCP),
   "a call of an MCP server that needs approval": asks("weather", { ...MCP, require_approval: "always" }),
