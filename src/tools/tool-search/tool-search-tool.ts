@@ -1,4 +1,4 @@
-import type { Tool } from "../../../generated/responses-api/types.ts";
+import type { Tool, ToolSearchCall } from "../../../generated/responses-api/types.ts";
 import { jsonOrUndefined } from "../../base/json/read-json.ts";
 import { isRecord } from "../../base/json/records.ts";
 import type {
@@ -61,32 +61,32 @@ function functionOf(deferred: readonly Tool[]): HostedFunction {
 }
 
 function callOf(index: ToolIndex, made: MadeCall): ToolCall {
+  const first: ToolSearchCall = {
+    id: made.newItemId("tsc"),
+    type: "tool_search_call",
+    status: "in_progress",
+    arguments: {}, // The tools that were found, at the end.
+    call_id: null,
+    execution: "server",
+  };
   return {
-    item: null, // Its arguments are the tools that were found.
+    item: first,
     streams: null,
     effect: "none",
     run: (args) => {
       const asked = jsonOrUndefined(args);
       const query = isRecord(asked) ? asked["query"] : null;
-      return withoutSteps(
-        typeof query === "string" && query.trim() !== "" ? outcomeOf(made, index.find(query)) : NO_QUERY,
-      );
+      const isAsked = typeof query === "string" && query.trim() !== "";
+      return withoutSteps(isAsked ? outcomeOf(made, first, index.find(query)) : NO_QUERY);
     },
   };
 }
 
 const NO_QUERY: ToolOutcome = { type: "told", output: "The arguments need `query`, a text. Nothing was searched." };
 
-function outcomeOf({ newItemId }: MadeCall, tools: readonly Tool[]): ToolOutcome {
+function outcomeOf({ newItemId }: MadeCall, first: ToolSearchCall, tools: readonly Tool[]): ToolOutcome {
   const paths = tools.flatMap((tool) => ("name" in tool ? tool.name : []));
-  const item = {
-    id: newItemId("tsc"),
-    type: "tool_search_call",
-    status: "completed",
-    arguments: { paths },
-    call_id: null,
-    execution: "server",
-  } as const;
+  const item: ToolSearchCall = { ...first, status: "completed", arguments: { paths } };
   const output: HostedItem = {
     id: newItemId("tso"),
     type: "tool_search_output",
