@@ -406,6 +406,8 @@ export interface ToolLedger {
   finish(owner: Owner, responseId: string, result: FinishedExchange): Promise<void>;
   /** The calls that these items show. Unknown ids and those of other owners are absent. */
   find(owner: Owner, itemIds: readonly string[]): Promise<ReadonlyMap<string, KnownExchange>>;
+  /** All calls that this response has begun, in no order. */
+  listOf(owner: Owner, responseId: string): Promise<readonly KnownExchange[]>;
   /** Those of these approvals that were used. */
   findSpent(owner: Owner, approvalRequestIds: readonly string[]): Promise<ReadonlySet<string>>;
 }

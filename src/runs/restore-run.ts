@@ -1,14 +1,24 @@
 import type { OutputItem, ResponseStreamEvent } from "../../generated/responses-api/types.ts";
 import { isHostedItem } from "./blocks/hosted-shapes.ts";
-import type { HostedItemEvent, ModelEvent, RecordedEvent, ToolStep } from "./ports.ts";
+import type { HostedItem, HostedItemEvent, ModelEvent, RecordedEvent, ToolStep } from "./ports.ts";
 import type { RunPlan, RunSignal, RunState } from "./run-state.ts";
 import { initialState, type Transition, transition } from "./transition.ts";
 import type { UnnumberedEvent } from "./wire-event.ts";
+
+/** The part of an answer that was shown, where its model can be asked for the rest. */
+export interface ShownAnswer {
+  /** The items that have ended, and open reasoning, which ends now. */
+  readonly output: readonly OutputItem[];
+  /** The first form of the item of a hosted tool that has not ended. */
+  readonly open: HostedItem | null;
+}
 
 export interface RestoredRun {
   readonly state: RunState;
   /** Whether any part of the answer was shown. */
   readonly hasAnswer: boolean;
+  /** Null if the run cannot go on where it was, for example in the middle of a message. */
+  readonly shown: ShownAnswer | null;
   /** The events after the logged ones if `last` ends the run. */
   end(last: RunSignal): Transition;
 }
@@ -32,6 +42,7 @@ export function restoreRun(plan: RunPlan, logged: readonly RecordedEvent[]): Res
   return {
     state: restored,
     hasAnswer: logged.some((event) => !isBeginning(event)),
+    shown: matchesLog && replayed.length === logged.length ? shownAnswer(restored) : null,
     end: (last) => {
       const next = transition(asAccepted(restored), last);
       const all = [...replayed, ...next.events];
@@ -49,6 +60,20 @@ function asAccepted(state: RunState): RunState {
   return state.phase === "waiting" ? transition(state, { type: "accepted" }).state : state;
 }
 
+function shownAnswer(state: RunState): ShownAnswer | null {
+  const goingOn = asGoingOn(state);
+  if (goingOn.phase !== "answering" || goingOn.isSoundOpen) return null;
+  const { open, output } = goingOn;
+  if (open !== null && open.kind !== "hosted") return null;
+  // After a whole message the model may have been done; only the end is missing then.
+  if (open === null && output.at(-1)?.type === "message") return null;
+  return { output, open: open?.item ?? null };
+}
+
+function asGoingOn(state: RunState): RunState {
+  return transition(state, { type: "accepted" }).state;
+}
+
 function endEventCount(last: RunSignal): number {
   return last.type === "model_failed" ? 2 : 1;
 }
@@ -60,6 +85,8 @@ function isBeginning({ type }: RecordedEvent): boolean {
 function signalsOf(event: ResponseStreamEvent): readonly RunSignal[] {
   if (event.type === "response.queued") return [{ type: "queued" }];
   if (event.type === "response.in_progress") return [{ type: "accepted" }];
+  // Reasoning ends when another item begins, or when the run went on after a crash.
+  if (event.type === "response.output_item.done" && event.item.type === "reasoning") return [{ type: "accepted" }];
   const end = /^response\.\w+\.(completed|failed)$/.exec(event.type)?.[1];
   if (end !== undefined) return [{ type: "item_end_shown", failed: end === "failed" }];
   const heard = itemEventOf(event) ?? modelEventOf(event);

@@ -10,7 +10,7 @@ import {
   type RunWatch,
 } from "./ports.ts";
 import type { EventRecorder } from "./recording/event-recorder.ts";
-import { restoreRun } from "./restore-run.ts";
+import { restoreRun, type ShownAnswer } from "./restore-run.ts";
 import {
   ANSWER_CHARACTERS_MAX,
   INTERNAL_FAILURE,
@@ -25,13 +25,24 @@ import type { UnnumberedEvent } from "./wire-event.ts";
 
 export type Turn = AsyncIterable<readonly ModelEvent[]>;
 
+/**
+ * `storeNow` stores what the run has made so far, if it is a stored run. It is called before the run acts on the world,
+ * because a crash must not hide that. It rejects if the run cannot be stored.
+ */
+export type AskForTurn = (signal: AbortSignal, storeNow: () => Promise<void>) => Promise<Turn>;
+
 export interface RunStart {
   readonly plan: RunPlan;
   readonly opened: OpenedRun;
   /** Null if the run is not stored. */
   readonly log: EventLog | null;
   /** Asks the model. Resolves once the model has accepted the turn; rejects with `ModelError` if it refused. */
-  readonly ask: (signal: AbortSignal) => Promise<Turn>;
+  readonly ask: AskForTurn;
+  /**
+   * How to ask the model for the rest of an answer of which `shown` was shown before a crash; null if it cannot be
+   * asked for that.
+   */
+  readonly resume?: (shown: ShownAnswer) => AskForTurn | null;
   /**
    * How many milliseconds a foreground run waits for the model to accept before its first events are shown. No limit if
    * absent.
@@ -168,7 +179,7 @@ export class RunDriver {
   async #runTurn(ask: RunStart["ask"], opened: Promise<RunOutcome | null>): Promise<RunSignal | null> {
     const { signal } = this.#start;
     try {
-      if (!signal.aborted) await this.#recordTurn(await ask(signal));
+      if (!signal.aborted) await this.#recordTurn(await ask(signal, IS_STORED));
     } catch (fault) {
       if (fault instanceof RunLost || (await opened) !== null) return null;
       if (!signal.aborted) return { type: "model_failed", failure: this.#failureOf(fault) };
@@ -209,6 +220,9 @@ export class RunDriver {
     return INTERNAL_FAILURE;
   }
 }
+
+/** For runs that are stored from their beginning, or never. */
+const IS_STORED = async (): Promise<void> => {};
 
 function unstored(response: Response): Response {
   const { responseCode, message } = STORAGE_FAILURE;

@@ -4,7 +4,14 @@ import { readEvents } from "./reading/read-events.ts";
 import { createRecorder } from "./recording/event-recorder.ts";
 import { LateRecorder, SilentRecorder } from "./recording/late-recorder.ts";
 import { restoreRun } from "./restore-run.ts";
-import { type LastingStart, RunDriver, type RunOutcome, type RunStart, type Turn } from "./run-driver.ts";
+import {
+  type AskForTurn,
+  type LastingStart,
+  RunDriver,
+  type RunOutcome,
+  type RunStart,
+  type Turn,
+} from "./run-driver.ts";
 import { INTERRUPTED_FAILURE } from "./run-failures.ts";
 import type { RunFailure, RunState } from "./run-state.ts";
 import { initialState } from "./transition.ts";
@@ -57,11 +64,14 @@ export interface QueuedRun {
  */
 export async function startRun(start: RunStart): Promise<LiveRun> {
   const { log, plan } = start;
-  const turn = askedBy(start);
+  const stored = Promise.withResolvers<void>();
+  stored.promise.catch(() => {}); // Whoever opens the run hears of it.
+  const turn = askedBy(start, () => stored.promise);
   await settledWithin(turn, start.acceptWaitMs);
   const { driver, feed } = driverOf(start, { nextNumber: 0, state: initialState(plan) });
   const live = feed.subscribe();
   const opening = driver.open(start.opened, { type: "accepted" });
+  opening.then(stored.resolve, stored.reject);
   if (log === null) await opening;
   const ended = driver.drive(() => turn, opening);
   await opening;
@@ -76,9 +86,9 @@ export async function startRun(start: RunStart): Promise<LiveRun> {
  */
 export async function startPlainRun(start: RunStart): Promise<PlainRun> {
   const { log, plan } = start;
-  const turn = await askedBy(start);
   const feed = new LiveFeed(true);
   const recorder = log === null ? new SilentRecorder() : new LateRecorder(plan.response.id, log, feed);
+  const turn = await askedBy(start, () => recorder.storeNow());
   const driver = new RunDriver(lastingPartsOf(start), recorder, initialState(plan));
   await driver.open(start.opened, { type: "accepted" });
   return {
@@ -91,10 +101,10 @@ export async function startPlainRun(start: RunStart): Promise<PlainRun> {
 }
 
 /** Asks the model. If the run is stopped meanwhile, resolves to an empty turn: the reason of `signal` ends the run. */
-async function askedBy({ ask, signal, watch }: RunStart): Promise<Turn> {
+async function askedBy({ ask, signal, watch }: RunStart, storeNow: () => Promise<void>): Promise<Turn> {
   watch?.began();
   try {
-    return await ask(signal);
+    return await ask(signal, storeNow);
   } catch (fault) {
     if (!signal.aborted) throw fault;
     return EMPTY_TURN;
@@ -113,19 +123,21 @@ async function settledWithin(work: Promise<unknown>, ms: number | undefined): Pr
 export async function queueRun(start: RunStart): Promise<QueuedRun> {
   const { driver, feed } = driverOf(start, { nextNumber: 0, state: initialState(start.plan) });
   await driver.open(start.opened, { type: "queued" });
-  return queued(start, feed, () => driver.drive(watchedAsk(start)));
+  return queued(start, feed, () => driver.drive(watchedAsk(start, start.ask)));
 }
 
 /**
- * Continues a run that another worker began. If no part of the answer was shown, its model is asked (again). Otherwise
- * its open items are closed and it ends as failed. `askFailure` is the failure to end with if its model cannot be
- * asked; null if it can.
+ * Continues a run that another worker began. Its model is asked again if no part of the answer was shown, and is asked
+ * for the rest if the run can go on where it was. Otherwise its open items are closed and it ends as failed.
+ * `askFailure` is the failure to end with if its model cannot be asked; null if it can.
  */
 export function resumeRun(start: RunStart, logged: readonly RecordedEvent[], askFailure: RunFailure | null): QueuedRun {
   const restored = restoreRun(start.plan, logged);
   const nextNumber = (logged.at(-1)?.number ?? -1) + 1;
   const { driver, feed } = driverOf(start, { nextNumber, state: restored.state });
-  if (askFailure === null && !restored.hasAnswer) return queued(start, feed, () => driver.drive(watchedAsk(start)));
+  const goOn = restored.shown === null ? null : (start.resume?.(restored.shown) ?? null);
+  const ask = goOn ?? (restored.hasAnswer ? null : start.ask);
+  if (askFailure === null && ask !== null) return queued(start, feed, () => driver.drive(watchedAsk(start, ask)));
   const failure = restored.hasAnswer ? INTERRUPTED_FAILURE : (askFailure ?? INTERRUPTED_FAILURE);
   const end = restored.end({ type: "model_failed", failure });
   return { ...queued(start, feed, () => driver.end(end)), asksModel: false };
@@ -137,10 +149,10 @@ function queued({ plan }: RunStart, feed: LiveFeed, drive: QueuedRun["drive"]): 
 
 const EMPTY_TURN: Turn = { [Symbol.asyncIterator]: () => ({ next: async () => ({ done: true, value: undefined }) }) };
 
-function watchedAsk({ ask, watch }: RunStart): RunStart["ask"] {
-  return (signal) => {
+function watchedAsk({ watch }: RunStart, ask: AskForTurn): AskForTurn {
+  return (signal, storeNow) => {
     watch?.began();
-    return ask(signal);
+    return ask(signal, storeNow);
   };
 }
 

@@ -111,7 +111,8 @@ function answer(state: Answering, signal: RunSignal, events: UnnumberedEvent[]):
   switch (signal.type) {
     case "queued":
     case "accepted":
-      return state; // A run that is restarted after a crash gets this signal again.
+      // A run that goes on after a crash gets this signal again. Its model begins anew, so reasoning ends.
+      return state.open?.kind === "reasoning" ? closeOpen(state, "completed", events) : state;
     case "model":
       return applyModelEvent(state, signal.event, events);
     case "model_ended":

@@ -68,6 +68,17 @@ export class StoredToolLedger implements ToolLedger {
     return known;
   }
 
+  async listOf(owner: Owner, responseId: string): Promise<readonly KnownExchange[]> {
+    const rows = await this.#db
+      .selectFrom("tool_exchanges")
+      .selectAll()
+      .where("response_id", "=", responseId)
+      .where("organization", "=", owner.organization)
+      .where("project", "=", owner.project)
+      .execute();
+    return rows.map(exchangeOf);
+  }
+
   async findSpent(owner: Owner, approvalRequestIds: readonly string[]): Promise<ReadonlySet<string>> {
     if (approvalRequestIds.length === 0) return new Set();
     const rows = await this.#db

@@ -33,7 +33,7 @@ export async function ask(server: ChildServer, kind: Kind, conversation: string)
   return clientView;
 }
 
-async function readEvents(reply: Response, clientView: ClientView): Promise<void> {
+export async function readEvents(reply: Response, clientView: ClientView): Promise<void> {
   if (reply.status !== 200 || reply.body === null) return; // Another writer held the conversation.
   let text = "";
   for await (const piece of reply.body.pipeThrough(new TextDecoderStream())) {

@@ -32,6 +32,10 @@ export interface AskingRun {
   readonly isBackground: boolean;
   /** Told of each call of a tool that has run. */
   readonly onExchange: LoopRun["onExchange"];
+  /** Called before a tool changes anything: a crash must not hide that. Rejects if the run cannot be stored. */
+  readonly storeNow: () => Promise<void>;
+  /** What was shown of the answer before a crash; null if the run begins. */
+  readonly shown: LoopRun["shown"];
 }
 
 /**

@@ -1,11 +1,12 @@
 import type { CreateResponseRequest, Response, StoredItem } from "../../../generated/responses-api/types.ts";
-import { QueueClosed, type RunOrder, type RunOutcome, RunsExhausted } from "../../runs/index.ts";
+import { QueueClosed, type RunOrder, type RunOutcome, RunsExhausted, type ShownAnswer } from "../../runs/index.ts";
 import { ModelError, type OpenedRun, type RecordedEvent, type RunWatch } from "../../runs/ports.ts";
 import { Admission } from "../access/admission.ts";
 import type { Caller } from "../access/caller.ts";
 import { modelRefused } from "../errors/model-errors.ts";
 import { shuttingDown, tooManyRuns } from "../errors/server-errors.ts";
 import { responseNotFound } from "../errors/state-errors.ts";
+import { canResume } from "../keeping/resume-point.ts";
 import { type PlanTask, planOf, type RunTask } from "../keeping/run-task.ts";
 import type { KnownExchange } from "../ports.ts";
 import type { ResponseServices } from "../services.ts";
@@ -166,10 +167,9 @@ export function orderOf(services: OrderServices, task: RunTask, opened: OpenedRu
   const isStored = opened.response.store ?? true;
   const exchanges: KnownExchange[] = [];
   const traced = { ...task, request: { ...request, trace: order.watch.trace } };
-  return {
-    ...order,
-    exchanges,
-    ask: (signal) =>
+  const askFrom =
+    (shown: ShownAnswer | null): RunOrder["ask"] =>
+    (signal, storeNow) =>
       askModel(services, traced, {
         owner: opened.owner,
         onFault: order.onFault,
@@ -177,7 +177,14 @@ export function orderOf(services: OrderServices, task: RunTask, opened: OpenedRu
         isStored,
         isBackground: opened.response.background === true,
         onExchange: (exchange) => (isStored ? undefined : void exchanges.push(exchange)),
-      }),
+        storeNow,
+        shown,
+      });
+  return {
+    ...order,
+    exchanges,
+    ask: askFrom(null),
+    resume: (shown) => (canResume(task, shown) ? askFrom(shown) : null),
   };
 }
 

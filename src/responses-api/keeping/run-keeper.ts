@@ -178,11 +178,17 @@ export class RunKeeper {
   #restartOf({ owner, response }: AbandonedRun, task: RunTask): RunOrder {
     const { ledger } = this.#services;
     const order = orderOf(this.#services, task, { owner, response, inputItems: [] }, { log: this.#log });
-    const ask: RunOrder["ask"] = async (signal) => {
-      await ledger.countRestart(response.id); // Counted first, because the run may crash the process.
-      return await order.ask(signal);
+    const counted = (ask: RunOrder["ask"]): RunOrder["ask"] => {
+      return async (signal, storeNow) => {
+        await ledger.countRestart(response.id); // Counted first, because the run may crash the process.
+        return await ask(signal, storeNow);
+      };
     };
-    return { ...order, ask };
+    const resume: RunOrder["resume"] = (shown) => {
+      const ask = order.resume?.(shown) ?? null;
+      return ask === null ? null : counted(ask);
+    };
+    return { ...order, ask: counted(order.ask), resume };
   }
 
   #endOf({ owner, response }: AbandonedRun, events: readonly RecordedEvent[]): RunOrder {

@@ -1,3 +1,4 @@
+import type { OutputItem } from "../../../generated/responses-api/types.ts";
 import type { HostedCall, HostedItem, HostedOutput, ModelEvent } from "../../runs/ports.ts";
 import type { ToolCall, ToolKind, ToolOutcome } from "../hosted-tool.ts";
 import type { ToolCallEnd } from "../ports.ts";
@@ -119,11 +120,39 @@ export function brokenForm(item: HostedItem): HostedItem {
   }
 }
 
+/** The last form of an item whose call a crash interrupted, and that is not run again. */
+export function interruptedForm(item: HostedItem, args: string): HostedItem {
+  if (item.type !== "mcp_call") return brokenForm(item);
+  const message = "interrupted; whether it took effect is unknown";
+  return {
+    ...item,
+    arguments: args,
+    status: "failed",
+    error: { type: "mcp_protocol_error", code: INTERNAL_ERROR, message },
+  };
+}
+
+const CLIENTS_TYPES: ReadonlySet<OutputItem["type"]> = new Set([
+  "function_call",
+  "custom_tool_call",
+  "mcp_approval_request",
+  "computer_call",
+  "local_shell_call",
+  "apply_patch_call",
+]);
+
+/** Whether the item waits for the client, so that the response ends after the turn that made it. */
+export function isClientsTurn(item: OutputItem): boolean {
+  if (item.type === "tool_search_call") return item.execution === "client";
+  if (item.type === "shell_call") return item.environment?.type !== "container_reference";
+  return CLIENTS_TYPES.has(item.type);
+}
+
 /** The code of JSON-RPC for a fault within a server. */
 const INTERNAL_ERROR = -32_603;
 
 /** The same item for another call. */
-export function copiedItem(item: HostedItem, of: HostedItem, callId: string): HostedItem {
+function copiedItem(item: HostedItem, of: HostedItem, callId: string): HostedItem {
   const named = "call_id" in item && typeof item.call_id === "string" ? { call_id: callId } : {};
   return { ...item, id: of.id, ...named };
 }
@@ -134,4 +163,14 @@ export function callOf({ callId, name, server }: MadeRun, args: string): HostedC
 
 export function outputOf({ callId }: MadeRun, output: string, parts: HostedOutput["parts"] = []): HostedOutput {
   return { type: "hosted_output", callId, output, parts };
+}
+
+/** The result of a call that was made too often: the first result again. */
+export function repeatOf(made: MadeRun, call: ToolCall, first: CallResult): CallResult {
+  const said = first.output?.output ?? "";
+  const output = outputOf(made, `${said}\nYou made this call before, and the answer is still this one.`);
+  if (call.item === null) return { output, asks: false, item: null };
+  const last = first.item === null ? brokenForm(call.item) : copiedItem(first.item, call.item, made.callId);
+  made.place.add({ type: "item_finished", item: last });
+  return { output, asks: false, item: last };
 }

@@ -1,3 +1,4 @@
+import type { ShownAnswer } from "../../runs/index.ts";
 import type { ModelEngine, Owner } from "../../runs/ports.ts";
 import type { RunTask } from "../keeping/run-task.ts";
 import type { KnownExchange, ToolLedger, ToolObserver } from "../ports.ts";
@@ -23,6 +24,10 @@ export interface LoopRun {
   readonly isBackground: boolean;
   /** Told of each call that has run. */
   readonly onExchange: (exchange: KnownExchange) => void;
+  /** Stores the run, if it is one that is stored. */
+  readonly storeNow: () => Promise<void>;
+  /** What was shown of the answer before a crash; null if the run begins. */
+  readonly shown: ShownAnswer | null;
 }
 
 /** The task of a run that has tools of this server. */

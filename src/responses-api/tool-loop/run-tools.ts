@@ -1,11 +1,8 @@
-import { ApiError } from "../../base/api-error.ts";
-import { idFromStem } from "../../base/ids.ts";
+import type { StoredItem } from "../../../generated/responses-api/types.ts";
 import { estimateTokens } from "../../runs/index.ts";
 import {
   type ContextItem,
   type HostedOutput,
-  type ModelEngine,
-  ModelError,
   type ModelEvent,
   type ModelRequest,
   type ModelUsage,
@@ -13,8 +10,8 @@ import {
 } from "../../runs/ports.ts";
 import { estimateInputTokens } from "../create/model-request.ts";
 import { ToolNotOpened, type ToolScope } from "../hosted-tool.ts";
-import type { RunTask } from "../keeping/run-task.ts";
-import { fitToWindow } from "../window/fit-to-window.ts";
+import { itemIds, type ResumePoint, resumedAt } from "../keeping/resume-point.ts";
+import { fitTurn } from "../window/fit-to-window.ts";
 import { approvedCalls, isApproval } from "./approvals.ts";
 import { CallLine, type LinePlace } from "./call-line.ts";
 import { Sources } from "./cite.ts";
@@ -39,8 +36,6 @@ export interface ToolTurns {
   readonly sources: Sources;
 }
 
-/** Ids of hosted items count from here; those of output items from 0, those of input items from 0x10000000. */
-const HOSTED_NUMBER_FIRST = 0x2000_0000;
 /** A turn with fewer tokens left is not asked for. */
 const OUTPUT_TOKENS_MIN = 16;
 /** How long the end of a response waits for its tools to be closed, in milliseconds. */
@@ -54,7 +49,8 @@ const CLOSE_WAIT_MS = 1000;
 export async function runTools(services: LoopServices, task: ToolTask, run: LoopRun): Promise<ToolTurns> {
   const stop = new AbortController();
   const signal = AbortSignal.any([run.signal, stop.signal]);
-  const newItemId = itemIds(task);
+  const point = await resumedAt(services, run);
+  const newItemId = itemIds(task, point?.idsUsed ?? 0);
   const scope = {
     owner: run.owner,
     abilities: services.engine.abilities,
@@ -62,8 +58,9 @@ export async function runTools(services: LoopServices, task: ToolTask, run: Loop
     signal,
     newItemId,
   };
-  const { include, context } = task.tools;
-  const approvals = approvedCalls(context);
+  const { include } = task.tools;
+  const context = [...task.tools.context, ...(point?.lists ?? [])];
+  const approvals = approvedCalls(context).filter(({ requestId }) => point?.spent.has(requestId) !== true);
   const deferred = deferredTools(task.request.tools, task.tools);
   let set: ToolSet;
   try {
@@ -75,7 +72,9 @@ export async function runTools(services: LoopServices, task: ToolTask, run: Loop
   run.signal.addEventListener("abort", () => void set.close(), { once: true }); // Also if nobody reads the events.
   const loop = new ToolLoop(services, { task, run, set, signal, newItemId });
   try {
-    const first = set.pending.length > 0 ? null : await loop.ask();
+    if (point !== null) await loop.goOnAt(point);
+    const isBusy = set.pending.length > 0 || (point?.steps.length ?? 0) > 0;
+    const first = isBusy ? null : await loop.ask();
     return { events: loop.events(first, () => stop.abort()), sources: loop.sources };
   } catch (error) {
     stop.abort();
@@ -88,15 +87,6 @@ export async function runTools(services: LoopServices, task: ToolTask, run: Loop
 async function* failingTurn(error: ToolNotOpened): AsyncGenerator<Batch> {
   yield wholeItem(error.opening.first, error.opening.last);
   throw error;
-}
-
-/** The ids of hosted items are counted, so a restarted run makes the same ones. */
-function itemIds({ ids }: RunTask): ToolScope["newItemId"] {
-  let count = 0;
-  return (prefix) => {
-    count += 1;
-    return idFromStem(prefix, ids, HOSTED_NUMBER_FIRST + count - 1);
-  };
 }
 
 interface LoopParts {
@@ -134,6 +124,7 @@ class ToolLoop {
   readonly #clientTools: readonly OfferedTool[];
   #items: readonly ContextItem[];
   #turns = 0;
+  #resumed: ResumePoint | null = null;
 
   constructor(services: LoopServices, parts: LoopParts) {
     this.#services = services;
@@ -143,6 +134,20 @@ class ToolLoop {
     const { request, tools } = parts.task;
     const deferred = new Set<OfferedTool>(deferredTools(request.tools, tools));
     this.#clientTools = deferred.size === 0 ? request.tools : request.tools.filter((tool) => !deferred.has(tool));
+  }
+
+  /**
+   * Continues after a crash. The tokens of earlier turns are not known: they are estimated as if one turn had said all.
+   */
+  async goOnAt(point: ResumePoint): Promise<void> {
+    const { request } = this.#parts.task;
+    this.#resumed = point;
+    this.#turns = point.turns;
+    this.#calls.goOnAt(point);
+    this.#items = [...this.#items.filter((item) => !isApproval(item, point.spent)), ...point.items];
+    if (point.items.length === 0) return;
+    const input = await estimateInputTokens({ ...request, items: this.#items });
+    this.#usage.add(estimatedUsage(input, estimateTokens(JSON.stringify(point.items).length)));
   }
 
   /** All events. `first` is the first turn, if the model was asked for it already. `stop` stops all work. */
@@ -167,12 +172,13 @@ class ToolLoop {
     const { task, signal } = this.#parts;
     const request = this.#nextRequest();
     if (request === null) return null;
-    const fitting = task.tools.fitsWindow ? await fitted(engine, request, signal) : request;
+    const fitting = task.tools.fitsWindow ? await fitTurn(engine, request, signal) : request;
     this.#turns += 1;
     return await engine.sample(fitting, signal);
   }
 
   async #work(first: Turn | null): Promise<void> {
+    for (const step of this.#resumed?.steps ?? []) this.#items = [...this.#items, ...(await this.#calls.settle(step))];
     this.#showOpening();
     if (first === null) await this.#runApproved();
     for (let turn = first ?? (await this.ask()); ; turn = await this.ask()) {
@@ -185,7 +191,9 @@ class ToolLoop {
 
   #showOpening(): void {
     const place = this.#line.take();
-    for (const { first, last } of this.#parts.set.opening) place.add(...wholeItem(first, last));
+    const shown = this.#resumed?.lists.map(labelOf) ?? [];
+    for (const { first, last } of this.#parts.set.opening)
+      if (!shown.includes(labelOf(last) ?? "")) place.add(...wholeItem(first, last));
     place.close();
   }
 
@@ -333,15 +341,9 @@ class ToolLoop {
   }
 }
 
-/** Leaves out the oldest items. A request that does not fit even so fails as one that the model server refuses. */
-async function fitted(engine: ModelEngine, request: ModelRequest, signal: AbortSignal): Promise<ModelRequest> {
-  try {
-    return await fitToWindow(engine, request, signal);
-  } catch (error) {
-    if (!(error instanceof ApiError)) throw error;
-    const { status, type, code, param } = error;
-    throw new ModelError(error.message, { status, type, code, param, cause: error });
-  }
+/** The server of a list of tools. */
+function labelOf(item: StoredItem): string | null {
+  return item.type === "mcp_list_tools" ? item.server_label : null;
 }
 
 async function atMost(ms: number, work: Promise<unknown>): Promise<void> {

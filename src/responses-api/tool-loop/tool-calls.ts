@@ -11,6 +11,8 @@ import {
   RunLost,
 } from "../../runs/ports.ts";
 import type { ToolCall, ToolOutcome, ToolScope } from "../hosted-tool.ts";
+import { exchangeItems } from "../input/with-exchanges.ts";
+import type { ResumePoint, ResumeStep } from "../keeping/resume-point.ts";
 import { ApprovalSpent, type BegunExchange } from "../ports.ts";
 import type { CallLine } from "./call-line.ts";
 import type { Sources } from "./cite.ts";
@@ -19,11 +21,12 @@ import {
   brokenForm,
   type CallResult,
   callOf,
-  copiedItem,
   endingEvents,
   endOf,
+  interruptedForm,
   type MadeRun,
   outputOf,
+  repeatOf,
   ShownArguments,
 } from "./hosted-run.ts";
 import type { LoopRun, LoopServices, ToolTask } from "./loop-parts.ts";
@@ -125,6 +128,53 @@ export class ToolCalls {
       },
       result: () => done,
     };
+  }
+
+  /** Continues the counts of a run that a crash interrupted. */
+  goOnAt({ calls, found, items, steps }: ResumePoint): void {
+    this.#calls = calls;
+    this.found.push(...found);
+    for (const callId of items.map(callIdOf)) if (callId !== null) this.#callIds.add(callId);
+    for (const step of steps) if (step.type !== "cut") this.#callIds.add(step.exchange.callId);
+  }
+
+  /** Ends a call that had begun before a crash. Returns what the model is shown of it. */
+  async settle(step: ResumeStep): Promise<readonly ContextItem[]> {
+    if (step.type === "again") return await this.#runAgain(step);
+    const { services, run, line } = this.#parts;
+    const isNew = step.type === "settled" && step.isNew;
+    if (isNew) await services.ledger?.finish(run.owner, run.responseId, step.result);
+    const place = line.take();
+    if (step.type === "settled" && step.first !== null) place.add({ type: "item_started", item: step.first });
+    place.add({ type: "item_finished", item: step.type === "cut" ? step.last : step.result.item });
+    place.close();
+    return step.type === "cut" ? [] : exchangeItems({ ...step.exchange, result: step.result });
+  }
+
+  /** Runs a call without effects again. Its item is open already. */
+  async #runAgain({ exchange, item }: Extract<ResumeStep, { type: "again" }>): Promise<readonly ContextItem[]> {
+    const { set, line, newItemId } = this.#parts;
+    const { name, server, callId, arguments: args, approvalRequestId } = exchange;
+    const placed = set.find(name, server);
+    const ids = [item.id ?? ""];
+    const made = { callId, newItemId: (prefix: string) => ids.shift() ?? newItemId(prefix) };
+    const call = placed?.tool.call(name, made) ?? null;
+    if (placed === null || call?.item?.id !== item.id) {
+      const result = { itemId: exchange.itemId, item: interruptedForm(item, args), output: NOT_REPEATED, parts: [] };
+      return await this.settle({ type: "settled", exchange, result, first: null, isNew: true });
+    }
+    const again: MadeRun = {
+      kind: placed.kind,
+      refusal: null,
+      name,
+      server,
+      callId,
+      approvalRequestId,
+      call,
+      place: line.take(),
+    };
+    const { output } = await this.#guarded(again, args, Promise.resolve(true));
+    return [callOf(again, args), ...(output === null ? [] : [output])];
   }
 
   /** Runs a call that was approved. */
@@ -261,6 +311,7 @@ export class ToolCalls {
 
   async #begin(made: MadeRun, call: ToolCall, itemId: string, args: string): Promise<void> {
     const { services, run } = this.#parts;
+    if (call.effect !== "none") await run.storeNow();
     await services.ledger?.begin(run.owner, run.responseId, exchangeOf(made, call, itemId, args));
   }
 
@@ -278,6 +329,7 @@ function exchangeOf(made: MadeRun, { effect }: ToolCall, itemId: string, args: s
   return { itemId, callId, name, server, arguments: args, effect, approvalRequestId };
 }
 
+const NOT_REPEATED = "The call was interrupted, and was not repeated.";
 const CUT: CallResult = { output: null, asks: false, item: null };
 
 /** Ends the item of a call that is not run. */
@@ -285,16 +337,6 @@ function cutOff({ call, place }: MadeRun): CallResult {
   if (call !== null && call.item !== null) place.add({ type: "item_finished", item: cutForm(call.item) });
   place.close();
   return CUT;
-}
-
-/** The result of a call that was made too often: the first result again. */
-function repeatOf(made: MadeRun, call: ToolCall, first: CallResult): CallResult {
-  const said = first.output?.output ?? "";
-  const output = outputOf(made, `${said}\nYou made this call before, and the answer is still this one.`);
-  if (call.item === null) return { output, asks: false, item: null };
-  const last = first.item === null ? brokenForm(call.item) : copiedItem(first.item, call.item, made.callId);
-  made.place.add({ type: "item_finished", item: last });
-  return { output, asks: false, item: last };
 }
 
 /** Another response was quicker. */

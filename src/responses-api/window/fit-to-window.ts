@@ -1,5 +1,6 @@
+import { ApiError } from "../../base/api-error.ts";
 import { mapInSlices } from "../../base/limits/slices.ts";
-import type { ModelEngine, ModelRequest } from "../../runs/ports.ts";
+import { type ModelEngine, ModelError, type ModelRequest } from "../../runs/ports.ts";
 import { inputTooLong } from "../errors/model-errors.ts";
 import { droppableUnits } from "./droppable-units.ts";
 import { relativeSize, tokensAtMost } from "./request-size.ts";
@@ -67,4 +68,15 @@ async function shortened(
 function without(request: ModelRequest, units: ReturnType<typeof droppableUnits>): ModelRequest {
   const left = new Set(units.flatMap(({ places }) => places));
   return { ...request, items: request.items.filter((_item, place) => !left.has(place)) };
+}
+
+/** Leaves out the oldest items. A request that does not fit even so fails as one that the model server refuses. */
+export async function fitTurn(engine: ModelEngine, request: ModelRequest, signal: AbortSignal): Promise<ModelRequest> {
+  try {
+    return await fitToWindow(engine, request, signal);
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    const { status, type, code, param } = error;
+    throw new ModelError(error.message, { status, type, code, param, cause: error });
+  }
 }

@@ -36,6 +36,7 @@ export const toolExchanges: Migration = {
       .columns(["organization", "project", "approval_request_id"])
       .where(sql.ref("approval_request_id"), "is not", null)
       .execute();
+    await db.schema.createIndex("tool_exchanges_by_response").on("tool_exchanges").column("response_id").execute();
     for (const table of ["items", "conversation_items"])
       await sql
         .raw(

@@ -1,0 +1,167 @@
+import type { OutputItem, StoredItem, Tool } from "../../../generated/responses-api/types.ts";
+import { idFromStem, numberOfId } from "../../base/ids.ts";
+import { cutForm, type ShownAnswer } from "../../runs/index.ts";
+import type { ContextItem, HostedItem } from "../../runs/ports.ts";
+import type { ToolScope } from "../hosted-tool.ts";
+import { exchangeItems } from "../input/with-exchanges.ts";
+import type { BegunExchange, FinishedExchange, KnownExchange } from "../ports.ts";
+import { interruptedForm, isClientsTurn } from "../tool-loop/hosted-run.ts";
+import type { LoopRun, LoopServices } from "../tool-loop/loop-parts.ts";
+import type { RunTask } from "./run-task.ts";
+
+/** Ids of hosted items count from here; those of output items from 0, those of input items from 0x10000000. */
+const HOSTED_NUMBER_FIRST = 0x2000_0000;
+
+/** Where the loop of a response goes on after a crash. */
+export interface ResumePoint {
+  /** What the model is shown of the items that have ended, oldest first. */
+  readonly items: readonly ContextItem[];
+  /** What is still to be done for calls that had begun, in the order in which they are shown. */
+  readonly steps: readonly ResumeStep[];
+  /** How many ids of hosted items are used. */
+  readonly idsUsed: number;
+  readonly calls: number;
+  /** Turns that made a call. Calls side by side count as one turn. */
+  readonly turns: number;
+  /** The requests whose approvals were used. */
+  readonly spent: ReadonlySet<string>;
+  /** Functions of the client that tool searches have found. */
+  readonly found: readonly Tool[];
+  /** Lists of tools that were shown whole. */
+  readonly lists: readonly StoredItem[];
+}
+
+export type ResumeStep =
+  /** The open item ends; its call has not begun, and the model is asked again. */
+  | { readonly type: "cut"; readonly last: HostedItem }
+  /**
+   * The call is over. Its item begins with `first`, unless it is the open one. `isNew`: the ledger has no result yet.
+   */
+  | {
+      readonly type: "settled";
+      readonly exchange: BegunExchange;
+      readonly result: FinishedExchange;
+      readonly first: HostedItem | null;
+      readonly isNew: boolean;
+    }
+  /** The call runs again under its open item. */
+  | { readonly type: "again"; readonly exchange: KnownExchange; readonly item: HostedItem };
+
+const UNKNOWN_EFFECT =
+  "The call was interrupted, and whether it took effect is unknown. It was not repeated. Ask the user before you repeat it.";
+const SESSION_INTERRUPTED =
+  "The session was interrupted. Files of /mnt/data are kept, variables are lost. Run again what you need.";
+
+/** Whether the model can be asked for the rest of an answer of which this was shown before a crash. */
+export function canResume(task: Pick<RunTask, "tools" | "speech" | "compaction">, shown: ShownAnswer): boolean {
+  if (task.tools === null) return false;
+  const { output, open } = shown;
+  if (output.length === 0 && open === null) return true;
+  if (task.speech !== null || task.compaction !== null) return false;
+  // The response would have ended after the turn that asks the client for something.
+  return ![...output, ...(open === null ? [] : [open])].some(isClientsTurn);
+}
+
+/** Where a run goes on after a crash; null if it begins. */
+export async function resumedAt(
+  { ledger }: Pick<LoopServices, "ledger">,
+  { shown, owner, responseId }: LoopRun,
+): Promise<ResumePoint | null> {
+  if (shown === null) return null;
+  return resumePoint(shown, (await ledger?.listOf(owner, responseId)) ?? []);
+}
+
+/** The ids of hosted items are counted, so a restarted run makes the same ones. */
+export function itemIds({ ids }: RunTask, used: number): ToolScope["newItemId"] {
+  let count = used;
+  return (prefix) => {
+    count += 1;
+    return idFromStem(prefix, ids, HOSTED_NUMBER_FIRST + count - 1);
+  };
+}
+
+/** Decides where the loop goes on, from what was shown and from the calls that had begun. */
+export function resumePoint({ output, open }: ShownAnswer, exchanges: readonly KnownExchange[]): ResumePoint {
+  const known = new Map(exchanges.map((exchange) => [exchange.itemId, exchange]));
+  const shown = new Set([...output.map(({ id }) => id), open?.id]);
+  const unshown = exchanges
+    .filter(({ itemId }) => !shown.has(itemId))
+    .toSorted((one, other) => orderOf(one) - orderOf(other));
+  const ids = [...output, ...(open === null ? [] : [open])].map(({ id }) => id ?? "");
+  const numbers = [...ids, ...known.keys()].map((id) => (numberOfId(id) ?? 0) - HOSTED_NUMBER_FIRST + 1);
+  return {
+    items: output.flatMap((item) => contextItems(item, known)),
+    steps: [...(open === null ? [] : [openStep(open, known.get(open.id ?? ""))]), ...unshown.flatMap(unshownStep)],
+    idsUsed: Math.max(0, ...numbers),
+    calls: exchanges.length,
+    turns: turnsOf(output, open),
+    spent: new Set(exchanges.flatMap(({ approvalRequestId }) => approvalRequestId ?? [])),
+    found: output.flatMap((item) => (item.type === "tool_search_output" ? item.tools : [])),
+    lists: output.flatMap((item) => (item.type === "mcp_list_tools" && item.error == null ? [item] : [])),
+  };
+}
+
+function orderOf({ itemId }: KnownExchange): number {
+  return numberOfId(itemId) ?? 0;
+}
+
+function contextItems(item: OutputItem, known: ReadonlyMap<string, KnownExchange>): readonly ContextItem[] {
+  if (item.type === "message" || item.type === "reasoning") return [item];
+  const exchange = known.get(item.id ?? "");
+  return exchange === undefined ? [] : exchangeItems(exchange);
+}
+
+function openStep(open: HostedItem, exchange: KnownExchange | undefined): ResumeStep {
+  if (exchange === undefined) return { type: "cut", last: cutForm(open) };
+  const { result } = exchange;
+  if (result !== null) return { type: "settled", exchange, result, first: null, isNew: false };
+  if (exchange.effect === "none") return { type: "again", exchange, item: open };
+  return interrupted(exchange, open, null);
+}
+
+/** A call whose item was not shown. One without effects is forgotten: the model is asked again. */
+function unshownStep(exchange: KnownExchange): readonly ResumeStep[] {
+  const { result, effect } = exchange;
+  if (effect !== "may_have") return [];
+  if (result !== null)
+    return [{ type: "settled", exchange, result, first: firstFormOf(exchange) ?? result.item, isNew: false }];
+  const first = firstFormOf(exchange);
+  return first === null ? [] : [interrupted(exchange, first, first)];
+}
+
+/** The end of a call that is not run again. */
+function interrupted(exchange: KnownExchange, item: HostedItem, first: HostedItem | null): ResumeStep {
+  const isSession = exchange.effect === "sandboxed";
+  const result: FinishedExchange = {
+    itemId: exchange.itemId,
+    item: isSession ? cutForm(item) : interruptedForm(item, exchange.arguments),
+    output: isSession ? SESSION_INTERRUPTED : UNKNOWN_EFFECT,
+    parts: [],
+  };
+  return { type: "settled", exchange, result, first, isNew: true };
+}
+
+/** Null for a tool of this server: none of those changes the world. */
+function firstFormOf({ itemId, server, name, approvalRequestId }: KnownExchange): HostedItem | null {
+  if (server === null) return null;
+  return {
+    id: itemId,
+    type: "mcp_call",
+    status: "in_progress",
+    approval_request_id: approvalRequestId,
+    arguments: "",
+    error: null,
+    name,
+    output: null,
+    server_label: server,
+  };
+}
+
+function turnsOf(output: readonly OutputItem[], open: HostedItem | null): number {
+  const made = [...output, ...(open === null ? [] : [open])].map(isCall);
+  return made.filter((isOne, index) => isOne && made[index + 1] !== true).length;
+}
+
+function isCall({ type }: OutputItem): boolean {
+  return type.endsWith("_call");
+}

@@ -1,0 +1,130 @@
+import { fileURLToPath } from "node:url";
+import { createMcpHandler, McpServer } from "@modelcontextprotocol/server";
+import { z } from "zod";
+import {
+  lastChunk,
+  type ReceivedCall,
+  serveChat,
+  sse,
+  textChunk,
+} from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
+import { type ChildServer, startChildServer } from "../child-server.ts";
+import { serveHttp } from "../http-server.ts";
+import { toolDelta } from "../responses/behind-upstream.ts";
+
+const BREAKER = fileURLToPath(new URL("break-at-step.fixture.ts", import.meta.url));
+
+/** Where the process is killed during a call of a tool. */
+export const PLACES = ["before begin", "begin to effect", "effect to finish", "finish to event"] as const;
+export type Place = (typeof PLACES)[number];
+export type Tool = "pay" | "look";
+
+/** The text in what is stored next at the places that the store sees. */
+const KILL_AT: Readonly<Record<Place, string>> = {
+  "before begin": "insert into tool_exchanges",
+  "begin to effect": "",
+  "effect to finish": "",
+  "finish to event": "mcp_call.completed",
+};
+
+interface Aim {
+  readonly place: Place;
+  readonly tool: Tool;
+  readonly kill: () => Promise<void>;
+}
+
+/** A tool server that counts, and a model that looks, pays, and says that it is done. */
+export interface PayingWorld {
+  /** What the tools did, such as `pay 3` and `look 3`, in order. */
+  readonly done: readonly string[];
+  /** The bodies of the model's turns. */
+  readonly asked: () => readonly string[];
+  readonly modelUrl: string;
+  readonly mcpUrl: string;
+  /** The next call of this tool at this place is the last thing that the server does. */
+  aim(aim: Aim | null): void;
+}
+
+export async function payingWorld(): Promise<PayingWorld> {
+  const done: string[] = [];
+  let aim: Aim | null = null;
+  const act = async (tool: Tool, number: number) => {
+    const aimed = aim?.tool === tool ? aim : null;
+    if (aimed?.place === "begin to effect") return await killed(aimed);
+    done.push(`${tool} ${number}`);
+    if (aimed?.place === "effect to finish") return await killed(aimed);
+    return { content: [{ type: "text" as const, text: `${tool} ${number}: done` }] };
+  };
+  const killed = async ({ kill }: Aim) => {
+    aim = null;
+    await kill();
+    return { content: [] };
+  };
+  const handler = createMcpHandler(() => toolsOf(act), { legacy: "reject" });
+  const mcp = await serveHttp((request, response) => {
+    void (async () => {
+      let body = "";
+      for await (const piece of request.setEncoding("utf8")) body += String(piece);
+      const headers = new Headers();
+      for (const [name, value] of Object.entries(request.headers))
+        if (typeof value === "string") headers.set(name, value);
+      const { method = "GET" } = request;
+      const url = `http://127.0.0.1${request.url}`;
+      const reply = await handler.fetch(new Request(url, { method, headers, body: method === "POST" ? body : null }));
+      response.writeHead(reply.status, Object.fromEntries(reply.headers));
+      response.end(await reply.text());
+    })();
+  });
+  const model = await serveChat((response, call) => {
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.end(sse(...nextTurn(call), "[DONE]"));
+  });
+  return {
+    done,
+    asked: () => model.calls.map(({ body }) => body),
+    modelUrl: `${model.origin}/v1`,
+    mcpUrl: `${mcp.url}/mcp`,
+    aim: (next) => (aim = next),
+  };
+}
+
+/** Starts a server that SIGUSR2 makes die at this place. At those that the tool server sees, that one kills it. */
+export function startAimed(folder: string, world: PayingWorld, place: Place | null): Promise<ChildServer> {
+  const killAt = place === null ? "" : KILL_AT[place];
+  return startChildServer({
+    env: {
+      NODE_ENV: "production",
+      DATA_DIR: folder,
+      MODEL_BASE_URL: world.modelUrl,
+      EGRESS_ALLOW: "127.0.0.1",
+      KILL_AT: killAt,
+    },
+    flags: ["--import", BREAKER],
+  });
+}
+
+type Act = (tool: Tool, number: number) => Promise<{ content: { type: "text"; text: string }[] }>;
+
+function toolsOf(act: Act): McpServer {
+  const server = new McpServer({ name: "bank", version: "1.0.0" });
+  const inputSchema = z.object({ number: z.number() });
+  server.registerTool("pay", { description: "Pays.", inputSchema }, ({ number }) => act("pay", number));
+  const looks = { description: "Looks.", inputSchema, annotations: { readOnlyHint: true } };
+  server.registerTool("look", looks, ({ number }) => act("look", number));
+  return server;
+}
+
+/** Looks first, then pays, then is done. Calls whose result it was not shown it makes again. */
+function nextTurn({ body }: ReceivedCall): readonly unknown[] {
+  const number = /number (\d+)/.exec(body)?.[1] ?? "0";
+  const results = body.split('"role":"tool"').length - 1;
+  if (results >= 2) return [textChunk("All done."), lastChunk("stop")];
+  const name = results === 0 ? "bank__look" : "bank__pay";
+  const called = { id: `call_${results}`, type: "function", function: { name, arguments: "" } };
+  return [
+    toolDelta(0, called),
+    toolDelta(0, { function: { arguments: '{"number":' } }),
+    toolDelta(0, { function: { arguments: `${number}}` } }),
+    lastChunk("tool_calls"),
+  ];
+}

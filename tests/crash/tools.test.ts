@@ -1,0 +1,143 @@
+import { expect, test } from "vitest";
+import type { Response as ResponseBody, ResponseStreamEvent } from "../../generated/responses-api/types.ts";
+import { lintEvents } from "../../src/stream-grammar/stream-linter.ts";
+import type { ChildServer } from "../child-server.ts";
+import { dataLines } from "../responses/read-stream.ts";
+import { verifies } from "../verifies.ts";
+import { checkClientView, nothingSeen } from "./check-client-view.ts";
+import { type ClientView, readEvents } from "./client.ts";
+import { dataFolder, query, until } from "./lives.ts";
+import { type PayingWorld, PLACES, type Place, payingWorld, startAimed, type Tool } from "./paying-world.ts";
+
+/** CI sets a lower number to save time. */
+const KILLS = Math.ceil((Number(process.env["CRASH_KILLS"] ?? 50) * 4) / 5);
+/** Places by tools. */
+const CASES = PLACES.flatMap((place) => (["pay", "look"] as const).map((tool) => ({ place, tool })));
+const ROUNDS = Math.max(1, Math.round(KILLS / CASES.length));
+const TEST_TIMEOUT_MS = 900_000;
+
+/** How often each tool has acted when the response is whole. */
+const ACTED: Readonly<Record<Tool, Readonly<Record<Place, number>>>> = {
+  pay: { "before begin": 1, "begin to effect": 0, "effect to finish": 1, "finish to event": 1 },
+  look: { "before begin": 1, "begin to effect": 1, "effect to finish": 2, "finish to event": 1 },
+};
+
+function bank(world: PayingWorld, members: object = { require_approval: "never" }): readonly object[] {
+  return [{ type: "mcp", server_label: "bank", server_url: world.mcpUrl, ...members }];
+}
+
+/** Makes the server die at this place, unless it is the store that sees it: then it is told to look out. */
+function aimAt(world: PayingWorld, server: ChildServer, { place, tool }: { place: Place; tool: Tool }): void {
+  world.aim({ place, tool, kill: () => server.kill() });
+  process.kill(server.pid, "SIGUSR2");
+}
+
+async function ask(server: ChildServer, body: object): Promise<ClientView> {
+  const view: ClientView = { kind: "background stream", id: null, events: [] };
+  const whole = { model: "m", background: true, stream: true, stream_options: { include_obfuscation: false }, ...body };
+  await server
+    .post("/v1/responses", whole)
+    .then((reply) => readEvents(reply, view))
+    .catch(() => null);
+  return view;
+}
+
+async function eventsOf(server: ChildServer, id: string): Promise<readonly ResponseStreamEvent[]> {
+  const reply = await server.fetch(`/v1/responses/${id}/events?dialect=reference`);
+  return dataLines(await reply.text()).map((line): ResponseStreamEvent => JSON.parse(line));
+}
+
+test.each(CASES)(
+  `a background response goes on after its process was killed $place of $tool (${ROUNDS} kills each)`,
+  async ({ place, tool }) => {
+    verifies("state.crash.tools-go-on");
+    const [folder, world] = [await dataFolder(), await payingWorld()];
+    let server = await startAimed(folder, world, place);
+    for (let number = 1; number <= ROUNDS; number++) {
+      aimAt(world, server, { place, tool });
+      const view = await ask(server, { input: `number ${number}`, tools: bank(world) });
+      await server.kill();
+      expect(view.events.length).toBeGreaterThan(0);
+      expect(view.events.join("")).not.toContain('"response.completed"');
+      server = await startAimed(folder, world, place);
+      world.aim(null);
+      const response = await until(server, view.id ?? "", "completed", "failed");
+      checkWhole(response, { place, tool });
+      const acted = (name: Tool) => world.done.filter((one) => one === `${name} ${number}`).length;
+      expect([acted(tool), acted(tool === "pay" ? "look" : "pay")]).toEqual([ACTED[tool][place], 1]);
+      await checkClientView(server, view, nothingSeen());
+      expect(lintEvents([...(await eventsOf(server, response.id))]).faults).toEqual([]);
+    }
+    expect(query(folder, "select id from responses where status in ('queued', 'in_progress')")).toEqual([]);
+  },
+  TEST_TIMEOUT_MS,
+);
+
+/** The model has said its last word, and was told of each call once. */
+function checkWhole({ status, output }: ResponseBody, { place, tool }: { place: Place; tool: Tool }): void {
+  expect(status).toBe("completed");
+  expect(output.at(-1)).toMatchObject({ type: "message", content: [{ text: "All done." }] });
+  const calls = output.filter((item) => item.type === "mcp_call");
+  const told = calls.filter((call) => call.status !== "incomplete");
+  expect(told.map(({ name }) => name)).toEqual(["look", "pay"]);
+  if (place !== "before begin") expect(calls).toHaveLength(2);
+  const isUnknown = tool === "pay" && (place === "begin to effect" || place === "effect to finish");
+  expect(told.map(({ status: end }) => end)).toEqual(["completed", isUnknown ? "failed" : "completed"]);
+  if (isUnknown)
+    expect(told[1]?.error).toMatchObject({
+      type: "mcp_protocol_error",
+      message: "interrupted; whether it took effect is unknown",
+    });
+}
+
+test.each(PLACES)(
+  "an approval is spent once, although the process was killed %s",
+  async (place) => {
+    verifies("state.crash.tools-go-on");
+    const [folder, world] = [await dataFolder(), await payingWorld()];
+    let server = await startAimed(folder, world, place);
+    const tools = bank(world, {
+      require_approval: { always: { tool_names: ["pay"] }, never: { tool_names: ["look"] } },
+    });
+    const asked = await ask(server, { input: "number 7", tools });
+    const asking = await until(server, asked.id ?? "", "completed", "failed");
+    const request = asking.output.find(({ type }) => type === "mcp_approval_request");
+    const approval = { type: "mcp_approval_response", approval_request_id: request?.id, approve: true };
+    const approved = { input: [approval], tools, previous_response_id: asking.id };
+    aimAt(world, server, { place, tool: "pay" });
+    const view = await ask(server, approved);
+    await server.kill();
+    server = await startAimed(folder, world, place);
+    world.aim(null);
+    const response = await until(server, view.id ?? "", "completed", "failed");
+    expect(response.output.at(-1)).toMatchObject({ type: "message", content: [{ text: "All done." }] });
+    await checkClientView(server, view, nothingSeen());
+    expect(lintEvents([...(await eventsOf(server, response.id))]).faults).toEqual([]);
+    const again = await server.post("/v1/responses", { model: "m", ...approved });
+    expect([again.status, await again.text()]).toEqual([400, expect.stringContaining("was used already")]);
+    expect(world.done.filter((one) => one === "pay 7")).toHaveLength(ACTED.pay[place]);
+  },
+  TEST_TIMEOUT_MS,
+);
+
+test(
+  "a plain response is stored before a call that may have effects, and a crash ends it as failed",
+  async () => {
+    verifies("state.crash.tools-go-on");
+    const [folder, world] = [await dataFolder(), await payingWorld()];
+    const first = await startAimed(folder, world, null);
+    aimAt(world, first, { place: "effect to finish", tool: "pay" });
+    const reply = await first
+      .post("/v1/responses", { model: "m", input: "number 9", tools: bank(world) })
+      .catch(() => null);
+    expect(reply).toBeNull();
+    const rows = query(folder, "select id from responses");
+    expect(rows).toHaveLength(1);
+    const second = await startAimed(folder, world, null);
+    const response = await until(second, String(rows[0]?.["id"]), "completed", "failed");
+    expect(response.status).toBe("failed");
+    expect(response.output.map(({ type }) => type)).toEqual(expect.arrayContaining(["mcp_list_tools", "mcp_call"]));
+    expect(world.done).toEqual(["look 9", "pay 9"]);
+  },
+  TEST_TIMEOUT_MS,
+);
