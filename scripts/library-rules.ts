@@ -23,9 +23,9 @@ export const LIBRARY_RULES: readonly ImportRule[] = [
   ),
   never(
     "pdf-parser-in-media",
-    "PDFs and Office documents are read in media/, in a thread that can be stopped.",
+    "PDFs, Office documents and web pages are read in media/, in a thread that can be stopped.",
     product("src/(?!media/)"),
-    /^npm:(unpdf|yauzl|saxes)$/,
+    /^npm:(unpdf|yauzl|saxes|linkedom|html-to-text|@mozilla\/readability)$/,
   ),
   never(
     "decoders-in-audio-formats",
