@@ -178,3 +178,51 @@ describe("a background run", () => {
     expect(endedAfter(events, plan).map(({ type }) => type)).toContain("response.output_text.done");
   });
 });
+
+describe("a run can go on", () => {
+  const plan = aPlan({ response: { ...aPlan().response, status: "queued", background: true } });
+  const { first, last } = SAMPLE_ITEMS.mcp_call("mcp_1");
+  const shownAfter = (...events: readonly ModelEvent[]) => {
+    const signals: readonly RunSignal[] = [
+      { type: "queued" },
+      { type: "accepted" },
+      ...events.map((event) => ({ type: "model", event }) as const),
+    ];
+    return restoreRun(plan, play(signals, plan).flat());
+  };
+
+  test("within a call of a tool", () => {
+    const { shown } = shownAfter({ type: "reasoning_delta", text: "Hm" }, { type: "item_started", item: first });
+    expect(shown).toMatchObject({ output: [{ type: "reasoning" }], open: { id: "mcp_1" } });
+  });
+
+  test("after a call of a tool", () => {
+    const { shown } = shownAfter({ type: "item_started", item: first }, { type: "item_finished", item: last });
+    expect(shown).toMatchObject({ output: [{ id: "mcp_1" }], open: null });
+  });
+
+  test("within reasoning, which ends first, and again if it broke off once more", () => {
+    const events: readonly ModelEvent[] = [{ type: "reasoning_delta", text: "Hm" }];
+    const { state, shown } = shownAfter(...events);
+    expect(shown).toMatchObject({ output: [{ type: "reasoning" }], open: null });
+    const closing = transition(state, { type: "accepted" }).events;
+    expect(closing.at(-1)?.type).toBe("response.output_item.done");
+    const signals: readonly RunSignal[] = [
+      { type: "queued" },
+      { type: "accepted" },
+      ...events.map((event) => ({ type: "model", event }) as const),
+      { type: "accepted" },
+    ];
+    const again = restoreRun(plan, play(signals, plan).flat());
+    expect(again.shown).toEqual(shown);
+    expect(transition(again.state, { type: "accepted" }).events).toEqual([]);
+  });
+
+  test.each<[string, readonly ModelEvent[]]>([
+    ["a message", [{ type: "text_delta", text: "Hm" }]],
+    ["a whole message", [{ type: "text_delta", text: "Hm" }, { type: "message_finished" }]],
+    ["a call of the client", [{ type: "call_started", kind: "function", callId: null, name: "f" }]],
+  ])("not within or after %s", (_name, events) => {
+    expect(shownAfter(...events).shown).toBeNull();
+  });
+});

@@ -1,0 +1,147 @@
+import { describe, expect, test } from "vitest";
+import type { McpCall, OutputItem } from "../../../generated/responses-api/types.ts";
+import { idFromStem, newIdStem } from "../../base/ids.ts";
+import type { KnownExchange } from "../ports.ts";
+import { canResume, resumePoint } from "./resume-point.ts";
+
+const STEM = newIdStem(1_700_000_000);
+const FIRST = 0x2000_0000;
+
+function call(number: number, members: Partial<McpCall> = {}): McpCall & { readonly id: string } {
+  return {
+    type: "mcp_call",
+    status: "in_progress",
+    approval_request_id: null,
+    arguments: "",
+    error: null,
+    name: "pay",
+    output: null,
+    server_label: "bank",
+    ...members,
+    id: idFromStem("mcp", STEM, FIRST + number),
+  };
+}
+
+function exchange(number: number, effect: KnownExchange["effect"], output: string | null = null): KnownExchange {
+  const item = call(number, { status: "completed", arguments: '{"n":1}', output });
+  return {
+    itemId: item.id,
+    callId: `call_${number}`,
+    name: "pay",
+    server: "bank",
+    arguments: '{"n":1}',
+    effect,
+    approvalRequestId: null,
+    result: output === null ? null : { itemId: item.id, item, output: `shown ${output}`, parts: [] },
+  };
+}
+
+const REASONING: OutputItem = { type: "reasoning", id: "rs_1", summary: [] };
+const TEXT: OutputItem = { type: "message", id: "msg_1", role: "assistant", status: "completed", content: [] };
+const APPROVAL: OutputItem = {
+  type: "mcp_approval_request",
+  id: "mcpr_1",
+  arguments: "{}",
+  name: "pay",
+  server_label: "bank",
+};
+
+describe("a call whose item is open", () => {
+  const open = call(0);
+  const stepsOf = (...exchanges: KnownExchange[]) => resumePoint({ output: [], open }, exchanges).steps;
+
+  test("ends as incomplete if it had not begun", () => {
+    expect(stepsOf()).toEqual([{ type: "cut", last: { ...open, status: "incomplete" } }]);
+  });
+
+  test("ends as the ledger says if it had ended", () => {
+    const ended = exchange(0, "may_have", "paid");
+    expect(stepsOf(ended)).toEqual([
+      { type: "settled", exchange: ended, result: ended.result, first: null, isNew: false },
+    ]);
+  });
+
+  test("runs again if it has no effects", () => {
+    const begun = exchange(0, "none");
+    expect(stepsOf(begun)).toEqual([{ type: "again", exchange: begun, item: open }]);
+  });
+
+  test("fails, and the model is told, if it may have had effects", () => {
+    expect(stepsOf(exchange(0, "may_have"))).toMatchObject([
+      {
+        type: "settled",
+        first: null,
+        isNew: true,
+        result: {
+          item: {
+            status: "failed",
+            arguments: '{"n":1}',
+            error: { type: "mcp_protocol_error", message: "interrupted; whether it took effect is unknown" },
+          },
+          output: expect.stringContaining("whether it took effect is unknown"),
+        },
+      },
+    ]);
+  });
+
+  test("ends as incomplete if it worked in a session", () => {
+    expect(stepsOf(exchange(0, "sandboxed"))).toMatchObject([
+      { type: "settled", isNew: true, result: { item: { status: "incomplete" } } },
+    ]);
+  });
+});
+
+test("calls whose items were not shown are shown in their order, but for those without effects", () => {
+  const exchanges = [exchange(3, "may_have"), exchange(2, "none"), exchange(1, "may_have", "paid")];
+  const { steps, idsUsed, calls } = resumePoint({ output: [], open: null }, exchanges);
+  expect(steps).toMatchObject([
+    { first: { id: exchanges[2]?.itemId, status: "in_progress", arguments: "" }, isNew: false },
+    { first: { id: exchanges[0]?.itemId, status: "in_progress", arguments: "" }, isNew: true },
+  ]);
+  expect([idsUsed, calls]).toEqual([4, 3]);
+});
+
+test("the model is shown what had ended, and all counts go on", () => {
+  const list: OutputItem = {
+    type: "mcp_list_tools",
+    id: idFromStem("mcpl", STEM, FIRST),
+    server_label: "bank",
+    tools: [],
+  };
+  const approved = { ...exchange(2, "may_have", "paid"), approvalRequestId: "mcpr_1" };
+  const output = [list, REASONING, call(1, { status: "completed" }), call(2, { status: "completed" }), TEXT];
+  const point = resumePoint({ output, open: call(5) }, [exchange(1, "none", "seen"), approved]);
+  expect(point.items).toEqual([
+    REASONING,
+    { type: "hosted_call", callId: "call_1", name: "pay", server: "bank", arguments: '{"n":1}' },
+    { type: "hosted_output", callId: "call_1", output: "shown seen", parts: [] },
+    { type: "hosted_call", callId: "call_2", name: "pay", server: "bank", arguments: '{"n":1}' },
+    { type: "hosted_output", callId: "call_2", output: "shown paid", parts: [] },
+    TEXT,
+  ]);
+  const { idsUsed, calls, turns, spent, lists } = point;
+  expect({ idsUsed, calls, turns, spent, lists }).toEqual({
+    idsUsed: 6,
+    calls: 2,
+    turns: 2,
+    spent: new Set(["mcpr_1"]),
+    lists: [list],
+  });
+});
+
+describe("a run goes on", () => {
+  const task = { tools: { hosted: [], include: [], callsMax: null, context: [], fitsWindow: false }, speech: null };
+  const plain = { ...task, compaction: null };
+
+  test.each<[string, boolean, readonly OutputItem[]]>([
+    ["after calls of this server's tools", true, [REASONING, call(0)]],
+    ["before anything was shown", true, []],
+    ["not after a question to the client", false, [APPROVAL]],
+  ])("%s", (_name, expected, output) => {
+    expect(canResume(plain, { output, open: null })).toBe(expected);
+  });
+
+  test("not without tools", () => {
+    expect(canResume({ ...plain, tools: null }, { output: [REASONING], open: null })).toBe(false);
+  });
+});
