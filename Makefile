@@ -14,6 +14,8 @@ ARGS ?=
 INSTALLED := node_modules/.package-lock.json
 CODEGEN_INSTALLED := scripts/codegen/node_modules/.package-lock.json
 CODEX_INSTALLED := tests/clients/codex/node_modules/.package-lock.json
+# Clients in Python. Their tests are skipped where there is no python3 with venv.
+PYTHON_INSTALLED := .cache/python-clients/installed
 # The page of the speech-to-text server, and what it is made from.
 PAGE := dist/chat-lab/index.html
 PAGE_SOURCES := scripts/build-page.ts $(wildcard web/chat-lab/* src/client/*.ts generated/*/client.ts)
@@ -41,12 +43,12 @@ page: $(INSTALLED) $(PAGE) ## build the page of the speech-to-text server; make 
 speech-engine: $(INSTALLED) ## build the speech engine that the tests use: once, two minutes on two cores
 	node scripts/speech-engine.ts
 
-test-setup: node-version $(CODEX_INSTALLED) $(PAGE) speech-engine ## build and install what the tests need beyond the rest
+test-setup: node-version $(CODEX_INSTALLED) $(PYTHON_INSTALLED) $(PAGE) speech-engine ## build and install what the tests need beyond the rest
 
 test: test-setup ## run the tests
 	vitest run --project tests $(ARGS)
 
-clients: $(INSTALLED) $(CODEX_INSTALLED) ## try the server with other projects' clients, and print what works
+clients: $(INSTALLED) $(CODEX_INSTALLED) $(PYTHON_INSTALLED) ## try the server with other projects' clients, and print what works
 	node tests/clients/matrix.ts
 
 contract-test: $(INSTALLED) ## run the contract tests: clients write pacts, and servers are held to them; make contract-test ARGS=--help
@@ -97,6 +99,13 @@ $(INSTALLED): package-lock.json
 
 $(CODEX_INSTALLED): tests/clients/codex/package-lock.json
 	$(NPM_CI) --prefix tests/clients/codex
+	@touch $@
+
+$(PYTHON_INSTALLED): tests/clients/python/requirements.txt
+	@mkdir -p $(@D)
+	@{ python3 -m venv $(@D) && $(@D)/bin/python -m pip install --quiet --disable-pip-version-check -r $<; } || { \
+		rm -rf $(@D)/bin; mkdir -p $(@D); \
+		echo 'The clients in Python were not installed. Their tests are skipped.'; }
 	@touch $@
 
 $(CODEGEN_INSTALLED): scripts/codegen/package-lock.json

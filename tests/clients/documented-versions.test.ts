@@ -9,4 +9,7 @@ test("docs/clients.md names the installed versions", () => {
   for (const name of ["openai", "ai", "@ai-sdk/openai", "@openai/agents", "@langchain/openai"])
     expect(page).toContain(` ${installedVersion(name)}`);
   expect(page).toContain(` ${installedVersion("@openai/codex", CODEX_FOLDER)} |`);
+  const python = readFileSync(resolve(import.meta.dirname, "python/requirements.txt"), "utf8");
+  for (const name of ["openai", "openai-agents"])
+    expect(page).toContain(`| \`${name}\` for Python | ${new RegExp(`^${name}==(.+)$`, "m").exec(python)?.[1]} |`);
 });

@@ -29,10 +29,15 @@ for (const { ancestorTitles, title, status } of report.testResults.flatMap((file
 for (const [client, results] of [...clients].toSorted(([one], [other]) => one.localeCompare(other))) {
   const passed = results.filter(({ status }) => status === "passed").length;
   console.log(`\n${client}: ${passed} of ${results.length}`);
-  for (const { title, status } of results) console.log(`  ${status === "passed" ? "pass" : "FAIL"}  ${title}`);
+  for (const { title, status } of results) console.log(`  ${wordFor(status)}  ${title}`);
 }
 for (const { message } of report.testResults) if (message !== undefined && message !== "") console.log(`\n${message}`);
 process.exitCode = exitCode;
+
+function wordFor(status: string): string {
+  if (status === "passed") return "pass";
+  return status === "skipped" || status === "pending" ? "skip" : "FAIL";
+}
 
 async function runTests(): Promise<{ report: z.infer<typeof Report>; exitCode: number }> {
   const folder = await mkdtemp(join(tmpdir(), "antiphon-clients-"));

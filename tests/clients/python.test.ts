@@ -1,0 +1,144 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { createInterface } from "node:readline";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startTestServer } from "../test-server.ts";
+import { startModern } from "../tools/mcp/mcp-servers.ts";
+import { startToolServers, toolScenarios } from "./tool-servers.ts";
+
+const FOLDER = join(import.meta.dirname, "python");
+/** What `make test-setup` installs where there is a python3 with venv. Without it the tests are skipped. */
+const PYTHON = resolve(import.meta.dirname, "../../.cache/python-clients/bin/python");
+const TIMEOUT_MS = 60_000;
+const REQUIREMENTS = readFileSync(join(FOLDER, "requirements.txt"), "utf8");
+
+const others = await startToolServers();
+const server = await startTestServer({ env: others.env, scenario: toolScenarios(others) });
+afterAll(() => server.close());
+
+const running: ChildProcess[] = [];
+afterAll(() =>
+  Promise.all(
+    running.map(async (child) => {
+      const closed = once(child, "close");
+      child.stdin?.end();
+      await closed;
+    }),
+  ),
+);
+
+/** Starts one of the programs, which ends with the file. It does one thing at a time, with an MCP server of its own. */
+function program(name: string) {
+  const child = spawn(PYTHON, ["-u", join(FOLDER, name)], {
+    env: {
+      PATH: process.env["PATH"],
+      OPENAI_BASE_URL: `${server.url}/v1`,
+      OPENAI_API_KEY: server.apiKey,
+      OPENAI_AGENTS_DISABLE_TRACING: "1",
+    },
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
+  running.push(child);
+  return async (way: string) => {
+    const shop = await startModern({ legacy: true });
+    child.stdin.write(`${JSON.stringify({ way, shop: shop.url })}\n`);
+    const { value } = await lines.next();
+    const told: unknown = JSON.parse(value ?? '"the program ended"');
+    return { told, ran: shop.ran };
+  };
+}
+
+type Program = ReturnType<typeof program>;
+
+function version(name: string): string {
+  return new RegExp(`^${name}==(.+)$`, "m").exec(REQUIREMENTS)?.[1] ?? "";
+}
+
+const SEARCH = ["web_search_call", "web_search_call", "message"];
+
+describe.skipIf(!existsSync(PYTHON))(`openai (Python) ${version("openai")}`, { timeout: TIMEOUT_MS }, () => {
+  let run: Program;
+  beforeAll(() => {
+    run = program("openai_client.py");
+  });
+
+  test("stream() shows a search, its steps and its citation", async () => {
+    const { told } = await run("web_search");
+    expect(told).toMatchObject({
+      output: SEARCH,
+      text: expect.stringContaining("They wait."),
+      events: expect.arrayContaining(["response.web_search_call.searching", "response.output_text.annotation.added"]),
+      content: expect.arrayContaining([expect.objectContaining({ action: { type: "open_page", url: others.page } })]),
+    });
+  });
+
+  test("create() reads a search", async () => {
+    expect((await run("plain_search")).told).toMatchObject({ output: SEARCH });
+  });
+
+  test("stream() shows a picture", async () => {
+    const { told } = await run("image_generation");
+    expect(told).toMatchObject({ output: ["image_generation_call", "message"], text: "Here it is." });
+  });
+
+  test("stream() shows the call of an MCP server", async () => {
+    const { told, ran } = await run("mcp");
+    expect(told).toMatchObject({ output: ["mcp_list_tools", "mcp_call", "message"], text: "I asked the shop." });
+    expect(ran).toEqual(["pay 3"]);
+  });
+
+  test.each([
+    ["approve", ["mcp_call", "message"], ["pay 3"]],
+    ["deny", ["message"], []],
+  ])("an MCP call waits for its approval: %s", async (way, output, expected) => {
+    const { told, ran } = await run(way);
+    expect(told).toMatchObject({ output, text: "I asked the shop." });
+    expect(ran).toEqual(expected);
+  });
+});
+
+describe.skipIf(!existsSync(PYTHON))(
+  `openai-agents (Python) ${version("openai-agents")}`,
+  { timeout: TIMEOUT_MS },
+  () => {
+    let run: Program;
+    beforeAll(() => {
+      run = program("agents_client.py");
+    });
+
+    test.each(["plain_search", "streamed_search"])(
+      "an agent searches, and goes on from its history: %s",
+      async (way) => {
+        expect((await run(way)).told).toMatchObject({
+          text: expect.stringContaining("They wait."),
+          items: ["tool_call_item", "tool_call_item", "message_output_item"],
+          again: expect.stringContaining("Find herons in depth"),
+        });
+      },
+    );
+
+    test("an agent draws", async () => {
+      expect((await run("image_generation")).told).toMatchObject({ text: "Here it is." });
+    });
+
+    test("an agent calls an MCP server", async () => {
+      const { told, ran } = await run("mcp");
+      expect(told).toMatchObject({ text: "I asked the shop." });
+      expect(ran).toEqual(["pay 3"]);
+    });
+
+    test.each([
+      ["callback_approves", ["pay 3"]],
+      ["callback_denies", []],
+      ["person_approves", ["pay 3"]],
+      ["person_denies", []],
+    ])("an MCP call waits for its approval: %s", async (way, expected) => {
+      const { told, ran } = await run(way);
+      expect(told).toMatchObject({ text: "I asked the shop.", asked: ["pay"] });
+      expect(ran).toEqual(expected);
+    });
+  },
+);

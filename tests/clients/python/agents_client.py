@@ -1,0 +1,90 @@
+"""Runs an agent against a server. Each line of its input names what to do, and is answered by a line: what came of it."""
+
+import asyncio
+import json
+import sys
+
+from agents import Agent, HostedMCPTool, ImageGenerationTool, Runner, WebSearchTool
+
+SHOP = {"type": "mcp", "server_label": "shop"}
+
+
+def agent(*tools):
+    return Agent(name="Helper", model="gpt-5-mini", instructions="Be brief.", tools=list(tools))
+
+
+def shop(approval, ask=None):
+    return HostedMCPTool(tool_config={**SHOP, "require_approval": approval}, on_approval_request=ask)
+
+
+async def run(who, said, streamed=False):
+    if not streamed:
+        return await Runner.run(who, said)
+    result = Runner.run_streamed(who, said)
+    async for _ in result.stream_events():
+        pass
+    return result
+
+
+def told(result):
+    return {"text": result.final_output, "items": [item.type for item in result.new_items]}
+
+
+async def callback(approve):
+    asked = []
+
+    def ask(request):
+        asked.append(request.data.name)
+        return {"approve": approve}
+
+    result = await run(agent(shop("always", ask)), "Please pay")
+    return {**told(result), "asked": asked}
+
+
+async def person(approve):
+    who = agent(shop("always"))
+    asked = await run(who, "Please pay")
+    state = asked.to_state()
+    for interruption in asked.interruptions:
+        if approve:
+            state.approve(interruption)
+        else:
+            state.reject(interruption)
+    return {**told(await Runner.run(who, state)), "asked": [one.raw_item.name for one in asked.interruptions]}
+
+
+async def search(streamed):
+    first = await run(agent(WebSearchTool()), "Find herons in depth", streamed)
+    history = [*first.to_input_list(), {"role": "user", "content": "What did I say?"}]
+    second = await run(agent(WebSearchTool()), history, streamed)
+    return {**told(first), "again": second.final_output}
+
+
+async def image():
+    tool = ImageGenerationTool(tool_config={"type": "image_generation"})
+    return told(await run(agent(tool), "Draw a boat", True))
+
+
+async def mcp():
+    return told(await run(agent(shop("never")), "Please pay", True))
+
+
+WAYS = {
+    "plain_search": lambda: search(False),
+    "streamed_search": lambda: search(True),
+    "image_generation": image,
+    "mcp": mcp,
+    "callback_approves": lambda: callback(True),
+    "callback_denies": lambda: callback(False),
+    "person_approves": lambda: person(True),
+    "person_denies": lambda: person(False),
+}
+
+async def main():
+    for line in sys.stdin:
+        order = json.loads(line)
+        SHOP["server_url"] = order["shop"]
+        print(json.dumps(await WAYS[order["way"]]()), flush=True)
+
+
+asyncio.run(main())
