@@ -16,6 +16,7 @@ function faultsOf(sources: Sources): string[] {
   return findImportFaults({
     modules,
     dependencies: [
+      "@modelcontextprotocol/client",
       "gpt-tokenizer",
       "ipaddr.js",
       "koa",
