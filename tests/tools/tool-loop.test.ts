@@ -2,6 +2,7 @@ import { expect, test, vi } from "vitest";
 import { lastChunk, textChunk } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
 import { checkStreamLaws } from "../responses/check-stream-laws.ts";
 import { readResponse, readStream } from "../responses/read-stream.ts";
+import { verifies } from "../verifies.ts";
 import { openSocket } from "../websocket/socket.ts";
 import { calls, MCP, saysText, serveScript } from "./behind-script.ts";
 
@@ -9,6 +10,12 @@ const DONE = saysText("Done.");
 const FUNCTION = { type: "function", name: "client_f", parameters: { type: "object", properties: {} } };
 
 test("several turns are one stream with one numbering, one lifecycle and one sum of usage", async () => {
+  verifies(
+    "tools.mcp.call-failure-completes",
+    "tools.loop.one-stream",
+    "responses.stream.mcp-list-order",
+    "responses.stream.mcp-call-order",
+  );
   const { create, asked } = await serveScript([calls(["echo", '{"text":"a"}']), calls(["fail", "{}"]), DONE]);
   const stream = await readStream(await create({ stream: true }));
   checkStreamLaws(stream);
@@ -47,6 +54,7 @@ test("several turns are one stream with one numbering, one lifecycle and one sum
 });
 
 test("the model is shown its reasoning, text, calls and their fenced outputs, in this order", async () => {
+  verifies("tools.loop.results-are-fenced");
   const { create, asked } = await serveScript([
     calls(["echo", '{"text":"a"}'], ["fail", '{"text":"b"}']),
     calls(["echo", '{"text":"c"}']),
@@ -103,6 +111,7 @@ test("without parallel tool calls one runs after the other", async () => {
 });
 
 test("calls of the client's functions end the response once the other calls are done", async () => {
+  verifies("tools.loop.mixed-with-client-functions");
   const { create, asked } = await serveScript([calls(["slow", "{}"], ["client_f", "{}"]), DONE]);
   const response = await readResponse(await create({ tools: [MCP, FUNCTION] }));
   expect([response.status, response.output.map(({ type }) => type)]).toEqual([
@@ -125,6 +134,7 @@ test("a call that asks the client ends the response; the other calls of its turn
 });
 
 test("a forced choice holds for the first turn only", async () => {
+  verifies("tools.loop.forced-choice-first-turn");
   const { create, asked } = await serveScript([calls(["echo", "{}"]), DONE]);
   await readResponse(await create({ tool_choice: { type: "mcp", server_label: "lab", name: "echo" } }));
   expect(asked[0]?.tool_choice).toEqual({ type: "function", function: { name: "lab__echo" } });
@@ -139,6 +149,7 @@ test("a required tool is required in the first turn only", async () => {
 });
 
 test("allowed tools hold for every turn", async () => {
+  verifies("tools.loop.forced-choice-first-turn");
   const { create, asked } = await serveScript([calls(["echo", "{}"]), DONE]);
   const allowed = { type: "mcp", server_label: "lab", name: "echo" };
   await readResponse(await create({ tool_choice: { type: "allowed_tools", mode: "required", tools: [allowed] } }));
@@ -146,6 +157,7 @@ test("allowed tools hold for every turn", async () => {
 });
 
 test("beyond max_tool_calls nothing runs, the model is told, and no tool is offered any more", async () => {
+  verifies("create.limits.max-tool-calls-ignores-the-rest");
   const { create, asked, journal } = await serveScript([
     calls(["echo", '{"text":"1"}'], ["echo", '{"text":"2"}']),
     DONE,
@@ -161,6 +173,7 @@ test("beyond max_tool_calls nothing runs, the model is told, and no tool is offe
 });
 
 test("a model that calls for ever is stopped: its last turn may only speak", async () => {
+  verifies("tools.loop.is-bounded");
   const turns = [1, 2, 3, 4].map((text) => calls(["echo", JSON.stringify({ text })]));
   const { create, asked } = await serveScript(turns, { TOOL_TURNS_MAX: "3" });
   const response = await readResponse(await create());
@@ -247,6 +260,7 @@ test("calls with effects run once the turn has ended", async () => {
 });
 
 test("cancelling a background response ends its calls and closes its tools", async () => {
+  verifies("tools.loop.cancel-ends-calls");
   const { create, server, journal } = await serveScript([calls(["mute", "{}"]), DONE]);
   const { id } = await readResponse(await create({ background: true }));
   await vi.waitFor(() => expect(journal.steps).toEqual(["begin mute"]), 5000);
@@ -260,6 +274,7 @@ test("cancelling a background response ends its calls and closes its tools", asy
 });
 
 test("a client that leaves ends its calls", async () => {
+  verifies("tools.loop.cancel-ends-calls");
   const { create, journal } = await serveScript([calls(["mute", "{}"]), DONE]);
   const leave = new AbortController();
   const reply = await create({ stream: true }, leave.signal);

@@ -2,6 +2,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { runKeysCommand } from "../../src/commands/keys-command.ts";
 import { readResponse, readStream } from "../responses/read-stream.ts";
 import { startTestServer, type TestServer } from "../test-server.ts";
+import { verifies } from "../verifies.ts";
 
 const FUNCTION = { type: "function", name: "f", parameters: { type: "object", properties: {} } };
 const SEARCH = { type: "web_search" };
@@ -32,6 +33,7 @@ async function refusalOf(reply: Response): Promise<{ readonly param: string; rea
 }
 
 test("a tool that this server lacks is echoed, not offered, and named in a header", async () => {
+  verifies("tools.missing.omitted-and-named");
   const server = await serve();
   const tools = [SEARCH, { type: "code_interpreter", container: { type: "auto" } }, FUNCTION];
   const reply = await create(server, { tools });
@@ -50,6 +52,7 @@ test("a tool that this server lacks is echoed, not offered, and named in a heade
 });
 
 test("a request that depends on a missing tool is refused, and told what would help", async () => {
+  verifies("tools.missing.needed-is-refused");
   const server = await serve({ TOOLS: "web_search" });
   for (const tool_choice of [
     { type: "web_search" },
@@ -100,6 +103,7 @@ test("a key with its own list of tools has no others", async () => {
 });
 
 test("secrets of tools are not echoed", async () => {
+  verifies("tools.mcp.secrets-are-redacted");
   const server = await serve({ TOOLS: "none" });
   const secret = "very-secret";
   const mcp = {

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { verifies } from "../../../tests/verifies.ts";
 import type { ModelEvent } from "../../runs/ports.ts";
 import type { Citable } from "../hosted-tool.ts";
 import { citeTurn, Sources } from "./cite.ts";
@@ -31,6 +32,7 @@ async function cited(pieces: readonly string[], isData = false) {
 const LINK = "([example.com](https://www.example.com/a_%28b%29))";
 
 test("a web marker becomes a link, annotated over exactly its characters", async () => {
+  verifies("tools.web.citation-indexes");
   expect(await cited(["It is so.【web:3】 Yes."])).toEqual({
     text: `It is so. ${LINK} Yes.`,
     annotations: [

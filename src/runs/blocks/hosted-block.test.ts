@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { OutputItem, ResponseStreamEvent } from "../../../generated/responses-api/types.ts";
+import { verifies } from "../../../tests/verifies.ts";
 import { lintEvents } from "../../stream-grammar/stream-linter.ts";
 import { foldEvents } from "../fold/fold-events.ts";
 import { SAMPLE_ITEMS } from "../hosted-items.fixture.ts";
@@ -143,6 +144,7 @@ describe.each(WHOLE)("a %s", (type, inside, expected) => {
   const { first, last } = SAMPLE_ITEMS[type]("it_1");
 
   test("is shown as it begins, grows and ends", () => {
+    verifies("responses.stream.web-search-order");
     const { names: shown, output, events } = play(tellWhole(type, inside));
     expect(shown).toBe(names(expected));
     expect(output).toEqual([last]);

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { StoredItem } from "../../../generated/responses-api/types.ts";
+import { verifies } from "../../../tests/verifies.ts";
 import { silentLogger } from "../../base/logger.ts";
 import { createEgress } from "../../egress/egress.ts";
 import type { OpenTool, ToolOutcome, ToolScope } from "../../responses-api/hosted-tool.ts";
@@ -145,6 +146,7 @@ describe("a search", () => {
   });
 
   it("tells numbered hits to the model and shows its queries", async () => {
+    verifies("tools.web.only-searches-are-counted");
     const { outcome, steps } = await call({ type: "web_search" }, "web_search", { queries: ["herons", "fish"] });
     expect(steps).toStrictEqual(["searching"]);
     expect(outcome).toMatchObject({
@@ -194,6 +196,7 @@ describe("a search", () => {
   });
 
   it("of which every query fails is a failed item, and the model hears why", async () => {
+    verifies("tools.web.failed-search-is-told");
     answer = { status: 429, body: "" };
     const { outcome } = await call({ type: "web_search" }, "web_search", { queries: ["herons"] });
     expect(outcome).toMatchObject({ item: { status: "failed" }, output: expect.stringContaining("Go on without") });

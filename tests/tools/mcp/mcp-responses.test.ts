@@ -8,6 +8,7 @@ import { serveHttp } from "../../http-server.ts";
 import { checkStreamLaws } from "../../responses/check-stream-laws.ts";
 import { readResponse, readStream } from "../../responses/read-stream.ts";
 import { startTestServer, type TestServer } from "../../test-server.ts";
+import { verifies } from "../../verifies.ts";
 import { startEverything, startModern, type TestMcpServer } from "./mcp-servers.ts";
 
 const SECRET = "very-secret-token-4711";
@@ -70,6 +71,7 @@ const SAID = [
 
 describe("a call that needs no approval", () => {
   test("is listed, made and answered in one stream, with the events of the reference", async () => {
+    verifies("tools.mcp.remote-calls-are-made", "responses.stream.mcp-list-order", "responses.stream.mcp-call-order");
     const { create, mcp } = await openShop({ require_approval: "never", authorization: SECRET });
     const stream = await readStream(await create({ stream: true }));
     checkStreamLaws(stream);
@@ -122,6 +124,7 @@ describe("a call that needs no approval", () => {
   });
 
   test("uses the list of an earlier response, and its own when the chain begins anew", async () => {
+    verifies("tools.mcp.listing-is-reused");
     const { create, mcp } = await openShop({ require_approval: "never" });
     const first = await readResponse(await create({}));
     const heard = mcp.heard.length;
@@ -156,6 +159,7 @@ describe("a call that needs approval", () => {
   ];
 
   test("runs when it is approved, and only once", async () => {
+    verifies("tools.mcp.approval-ends-the-turn", "tools.mcp.approved-call-runs", "tools.mcp.approval-is-spent-once");
     const shop = await openShop();
     const { response, request } = await asked(shop);
     const approval = { previous_response_id: response.id, input: answer(request.id, true) };
@@ -188,6 +192,7 @@ describe("a call that needs approval", () => {
   });
 
   test("does not run when it is refused, and the model is told", async () => {
+    verifies("tools.mcp.refused-call-does-not-run");
     const shop = await openShop();
     const { response, request } = await asked(shop);
     const input = answer(request.id, false);
@@ -232,6 +237,7 @@ describe("a call that needs approval", () => {
 });
 
 test("secrets are in no log, no answer and no file", async () => {
+  verifies("tools.mcp.secrets-are-redacted");
   const shop = await openShop({
     require_approval: "never",
     authorization: SECRET,
@@ -253,6 +259,7 @@ test("secrets are in no log, no answer and no file", async () => {
 });
 
 test("a list that cannot be had refuses the response as the reference does", async () => {
+  verifies("tools.mcp.failed-list-refuses");
   const { url } = await serveHttp((_request, response) => {
     response.writeHead(401).end();
   });
@@ -270,6 +277,7 @@ test("a list that cannot be had refuses the response as the reference does", asy
 });
 
 test("a list that cannot be had fails a response in the background, and is shown there", async () => {
+  verifies("tools.mcp.failed-list-refuses");
   const { url } = await serveHttp((_request, response) => {
     response.writeHead(503).end();
   });

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import type { McpListTools } from "../../../generated/responses-api/types.ts";
 import type { OpenTool } from "../../../src/responses-api/hosted-tool.ts";
 import type { McpInput } from "../../../src/tools/mcp/mcp-server.ts";
+import { verifies } from "../../verifies.ts";
 import { plainTool, startEverything, startModern, startScripted, toolList } from "./mcp-servers.ts";
 import { called, finished, mcpInput, type OpenMore, opened, ranCall } from "./opened-tool.ts";
 
@@ -105,6 +106,7 @@ describe("require_approval", () => {
     [{ always: { tool_names: ["look"] }, never: { tool_names: ["look", "pay"] } }, ["look"]],
     [{ never: {} }, ["pay", "look"]],
   ])("%j asks for %j", async (required, names) => {
+    verifies("tools.mcp.approval-by-default");
     const server = await startModern();
     const tool = await openedAt(server.url, { require_approval: required ?? null });
     const asked: string[] = [];
@@ -189,6 +191,7 @@ describe("results", () => {
   });
 
   test("name what is no text", async () => {
+    verifies("tools.mcp.pictures-are-named");
     const server = await content({
       content: [
         { type: "text", text: "a" },
