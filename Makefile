@@ -14,6 +14,8 @@ ARGS ?=
 INSTALLED := node_modules/.package-lock.json
 CODEGEN_INSTALLED := scripts/codegen/node_modules/.package-lock.json
 CODEX_INSTALLED := tests/clients/codex/node_modules/.package-lock.json
+# Only make clients tries Cline: a run of it waits ten seconds for its vendor. Elsewhere its tests are skipped.
+CLINE_INSTALLED := tests/clients/cline/node_modules/.package-lock.json
 # Clients in Python. Their tests are skipped where there is no python3 with venv.
 PYTHON_INSTALLED := .cache/python-clients/installed
 # The page of the speech-to-text server, and what it is made from.
@@ -48,7 +50,7 @@ test-setup: node-version $(CODEX_INSTALLED) $(PYTHON_INSTALLED) $(PAGE) speech-e
 test: test-setup ## run the tests
 	vitest run --project tests $(ARGS)
 
-clients: $(INSTALLED) $(CODEX_INSTALLED) $(PYTHON_INSTALLED) ## try the server with other projects' clients, and print what works
+clients: $(INSTALLED) $(CODEX_INSTALLED) $(CLINE_INSTALLED) $(PYTHON_INSTALLED) ## try the server with other projects' clients, and print what works
 	node tests/clients/matrix.ts
 
 contract-test: $(INSTALLED) ## run the contract tests: clients write pacts, and servers are held to them; make contract-test ARGS=--help
@@ -99,6 +101,11 @@ $(INSTALLED): package-lock.json
 
 $(CODEX_INSTALLED): tests/clients/codex/package-lock.json
 	$(NPM_CI) --prefix tests/clients/codex
+	@touch $@
+
+$(CLINE_INSTALLED): tests/clients/cline/package-lock.json
+	$(NPM_CI) --prefix tests/clients/cline
+	@mkdir -p $(@D) # On systems for which there is no Cline, nothing was installed.
 	@touch $@
 
 $(PYTHON_INSTALLED): tests/clients/python/requirements.txt
