@@ -159,7 +159,7 @@ function watchedAsk({ watch }: RunStart, ask: AskForTurn): AskForTurn {
 function driverOf(start: RunStart, { nextNumber, state }: { nextNumber: number; state: RunState }) {
   const { log, plan, signal } = start;
   const feed = new LiveFeed(log !== null);
-  signal.addEventListener("abort", () => feed.stopWaiting(), { once: true });
+  if (log === null) signal.addEventListener("abort", () => feed.stopWaiting(), { once: true });
   const recorder = createRecorder({ responseId: plan.response.id, log, feed, nextNumber });
   return { driver: new RunDriver(lastingPartsOf(start), recorder, state), feed };
 }

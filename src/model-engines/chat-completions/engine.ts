@@ -14,8 +14,6 @@ import { estimateAttachmentTokens, estimateChatTokens } from "./tokens/estimate-
 import { ServerTokenCount } from "./tokens/server-token-count.ts";
 
 const CONNECTIONS_MAX = 512;
-/** What is read ahead of a connection whose run waits. A read that reaches it is kept as a whole, up to 64 kB. */
-const READ_AHEAD_BYTES = 16 * 1024;
 const USER_AGENT = "antiphon";
 
 export interface ChatCompletionsTimeouts {
@@ -53,10 +51,9 @@ export function createChatCompletionsEngine(options: ChatCompletionsOptions): Mo
   assert(/^https?:$/.test(baseUrl.protocol), "the base URL of a model server must be http or https");
   const { origin } = baseUrl;
   const profile = chooseProfile(baseUrl, options.profile);
-  const connectOptions = { timeout: timeouts.connectMs, highWaterMark: READ_AHEAD_BYTES };
   const dispatcher =
     options.fetchDispatcher ??
-    new Agent({ connections: options.connectionsMax ?? CONNECTIONS_MAX, connect: connectOptions });
+    new Agent({ connections: options.connectionsMax ?? CONNECTIONS_MAX, connect: { timeout: timeouts.connectMs } });
   const headers = { "user-agent": USER_AGENT, ...(apiKey === null ? {} : { authorization: `Bearer ${apiKey}` }) };
   const turnHeaders = { ...headers, accept: "text/event-stream" };
   const turnPath = pathUnder(baseUrl, "chat/completions");

@@ -1,12 +1,8 @@
 import type { RecordedEvent } from "../ports.ts";
 
-/** A run waits for a reader that has more unread events than this, in characters, */
-const READER_ROOM_CHARACTERS = 8 * 1024;
-/** but if the events are in a log, no longer than this, and then never again for this reader. */
-const READER_WAIT_MS_MAX = 1000;
 /**
- * How many characters of unread events are kept for a reader for which the run does not wait; the latest events may
- * exceed it. Beyond it the reader must read the log.
+ * How many characters of unread events are kept for a reader; the latest events may exceed it. Beyond it the reader
+ * must read the log, or the run waits for it.
  */
 export const READER_LAG_CHARACTERS_MAX = 256 * 1024;
 
@@ -24,7 +20,7 @@ export interface Subscription {
 /** Passes the events of one running response to any number of readers, each at its own pace. */
 export class LiveFeed {
   readonly #readers = new Set<FeedReader>();
-  /** True if slow readers can catch up from the log. If false, the run waits for them as long as they are there. */
+  /** True if slow readers can catch up from the log. If false, the run waits for them. */
   readonly #logged: boolean;
   #ended = false;
 
@@ -48,13 +44,9 @@ export class LiveFeed {
     for (const reader of this.#readers) reader.stopWaiting();
   }
 
-  /** Undefined if every reader has room, or is not waited for. Otherwise resolves when that is so. */
-  waitForRoom(): Promise<void> | undefined {
-    for (const reader of this.#readers) if (reader.isWaitedFor) return this.#waitForAll();
-    return undefined;
-  }
-
-  async #waitForAll(): Promise<void> {
+  /** Resolves when every reader has room again; at once if readers can catch up from the log. */
+  async waitForRoom(): Promise<void> {
+    if (this.#logged) return;
     for (const reader of this.#readers) await reader.waitForRoom();
   }
 
@@ -82,7 +74,7 @@ class FeedReader implements Subscription {
   }
 
   push(events: readonly RecordedEvent[]): void {
-    if (this.#mayLag && this.#pendingCharacters > READER_LAG_CHARACTERS_MAX) {
+    if (this.#mayLag && !this.#hasRoom()) {
       this.#take();
       this.#lagged = true;
     } else {
@@ -109,20 +101,12 @@ class FeedReader implements Subscription {
     return lagged;
   }
 
-  /** Whether the run should wait until more is read. */
-  get isWaitedFor(): boolean {
-    return this.#pendingCharacters > READER_ROOM_CHARACTERS && !this.#ended && !this.#waitingStopped;
-  }
-
   async waitForRoom(): Promise<void> {
-    if (!this.isWaitedFor) return;
-    const timer = this.#mayLag ? setTimeout(() => this.stopWaiting(), READER_WAIT_MS_MAX) : null;
-    while (this.isWaitedFor) {
+    while (!this.#hasRoom() && !this.#ended && !this.#waitingStopped) {
       await new Promise<void>((resolve) => {
         this.#wakeWriter = resolve;
       });
     }
-    if (timer !== null) clearTimeout(timer);
   }
 
   stopWaiting(): void {
@@ -152,6 +136,10 @@ class FeedReader implements Subscription {
   #add(event: RecordedEvent): void {
     this.#pending.push(event);
     this.#pendingCharacters += event.size;
+  }
+
+  #hasRoom(): boolean {
+    return this.#pendingCharacters <= READER_LAG_CHARACTERS_MAX;
   }
 
   #wake(): void {

@@ -5,7 +5,7 @@ import type { LiveFeed } from "../reading/live-feed.ts";
 import type { UnnumberedEvent } from "../wire-event.ts";
 
 /** How many characters of events may wait for a commit before `record` waits. */
-const UNSTORED_CHARACTERS_MAX = 8 * 1024;
+const UNSTORED_CHARACTERS_MAX = 256 * 1024;
 
 /** Numbers the events of one run, stores them, then shows them. No other code makes a `sequence_number`. */
 export interface EventRecorder {
@@ -54,17 +54,17 @@ class UnstoredRecorder implements EventRecorder {
     this.#feed = feed;
   }
 
-  async open(_run: OpenedRun, events: readonly UnnumberedEvent[]): Promise<void> {
-    await this.record(events);
+  open(_run: OpenedRun, events: readonly UnnumberedEvent[]): Promise<void> {
+    return this.record(events);
   }
 
-  record(events: readonly UnnumberedEvent[]): Promise<void> | undefined {
+  record(events: readonly UnnumberedEvent[]): Promise<void> {
     this.#feed.publish(this.#numbering.number(events));
     return this.#feed.waitForRoom();
   }
 
-  async advance(events: readonly UnnumberedEvent[]): Promise<void> {
-    await this.record(events);
+  advance(events: readonly UnnumberedEvent[]): Promise<void> {
+    return this.record(events);
   }
 
   async close(events: readonly UnnumberedEvent[]): Promise<void> {
@@ -81,10 +81,7 @@ class UnstoredRecorder implements EventRecorder {
   }
 }
 
-/**
- * For stored runs. Events that arrive during a commit share the next one. The run waits for readers only while they
- * read fast, since the others can catch up from the log.
- */
+/** For stored runs. Events that arrive during a commit share the next one. */
 export class StoredRecorder implements EventRecorder {
   readonly isStored = true;
   readonly #responseId: string;
@@ -120,7 +117,6 @@ export class StoredRecorder implements EventRecorder {
     }
     if (!this.#busy) this.#flushing = this.#flush();
     if (this.#waitingCharacters > UNSTORED_CHARACTERS_MAX) await this.#flushing;
-    await this.#feed.waitForRoom();
   }
 
   async advance(events: readonly UnnumberedEvent[], response: Response): Promise<void> {

@@ -42,18 +42,14 @@ export function packEvents(events: readonly RecordedEvent[], stored: Response | 
 function blockAt(events: readonly RecordedEvent[], start: number, lines: ResponseLines | null): EventBlock {
   const firstNumber = events[start]?.number ?? 0;
   const template = events[start]?.template ?? null;
-  const parts: string[] = [];
-  let length = 0;
+  const separator = separatorIn(template);
+  let text = "";
   let end = start;
-  for (; end < events.length && end - start < BLOCK_EVENTS && length < BLOCK_CHARACTERS; end++) {
+  for (; end < events.length && end - start < BLOCK_EVENTS && text.length < BLOCK_CHARACTERS; end++) {
     const event = events[end];
     if (event === undefined || event.template !== template || event.number !== firstNumber + end - start) break;
-    const part = event.template === null ? (lines?.lineOf(event.event) ?? event.json) : event.textJson;
-    parts.push(part);
-    length += part.length + 1;
+    text += `${end === start ? "" : separator}${event.template === null ? (lines?.lineOf(event.event) ?? event.json) : event.textJson}`;
   }
-  // `join` copies; `+=` would make a tree with two nodes per event, which waits for its commit.
-  const text = parts.join(separatorIn(template));
   return { firstNumber, lastNumber: firstNumber + end - start - 1, template: template?.asElements ?? null, text };
 }
 

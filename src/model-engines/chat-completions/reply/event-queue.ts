@@ -1,5 +1,5 @@
 /** Waiting events at which the source is paused. */
-const WAITING_EVENTS_MAX = 128;
+const WAITING_EVENTS_MAX = 512;
 /** Size of the waiting events, in characters, at which the source is paused. */
 const WAITING_CHARACTERS_MAX = 1024 * 1024;
 

@@ -5,7 +5,7 @@ import { ToolNames } from "../request/tool-names.ts";
 import { ChunkReader } from "./chunk-reader.ts";
 import { UpstreamTurn } from "./upstream-turn.ts";
 
-test("a socket that is always ready is read 16 kB at a time, with a turn of the event loop in between", async () => {
+test("a socket that is always ready is read 64 kB at a time, with a turn of the event loop in between", async () => {
   const reader = new ChunkReader({ toolNames: new ToolNames(), reasoningTags: "off", wantsLogprobs: false });
   const context = { model: "m", host: "localhost", apiKey: null };
   const { signal } = new AbortController();
@@ -23,14 +23,14 @@ test("a socket that is always ready is read 16 kB at a time, with a turn of the 
   };
   turn.onRequestStart(controller);
   turn.onResponseStart(controller, 200, { "content-type": "text/event-stream" });
-  const comment = Buffer.from(`: ${"x".repeat(4 * 1024 - 4)}\n\n`);
+  const comment = Buffer.from(`: ${"x".repeat(16 * 1024 - 4)}\n\n`);
   const readUntilPaused = (): number => {
     let bytes = 0;
     for (; !paused; bytes += comment.length) turn.onResponseData(controller, comment);
     return bytes;
   };
   for (let round = 0; round < 3; round++) {
-    expect(readUntilPaused()).toBe(16 * 1024);
+    expect(readUntilPaused()).toBe(64 * 1024);
     await nextTurn();
     expect(paused).toBe(false);
   }

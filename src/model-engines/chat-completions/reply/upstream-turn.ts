@@ -21,7 +21,7 @@ const PLAIN_BODY_BYTES_MAX = 32 * 1024 * 1024;
 const END_MARK_WAIT_MS = 5000;
 
 /** A busy socket would otherwise be read for tens of milliseconds without a turn of the event loop. */
-const BYTES_AT_ONCE_MAX = 16 * 1024;
+const BYTES_AT_ONCE_MAX = 64 * 1024;
 
 /** Why no more is read from the socket: the reader of the events is behind, or other requests need their turn. */
 type Holder = "reader" | "turn";
