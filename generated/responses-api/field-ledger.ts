@@ -457,7 +457,7 @@ export const fieldLedger: Readonly<Record<string, LedgerEntry>> = {
   },
   "tools.file_search": {
     "server": "honoured",
-    "note": "run by the tool loop; left out or refused where this server lacks it"
+    "note": "not available yet: left out, or refused where the request depends on it"
   },
   "tools.web_search": {
     "server": "honoured",
@@ -477,7 +477,7 @@ export const fieldLedger: Readonly<Record<string, LedgerEntry>> = {
   },
   "tools.code_interpreter": {
     "server": "honoured",
-    "note": "run by the tool loop; left out or refused where this server lacks it"
+    "note": "not available yet: left out, or refused where the request depends on it"
   },
   "tools.image_generation": {
     "server": "honoured",
@@ -489,23 +489,23 @@ export const fieldLedger: Readonly<Record<string, LedgerEntry>> = {
   },
   "tools.computer": {
     "server": "honoured",
-    "note": "run by the tool loop; left out or refused where this server lacks it"
+    "note": "called through the tool loop, run by the client; left out where this server lacks it"
   },
   "tools.computer_use_preview": {
     "server": "honoured",
-    "note": "run by the tool loop; left out or refused where this server lacks it"
+    "note": "called through the tool loop, run by the client; left out where this server lacks it"
   },
   "tools.local_shell": {
     "server": "honoured",
-    "note": "run by the tool loop; left out or refused where this server lacks it"
+    "note": "called through the tool loop, run by the client; left out where this server lacks it"
   },
   "tools.shell": {
     "server": "honoured",
-    "note": "run by the tool loop; left out or refused where this server lacks it"
+    "note": "local: called through the tool loop, run by the client; in a container: not available yet, left out or refused"
   },
   "tools.apply_patch": {
     "server": "honoured",
-    "note": "run by the tool loop; left out or refused where this server lacks it"
+    "note": "called through the tool loop, run by the client; left out where this server lacks it"
   },
   "tools.tool_search": {
     "chat-completions": "emulated",
