@@ -62,6 +62,8 @@ export interface ToolScope extends ToolUser {
   readonly include: readonly string[];
   /** The context of the response, oldest first. */
   readonly context: readonly StoredItem[];
+  /** The highest number of a `Citable` that the model was told before a crash; 0 if there was none. */
+  readonly citedBefore?: number;
   /** The calls that the client approved with this request, and that have not run. */
   readonly approvals: readonly ApprovedCall[];
   /** Tools of the client that the model is not offered until a tool search finds them. */

@@ -129,6 +129,11 @@ test("the model is shown what had ended, and all counts go on", () => {
   });
 });
 
+test("what may be cited is numbered on", () => {
+  const exchanges = [exchange(1, "none", "[web:2] A\n[web:7] B")];
+  expect(resumePoint({ output: [call(1)], open: null }, exchanges).citedBefore).toBe(7);
+});
+
 describe("a run goes on", () => {
   const task = { tools: { hosted: [], include: [], callsMax: null, context: [], fitsWindow: false }, speech: null };
   const plain = { ...task, compaction: null };

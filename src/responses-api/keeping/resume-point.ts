@@ -29,6 +29,10 @@ export interface ResumePoint {
   readonly found: readonly Tool[];
   /** Lists of tools that were shown whole. */
   readonly lists: readonly StoredItem[];
+  /** The items that have ended, as they are stored. */
+  readonly output: readonly StoredItem[];
+  /** The highest number of what the model was told that it may cite. */
+  readonly citedBefore: number;
 }
 
 export type ResumeStep =
@@ -89,8 +93,11 @@ export function resumePoint({ output, open }: ShownAnswer, exchanges: readonly K
     .toSorted((one, other) => orderOf(one) - orderOf(other));
   const ids = [...output, ...(open === null ? [] : [open])].map(({ id }) => id ?? "");
   const numbers = [...ids, ...known.keys()].map((id) => (numberOfId(id) ?? 0) - HOSTED_NUMBER_FIRST + 1);
+  const items = output.flatMap((item) => contextItems(item, known));
   return {
-    items: output.flatMap((item) => contextItems(item, known)),
+    items,
+    output,
+    citedBefore: Math.max(0, ...items.flatMap(numbersTold)),
     steps: [...(open === null ? [] : [openStep(open, known.get(open.id ?? ""))]), ...unshown.flatMap(unshownStep)],
     idsUsed: Math.max(0, ...numbers),
     calls: exchanges.length,
@@ -109,6 +116,12 @@ function contextItems(item: OutputItem, known: ReadonlyMap<string, KnownExchange
   if (item.type === "message" || item.type === "reasoning") return [item];
   const exchange = known.get(item.id ?? "");
   return exchange === undefined ? [] : exchangeItems(exchange);
+}
+
+/** A number that a page made up only leaves numbers out. */
+function numbersTold(item: ContextItem): readonly number[] {
+  if (item.type !== "hosted_output") return [];
+  return Array.from(item.output.matchAll(/\[(?:web|file):(\d{1,6})\]/g), ([, number]) => Number(number));
 }
 
 function openStep(open: HostedItem, exchange: KnownExchange | undefined): ResumeStep {

@@ -1,6 +1,6 @@
-import type { OutputItem } from "../../../generated/responses-api/types.ts";
+import type { OutputItem, StoredItem } from "../../../generated/responses-api/types.ts";
 import type { HostedCall, HostedItem, HostedOutput, ModelEvent } from "../../runs/ports.ts";
-import type { ToolCall, ToolKind, ToolOutcome } from "../hosted-tool.ts";
+import type { ToolCall, ToolKind, ToolNotOpened, ToolOutcome } from "../hosted-tool.ts";
 import type { ToolCallEnd } from "../ports.ts";
 import type { LinePlace } from "./call-line.ts";
 import { MemberReader } from "./member-reader.ts";
@@ -173,4 +173,15 @@ export function repeatOf(made: MadeRun, call: ToolCall, first: CallResult): Call
   const last = first.item === null ? brokenForm(call.item) : copiedItem(first.item, call.item, made.callId);
   made.place.add({ type: "item_finished", item: last });
   return { output, asks: false, item: last };
+}
+
+/** Shows what could not be opened, and fails. */
+export async function* failingTurn(error: ToolNotOpened): AsyncGenerator<readonly ModelEvent[]> {
+  yield wholeItem(error.opening.first, error.opening.last);
+  throw error;
+}
+
+/** The server of a list of tools. */
+export function labelOf(item: OutputItem | StoredItem): string | null {
+  return item.type === "mcp_list_tools" ? item.server_label : null;
 }

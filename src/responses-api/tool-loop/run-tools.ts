@@ -1,4 +1,3 @@
-import type { StoredItem } from "../../../generated/responses-api/types.ts";
 import { estimateTokens } from "../../runs/index.ts";
 import {
   type ContextItem,
@@ -15,7 +14,7 @@ import { fitTurn } from "../window/fit-to-window.ts";
 import { approvedCalls, isApproval } from "./approvals.ts";
 import { CallLine, type LinePlace } from "./call-line.ts";
 import { Sources } from "./cite.ts";
-import { wholeItem } from "./hosted-run.ts";
+import { failingTurn, labelOf, wholeItem } from "./hosted-run.ts";
 import type { LoopRun, LoopServices, ToolTask } from "./loop-parts.ts";
 import { deferredTools, offerTools, withNotes } from "./offer-tools.ts";
 import { openTools, type ToolSet } from "./open-tools.ts";
@@ -59,12 +58,20 @@ export async function runTools(services: LoopServices, task: ToolTask, run: Loop
     newItemId,
   };
   const { include } = task.tools;
-  const context = [...task.tools.context, ...(point?.lists ?? [])];
-  const approvals = approvedCalls(context).filter(({ requestId }) => point?.spent.has(requestId) !== true);
+  const context = [...task.tools.context, ...(point?.output ?? [])];
+  const citedBefore = point?.citedBefore ?? 0;
+  const approvals = approvedCalls(task.tools.context).filter(({ requestId }) => point?.spent.has(requestId) !== true);
   const deferred = deferredTools(task.request.tools, task.tools);
   let set: ToolSet;
   try {
-    set = await openTools(services.tools, task.tools.hosted, { ...scope, include, context, approvals, deferred });
+    set = await openTools(services.tools, task.tools.hosted, {
+      ...scope,
+      include,
+      context,
+      citedBefore,
+      approvals,
+      deferred,
+    });
   } catch (error) {
     if (!run.isBackground || !(error instanceof ToolNotOpened)) throw error;
     return { events: failingTurn(error), sources: new Sources() };
@@ -81,12 +88,6 @@ export async function runTools(services: LoopServices, task: ToolTask, run: Loop
     await set.close();
     throw error;
   }
-}
-
-/** Shows what could not be opened, and fails. */
-async function* failingTurn(error: ToolNotOpened): AsyncGenerator<Batch> {
-  yield wholeItem(error.opening.first, error.opening.last);
-  throw error;
 }
 
 interface LoopParts {
@@ -339,11 +340,6 @@ class ToolLoop {
     const input = await estimateInputTokens({ ...this.#parts.task.request, items: this.#items });
     return estimatedUsage(input, estimateTokens(items.characters));
   }
-}
-
-/** The server of a list of tools. */
-function labelOf(item: StoredItem): string | null {
-  return item.type === "mcp_list_tools" ? item.server_label : null;
 }
 
 async function atMost(ms: number, work: Promise<unknown>): Promise<void> {

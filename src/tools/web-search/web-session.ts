@@ -29,7 +29,7 @@ export class WebSession {
 
   /** What the model may cite by this number. A page keeps its number. */
   cite(url: string, title: string): Extract<Citable, { type: "web" }> {
-    const number = this.#numbers.get(url) ?? this.#numbers.size + 1;
+    const number = this.#numbers.get(url) ?? (this.scope.citedBefore ?? 0) + this.#numbers.size + 1;
     this.#numbers.set(url, number);
     this.known.add(url);
     return { type: "web", number, url, title };
