@@ -20,6 +20,9 @@ const PLACES: Readonly<Record<string, readonly ("content_index" | "summary_index
   "response.reasoning_summary_text.delta": ["summary_index"],
   "response.function_call_arguments.delta": [],
   "response.custom_tool_call_input.delta": [],
+  "response.mcp_call_arguments.delta": [],
+  "response.code_interpreter_call_code.delta": [],
+  "response.apply_patch_call_operation_diff.delta": [],
 };
 
 /** Events of every type of the contract; those with a place more often. */
