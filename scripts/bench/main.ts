@@ -8,6 +8,7 @@ import { ROWS } from "./rows.ts";
 import { measureState } from "./state.ts";
 import { measureSpeech } from "./stt/speech.ts";
 import { measureTable } from "./table.ts";
+import { measureTools } from "./tools.ts";
 
 /**
  * Measures the server beside an earlier commit and beside direct calls of the same upstream, in one run. Nothing here
@@ -22,6 +23,7 @@ const BENCHES: Readonly<Record<string, () => Promise<void>>> = {
   flat: measureFlatness,
   responsiveness: measureResponsiveness,
   state: measureState,
+  tools: measureTools,
   stt: measureSpeech,
 };
 
