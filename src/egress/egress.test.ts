@@ -4,7 +4,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { serveHttp } from "../../tests/http-server.ts";
 import { verifies } from "../../tests/verifies.ts";
 import { silentLogger } from "../base/logger.ts";
-import { createEgress, type EgressOptions, type GuardedRequest } from "./egress.ts";
+import { createEgress, type Egress, type EgressOptions, type GuardedRequest, newLookupSlots } from "./egress.ts";
 import { EgressError, type EgressReason } from "./egress-error.ts";
 import type { EgressPolicy } from "./egress-rules.ts";
 
@@ -57,6 +57,27 @@ test("slow look-ups of one caller do not delay other callers", async () => {
   expect(fetched.bytes.toString()).toBe("hello");
   leaving.abort(new Error("gone"));
   expect(await Promise.all(slow)).toHaveLength(20);
+});
+
+test("guards with shared slots look up at most three names at once", async () => {
+  let [running, most] = [0, 0];
+  const resolve = async () => {
+    most = Math.max(most, ++running);
+    await new Promise(setImmediate);
+    running -= 1;
+    return [{ address: "10.0.0.1", family: 4 }] as const;
+  };
+  const lookups = newLookupSlots();
+  const guards = [1, 2].map(() =>
+    createEgress({ policy: LOOPBACK, timeouts: TIMEOUTS, log: silentLogger, resolve, lookups }),
+  );
+  const { signal } = new AbortController();
+  const ask = (guard: Egress, caller: number) =>
+    guard.fetchGuarded("http://some.test/", { bytesMax: 1, accept: null, signal, caller: String(caller) });
+  const asked = guards.flatMap((guard) => Array.from({ length: 5 }, (_, caller) => ask(guard, caller)));
+  const outcomes = await Promise.allSettled(asked);
+  expect(outcomes.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => "rejected"));
+  expect(most).toBe(3);
 });
 
 describe("a guarded call", () => {

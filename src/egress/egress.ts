@@ -16,6 +16,8 @@ export interface EgressOptions {
     readonly totalMs: number;
   };
   readonly log: Logger;
+  /** Shared with the other guards of the process; without it this guard has slots of its own. */
+  readonly lookups?: LookupSlots;
   /** Replaces the system's resolver. */
   readonly resolve?: ResolveHost;
 }
@@ -57,20 +59,27 @@ export interface Egress {
   openGuarded(url: string, call: GuardedCall): Promise<Response>;
 }
 
-/**
- * Node looks up names in the same four threads that read files. Slow look-ups must not occupy all of them, and those of
- * one caller not all the slots for look-ups.
- */
 const LOOKUPS_MAX = 3;
 const LOOKUPS_PER_CALLER_MAX = 2;
 const REDIRECTS_MAX = 5;
 const URL_CHARACTERS_MAX = 8192;
 const REDIRECT_STATUSES: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
+/** Limits how many names are looked up at the same time. */
+export type LookupSlots = FairSemaphore;
+
+/**
+ * Node looks up names in the same four threads that read files. Slow look-ups must not occupy all of them, and those of
+ * one caller not all the slots for look-ups. So all guards of a process share these slots.
+ */
+export function newLookupSlots(): LookupSlots {
+  return new FairSemaphore(LOOKUPS_MAX, LOOKUPS_PER_CALLER_MAX);
+}
+
 /** Creates the guard. Throws `RangeError` for an invalid policy. */
 export function createEgress(options: EgressOptions): Egress {
   const rules = new EgressRules(options.policy);
-  const lookups = new FairSemaphore(LOOKUPS_MAX, LOOKUPS_PER_CALLER_MAX);
+  const { lookups = newLookupSlots() } = options;
   const pool = new AddressPool(options.timeouts.connectMs);
   return {
     async openGuarded(target, call) {
@@ -106,7 +115,7 @@ function told(error: unknown, url: string, log: Logger): EgressError {
 
 interface RouteContext extends EgressOptions {
   readonly rules: EgressRules;
-  readonly lookups: FairSemaphore;
+  readonly lookups: LookupSlots;
   readonly request: Pick<GuardedRequest, "caller">;
   readonly signal: AbortSignal;
 }

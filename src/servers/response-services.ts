@@ -12,6 +12,7 @@ import { RunHost } from "../runs/index.ts";
 import { openSealKeys } from "../secrets/seal-keys.ts";
 import type { FileTranscriber } from "../speech/speech-engine.ts";
 import type { Store } from "../store/open-store.ts";
+import type { Guards } from "./choices/choose-egress.ts";
 import { chooseMedia } from "./choices/choose-media.ts";
 import type { ChosenModel } from "./choices/choose-model.ts";
 import type { Telemetry } from "./choices/choose-telemetry.ts";
@@ -24,6 +25,8 @@ export interface ServiceFoundations {
   readonly telemetry: Telemetry;
   /** Transcribes recordings if no transcription server is configured; null if nothing can. */
   readonly speech: FileTranscriber | null;
+  /** Of the calls that clients cause. */
+  readonly guards: Guards;
   readonly tools: HostedTools;
   /** Whether the server is stopping. */
   readonly isLeaving: () => boolean;
@@ -34,7 +37,7 @@ export interface ServiceFoundations {
 /** Builds the services of Interface A from the configuration. */
 export function buildResponseServices(
   config: Config,
-  { store, model, telemetry, speech, tools, isLeaving, joined }: ServiceFoundations,
+  { store, model, telemetry, speech, guards, tools, isLeaving, joined }: ServiceFoundations,
   log: Logger,
 ): ResponseServices {
   const runs = new RunHost({
@@ -44,6 +47,7 @@ export function buildResponseServices(
     runMs: config.runTimeoutMs,
   });
   telemetry.watchHost(runs);
+  const { abilities } = model.engine;
   return {
     store: store.responses,
     conversations: store.conversations,
@@ -61,7 +65,7 @@ export function buildResponseServices(
     tools,
     toolLedger: store.tools,
     toolObserver: telemetry.tools,
-    media: chooseMedia(config, { abilities: model.engine.abilities, files: store.files, speech }, log),
+    media: chooseMedia(config, { abilities, files: store.files, egress: guards.egress, speech }),
     streamStartWaitMs: config.streamStartWaitMs,
     readiness: {
       isStoreReady: () => store.isReady(),

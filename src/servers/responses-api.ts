@@ -21,6 +21,7 @@ import type { FileTranscriber } from "../speech/speech-engine.ts";
 import { type Application, createApplication } from "../transport/http/application.ts";
 import { listen, type RunningServer } from "../transport/http/server.ts";
 import { byteBudgetsOf } from "./byte-budgets.ts";
+import { chooseEgress } from "./choices/choose-egress.ts";
 import { type ChosenModel, chooseModel } from "./choices/choose-model.ts";
 import { chooseTelemetry, type Telemetry } from "./choices/choose-telemetry.ts";
 import { chooseTools } from "./choices/choose-tools.ts";
@@ -71,9 +72,11 @@ export async function startResponsesApi(
       config.dataDir,
     );
     const model = telemetry.watchModel(await chooseModel(config, log));
-    const tools = await chooseTools(config, log, moreTools);
+    const guards = chooseEgress(config, log);
+    const tools = await chooseTools(config, guards, log, moreTools);
     const isLeaving = (): boolean => stopping.signal.aborted;
-    const services = buildResponseServices(config, { store, model, telemetry, speech, tools, isLeaving, joined }, log);
+    const foundations = { store, model, telemetry, speech, guards, tools, isLeaving, joined };
+    const services = buildResponseServices(config, foundations, log);
     const { host, port, drainMs } = config;
     const keeper = new RunKeeper(services, log);
     await keeper.start();

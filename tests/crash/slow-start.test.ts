@@ -7,6 +7,7 @@ import { RunKeeper } from "../../src/responses-api/keeping/run-keeper.ts";
 import { createSealer } from "../../src/responses-api/keeping/seal.ts";
 import { RunHost } from "../../src/runs/index.ts";
 import type { RunLedger, RunWatch } from "../../src/runs/ports.ts";
+import { chooseEgress } from "../../src/servers/choices/choose-egress.ts";
 import { chooseTools } from "../../src/servers/choices/choose-tools.ts";
 import { chooseVoice } from "../../src/servers/choices/choose-voice.ts";
 import { openTestStore } from "../../src/store/store.fixture.ts";
@@ -37,15 +38,16 @@ async function keeperWithHeldClaims() {
     listStopRequests: () => ledger.listStopRequests(),
   };
   const said: string[] = [];
+  const config = loadConfig({ WEB_SEARCH_PROVIDER: "none" }, []);
   const note = (_fields: object, message: string): void => void said.push(message);
   const logger: Logger = { ...silentLogger, info: note, error: note };
   const keeper = new RunKeeper(
     {
       engine: createBuiltInEngine(),
-      tools: await chooseTools(loadConfig({ WEB_SEARCH_PROVIDER: "none" }, []), logger),
+      tools: await chooseTools(config, chooseEgress(config, logger), logger),
       toolLedger: tools,
       toolObserver: { began: () => ({ ended: () => {} }), ended: () => {}, limited: () => {}, omitted: () => {} },
-      spokenOutput: chooseVoice(loadConfig({}, []), logger),
+      spokenOutput: chooseVoice(config, logger),
       sealer: createSealer(() => [new Uint8Array(32)]),
       observer: { watch: () => WATCH },
       runs: new RunHost({ runsMax: 1, backgroundRunsMax: 1, queueMax: 1, runMs: 1_000 }),

@@ -11,16 +11,21 @@ import { shellTool } from "../../tools/client-run/shell.ts";
 import { ImageServer } from "../../tools/image-generation/image-server.ts";
 import { imageTool } from "../../tools/image-generation/image-tool.ts";
 import { toolSearchTool } from "../../tools/tool-search/tool-search-tool.ts";
+import type { Guards } from "./choose-egress.ts";
 import { chooseMcp } from "./choose-mcp.ts";
-import { openEgress } from "./choose-media.ts";
 import { chooseWebSearch } from "./choose-web-search.ts";
 
 /**
  * The tools that this server runs, by the settings. `more` are added to those that the settings give, and take the
  * place of those that serve the same types. Throws `ConfigError` if a tool is set up wrongly.
  */
-export async function chooseTools(config: Config, log: Logger, more: readonly HostedTool[] = []): Promise<HostedTools> {
-  return createHostedTools([...(await configuredTools(config, log)), ...more], {
+export async function chooseTools(
+  config: Config,
+  guards: Guards,
+  log: Logger,
+  more: readonly HostedTool[] = [],
+): Promise<HostedTools> {
+  return createHostedTools([...(await configuredTools(config, guards, log)), ...more], {
     kinds: offeredKinds(config.tools),
     unavailable: config.toolsUnavailable,
     limits: {
@@ -33,12 +38,11 @@ export async function chooseTools(config: Config, log: Logger, more: readonly Ho
 }
 
 /** The tools that this program knows; each says by itself what it lacks. */
-async function configuredTools(config: Config, log: Logger): Promise<readonly HostedTool[]> {
-  const egress = openEgress(config, log);
+async function configuredTools(config: Config, guards: Guards, log: Logger): Promise<readonly HostedTool[]> {
   return [
-    await chooseWebSearch(config, egress),
-    chooseImages(config, egress),
-    chooseMcp(config, egress, log),
+    await chooseWebSearch(config, guards.egress),
+    chooseImages(config, guards.egress),
+    chooseMcp(config, guards, log),
     computerTool,
     shellTool,
     localShellTool,
