@@ -1606,7 +1606,7 @@ export interface components {
             size?: string | null;
             svg_usage?: components["schemas"]["ImageSvgUsage"] | null;
         };
-        /** @description The MCP server's hints about a tool; members other than `read_only` pass through. */
+        /** @description The MCP server's hints about a tool. `idempotent` is true where the server says that a repeated call does no more than a single one, and is absent otherwise. Other members pass through. */
         McpListedToolAnnotations: {
             read_only?: boolean | null;
         } & {

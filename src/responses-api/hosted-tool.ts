@@ -121,6 +121,8 @@ export class ToolNotOpened extends ModelError {
 export interface MadeCall {
   readonly callId: string;
   readonly newItemId: ToolScope["newItemId"];
+  /** The approval with which the call began before a crash; absent for a new call. */
+  readonly approvalRequestId?: string | null;
 }
 
 /** A call whose arguments are known before the model is asked. */

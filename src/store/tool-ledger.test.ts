@@ -70,6 +70,14 @@ test("an approval is spent once, also by two calls at once", async () => {
   await tools.begin(THEIRS, "resp_3", approved("mcp_3"));
 });
 
+test("an approved call without effects begins a second time with its approval", async () => {
+  const { tools } = await openTestStore();
+  const approved = { ...CALL, effect: "none", approvalRequestId: "mcpr_1" } as const;
+  await tools.begin(OURS, "resp_1", approved);
+  await tools.begin(OURS, "resp_1", approved);
+  await expect(tools.begin(OURS, "resp_1", { ...approved, itemId: "mcp_2" })).rejects.toThrow(ApprovalSpent);
+});
+
 test("another server that makes the response can neither begin nor finish a call for it", async () => {
   const file = temporaryFile();
   const ours = await openTestStore({ file });

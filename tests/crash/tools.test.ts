@@ -90,21 +90,20 @@ function checkWhole({ status, output }: ResponseBody, { place, tool }: { place: 
     });
 }
 
-test.each(PLACES)(
-  "an approval is spent once, although the process was killed %s",
-  async (place) => {
+test.each(CASES)(
+  "an approval is spent once, although the process was killed $place of $tool",
+  async ({ place, tool }) => {
     verifies("state.crash.tools-go-on");
     const [folder, world] = [await dataFolder(), await payingWorld()];
     let server = await startAimed(folder, world, place);
-    const tools = bank(world, {
-      require_approval: { always: { tool_names: ["pay"] }, never: { tool_names: ["look"] } },
-    });
+    const free = tool === "pay" ? "look" : "pay";
+    const tools = bank(world, { require_approval: { always: { tool_names: [tool] }, never: { tool_names: [free] } } });
     const asked = await ask(server, { input: "number 7", tools });
     const asking = await until(server, asked.id ?? "", "completed", "failed");
     const request = asking.output.find(({ type }) => type === "mcp_approval_request");
     const approval = { type: "mcp_approval_response", approval_request_id: request?.id, approve: true };
     const approved = { input: [approval], tools, previous_response_id: asking.id };
-    aimAt(world, server, { place, tool: "pay" });
+    aimAt(world, server, { place, tool });
     const view = await ask(server, approved);
     await server.kill();
     server = await startAimed(folder, world, place);
@@ -115,7 +114,8 @@ test.each(PLACES)(
     expect(lintEvents([...(await eventsOf(server, response.id))]).faults).toEqual([]);
     const again = await server.post("/v1/responses", { model: "m", ...approved });
     expect([again.status, await again.text()]).toEqual([400, expect.stringContaining("was used already")]);
-    expect(world.done.filter((one) => one === "pay 7")).toHaveLength(ACTED.pay[place]);
+    expect(world.done.filter((one) => one === `${tool} 7`)).toHaveLength(ACTED[tool][place]);
+    expect(world.done.filter((one) => one === `${free} 7`)).toHaveLength(1);
   },
   TEST_TIMEOUT_MS,
 );

@@ -63,7 +63,7 @@ describe("a call whose item is open", () => {
 
   test("runs again if it has no effects", () => {
     const begun = exchange(0, "none");
-    expect(stepsOf(begun)).toEqual([{ type: "again", exchange: begun, item: open }]);
+    expect(stepsOf(begun)).toEqual([{ type: "again", exchange: begun, item: open, first: null }]);
   });
 
   test("fails, and the model is told, if it may have had effects", () => {
@@ -99,6 +99,23 @@ test("calls whose items were not shown are shown in their order, but for those w
     { first: { id: exchanges[0]?.itemId, status: "in_progress", arguments: "" }, isNew: true },
   ]);
   expect([idsUsed, calls]).toEqual([4, 3]);
+});
+
+test("an approved call without effects runs again although its item was not shown, for its approval is spent", () => {
+  const begun = { ...exchange(1, "none"), approvalRequestId: "mcpr_1" };
+  const ended = { ...exchange(2, "none", "seen"), approvalRequestId: "mcpr_2" };
+  const { steps } = resumePoint({ output: [], open: null }, [begun, ended]);
+  const first = call(1, { approval_request_id: "mcpr_1" });
+  expect(steps).toEqual([
+    { type: "again", exchange: begun, item: first, first },
+    {
+      type: "settled",
+      exchange: ended,
+      result: ended.result,
+      first: call(2, { approval_request_id: "mcpr_2" }),
+      isNew: false,
+    },
+  ]);
 });
 
 test("the model is shown what had ended, and all counts go on", () => {

@@ -48,8 +48,13 @@ export type ResumeStep =
       readonly first: HostedItem | null;
       readonly isNew: boolean;
     }
-  /** The call runs again under its open item. */
-  | { readonly type: "again"; readonly exchange: KnownExchange; readonly item: HostedItem };
+  /** The call runs again under its item, which begins with `first`, unless it is open. */
+  | {
+      readonly type: "again";
+      readonly exchange: KnownExchange;
+      readonly item: HostedItem;
+      readonly first: HostedItem | null;
+    };
 
 const UNKNOWN_EFFECT =
   "The call was interrupted, and whether it took effect is unknown. It was not repeated. Ask the user before you repeat it.";
@@ -128,18 +133,21 @@ function openStep(open: HostedItem, exchange: KnownExchange | undefined): Resume
   if (exchange === undefined) return { type: "cut", last: cutForm(open) };
   const { result } = exchange;
   if (result !== null) return { type: "settled", exchange, result, first: null, isNew: false };
-  if (exchange.effect === "none") return { type: "again", exchange, item: open };
+  if (exchange.effect === "none") return { type: "again", exchange, item: open, first: null };
   return interrupted(exchange, open, null);
 }
 
-/** A call whose item was not shown. One without effects is forgotten: the model is asked again. */
+/**
+ * A call whose item was not shown. One without effects is forgotten, since the model is asked again; but one that was
+ * approved is over or runs again, since an approval allows one call.
+ */
 function unshownStep(exchange: KnownExchange): readonly ResumeStep[] {
-  const { result, effect } = exchange;
-  if (effect !== "may_have") return [];
-  if (result !== null)
-    return [{ type: "settled", exchange, result, first: firstFormOf(exchange) ?? result.item, isNew: false }];
+  const { result, effect, approvalRequestId } = exchange;
+  if (effect !== "may_have" && approvalRequestId === null) return [];
   const first = firstFormOf(exchange);
-  return first === null ? [] : [interrupted(exchange, first, first)];
+  if (result !== null) return [{ type: "settled", exchange, result, first: first ?? result.item, isNew: false }];
+  if (first === null) return [];
+  return [effect === "none" ? { type: "again", exchange, item: first, first } : interrupted(exchange, first, first)];
 }
 
 /** The end of a call that is not run again. */

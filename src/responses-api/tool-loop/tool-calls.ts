@@ -151,17 +151,17 @@ export class ToolCalls {
     return step.type === "cut" ? [] : exchangeItems({ ...step.exchange, result: step.result });
   }
 
-  /** Runs a call without effects again. Its item is open already. */
-  async #runAgain({ exchange, item }: Extract<ResumeStep, { type: "again" }>): Promise<readonly ContextItem[]> {
+  /** Runs a call without effects again. */
+  async #runAgain({ exchange, item, first }: Extract<ResumeStep, { type: "again" }>): Promise<readonly ContextItem[]> {
     const { set, line, newItemId } = this.#parts;
     const { name, server, callId, arguments: args, approvalRequestId } = exchange;
     const placed = set.find(name, server);
     const ids = [item.id ?? ""];
-    const made = { callId, newItemId: (prefix: string) => ids.shift() ?? newItemId(prefix) };
+    const made = { callId, approvalRequestId, newItemId: (prefix: string) => ids.shift() ?? newItemId(prefix) };
     const call = placed?.tool.call(name, made) ?? null;
     if (placed === null || call?.item?.id !== item.id) {
       const result = { itemId: exchange.itemId, item: interruptedForm(item, args), output: NOT_REPEATED, parts: [] };
-      return await this.settle({ type: "settled", exchange, result, first: null, isNew: true });
+      return await this.settle({ type: "settled", exchange, result, first, isNew: true });
     }
     const again: MadeRun = {
       kind: placed.kind,
@@ -173,6 +173,7 @@ export class ToolCalls {
       call,
       place: line.take(),
     };
+    if (first !== null) again.place.add({ type: "item_started", item: first });
     const { output } = await this.#guarded(again, args, Promise.resolve(true));
     return [callOf(again, args), ...(output === null ? [] : [output])];
   }

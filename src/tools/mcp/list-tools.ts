@@ -25,7 +25,11 @@ export interface OfferedMcpTool {
 export function listInContext(context: readonly StoredItem[], label: string): readonly OfferedMcpTool[] | null {
   const found = context.findLast((item) => item.type === "mcp_list_tools" && item.server_label === label);
   if (found?.type !== "mcp_list_tools" || found.error != null || found.tools.length === 0) return null;
-  return found.tools.map((listed) => ({ listed, readOnly: listed.annotations?.read_only === true, idempotent: false }));
+  return found.tools.map((listed) => ({
+    listed,
+    readOnly: listed.annotations?.read_only === true,
+    idempotent: listed.annotations?.["idempotent"] === true,
+  }));
 }
 
 /**
@@ -71,15 +75,17 @@ async function* pagesOf(connection: McpConnection, signal: AbortSignal): AsyncGe
 
 function offeredTool({ name, description, inputSchema, annotations }: ServerTool): OfferedMcpTool {
   const readOnly = annotations?.readOnlyHint === true;
+  const idempotent = annotations?.idempotentHint === true;
   return {
     listed: {
-      annotations: { read_only: readOnly },
+      // The list is used again from its item, so the hint must be there.
+      annotations: { read_only: readOnly, ...(idempotent ? { idempotent } : {}) },
       description: description ?? "", // A client fails on null.
       input_schema: inputSchema,
       name,
     },
     readOnly,
-    idempotent: annotations?.idempotentHint === true,
+    idempotent,
   };
 }
 

@@ -62,8 +62,10 @@ async function openServer(server: McpServer, opening: Opening): Promise<OpenTool
       call(name, made) {
         const offered = byName.get(name);
         assert(offered !== undefined, "only offered tools are called");
-        if (isHeld(offered, server, opening.tool)) return approvalCall(server.label, offered, made);
-        return mcpCall(context, offered, { id: made.newItemId("mcp"), approvalRequestId: null });
+        const { approvalRequestId = null } = made;
+        if (approvalRequestId === null && isHeld(offered, server, opening.tool))
+          return approvalCall(server.label, offered, made);
+        return mcpCall(context, offered, { id: made.newItemId("mcp"), approvalRequestId });
       },
       close,
     };

@@ -76,8 +76,12 @@ describe("the effect of a call", () => {
     ["again", "none"],
     ["pay", "may_have"],
   ])("of %s is %s", async (name, effect) => {
-    const tool = await openedAt((await startModern()).url);
-    expect(tool.call(name, { callId: "call_1", newItemId: () => "mcp_1" }).effect).toBe(effect);
+    const { url } = await startModern();
+    const tool = await openedAt(url);
+    const made = { callId: "call_1", newItemId: () => "mcp_1" };
+    expect(tool.call(name, made).effect).toBe(effect);
+    const reused = await openedAt(url, {}, { context: [listOf(tool)] });
+    expect([reused.opening, reused.call(name, made).effect]).toEqual([[], effect]);
   });
 });
 
@@ -138,6 +142,15 @@ describe("require_approval", () => {
     const { item } = ranCall(await finished(pending.call.run(pending.arguments, new AbortController().signal)));
     expect(item).toMatchObject({ approval_request_id: "mcpr_1", status: "completed", output: "paid 7" });
     expect(server.ran).toEqual(["pay 7"]);
+  });
+
+  test("does not ask again for a call that was approved before a crash", async () => {
+    const tool = await openedAt((await startModern()).url, { require_approval: "always" });
+    const made = { callId: "mcpr_1", newItemId: () => "mcp_1", approvalRequestId: "mcpr_1" };
+    expect(tool.call("look", made)).toMatchObject({
+      effect: "none",
+      item: { id: "mcp_1", type: "mcp_call", approval_request_id: "mcpr_1" },
+    });
   });
 
   test("does not run an approved call of a tool that is not offered", async () => {
