@@ -23,7 +23,7 @@ PAGE := dist/chat-lab/index.html
 PAGE_SOURCES := scripts/build-page.ts $(wildcard web/chat-lab/* src/client/*.ts generated/*/client.ts)
 NPM_CI := npm ci --include=dev --loglevel=error --no-progress
 
-.PHONY: help setup node-version page speech-engine generate generate-check dev start test-setup test clients contract-test pacts mutations requirements check bench real-model fuzz real-speech client-build
+.PHONY: help setup node-version page speech-engine generate generate-check dev start debian-programs test-setup test clients contract-test pacts mutations requirements check bench real-model fuzz real-speech client-build
 
 help:
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -45,7 +45,11 @@ page: $(INSTALLED) $(PAGE) ## build the page of the speech-to-text server; make 
 speech-engine: $(INSTALLED) ## build the speech engine that the tests use: once, two minutes on two cores
 	node scripts/speech-engine.ts
 
-test-setup: node-version $(CODEX_INSTALLED) $(PYTHON_INSTALLED) $(PAGE) speech-engine ## build and install what the tests need beyond the rest
+# Tests of programs that cannot be installed here are skipped.
+debian-programs: $(INSTALLED)
+	@node scripts/debian-programs.ts
+
+test-setup: node-version $(CODEX_INSTALLED) $(PYTHON_INSTALLED) $(PAGE) debian-programs speech-engine ## build and install what the tests need beyond the rest
 
 test: test-setup ## run the tests
 	vitest run --project tests $(ARGS)

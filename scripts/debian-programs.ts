@@ -1,0 +1,48 @@
+/**
+ * Installs the programs from Debian that some tests need, where the user may install packages. Elsewhere it says what
+ * is missing, and those tests are skipped.
+ */
+
+import { execFileSync } from "node:child_process";
+import { existsSync } from "node:fs";
+
+interface DebianProgram {
+  readonly path: string;
+  readonly packageName: string;
+}
+
+/** A SearXNG for web searches, and the sandbox that programs of models are tried in. */
+const PROGRAMS: readonly DebianProgram[] = [
+  { path: "/usr/bin/searx-run", packageName: "searx" },
+  { path: "/usr/bin/bwrap", packageName: "bubblewrap" },
+];
+const APT_GET = "/usr/bin/apt-get";
+/** Limit of each of the two commands. Where nothing can be fetched, no test run may wait longer. */
+const APT_MS_MAX = 180_000;
+const OPTIONS = ["-qq", "-o", "Acquire::http::Timeout=20", "-o", "Acquire::Retries=1", "-o", "DPkg::Lock::Timeout=60"];
+
+const missing = absent();
+if (missing.length > 0 && process.getuid?.() === 0 && existsSync(APT_GET)) install(missing);
+const left = absent().map(({ packageName }) => packageName);
+if (left.length > 0) console.log(`Tests that need ${left.join(" or ")} are skipped: apt-get install ${left.join(" ")}`);
+
+function absent(): readonly DebianProgram[] {
+  return PROGRAMS.filter(({ path }) => !existsSync(path));
+}
+
+function install(wanted: readonly DebianProgram[]): void {
+  try {
+    run("update");
+    run("install", "-y", "--no-install-recommends", ...wanted.map(({ packageName }) => packageName));
+  } catch (error) {
+    console.log(`apt-get failed: ${error instanceof Error ? error.message.trim() : "for an unknown reason"}`);
+  }
+}
+
+function run(command: string, ...rest: readonly string[]): void {
+  execFileSync(APT_GET, [...OPTIONS, command, ...rest], {
+    env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" },
+    stdio: ["ignore", "ignore", "pipe"],
+    timeout: APT_MS_MAX,
+  });
+}
