@@ -5,6 +5,7 @@
  */
 import type OpenAI from "openai";
 import type {
+  CompoundFilter,
   CreateResponseRequest,
   InputItem,
   Model,
@@ -91,6 +92,17 @@ type UnfitKeys<From, To> = {
   [K in keyof To]-?: K extends keyof From ? (From[K] extends To[K] ? never : K) : undefined extends To[K] ? never : K;
 }[keyof To];
 
+/**
+ * The SDK leaves the parts of a compound filter open, and says in words that they are filters. Ours have that type.
+ */
+type WithFilters<T> = T extends string
+  ? T
+  : T extends OpenAI.CompoundFilter
+    ? CompoundFilter
+    : T extends object
+      ? { [K in keyof T]: WithFilters<T[K]> }
+      : T;
+
 type Envelope<R> = Omit<R, "output" | "tools" | "output_text" | "tool_choice">;
 
 export type WhatWeSend = AllHold<
@@ -108,10 +120,13 @@ export type WhatWeSend = AllHold<
 
 export type WhatWeAccept = AllHold<
   [
-    Assignable<Envelope<OpenAI.Responses.ResponseCreateParamsNonStreaming>, Envelope<CreateResponseRequest>>,
-    Assignable<Envelope<OpenAI.Responses.ResponseCreateParamsStreaming>, Envelope<CreateResponseRequest>>,
-    Same<Unfit<OpenAI.Responses.ResponseInputItem, InputItem>, never>,
-    Same<Unfit<OpenAI.Responses.Tool, ToolInput>, never>,
+    Assignable<
+      WithFilters<Envelope<OpenAI.Responses.ResponseCreateParamsNonStreaming>>,
+      Envelope<CreateResponseRequest>
+    >,
+    Assignable<WithFilters<Envelope<OpenAI.Responses.ResponseCreateParamsStreaming>>, Envelope<CreateResponseRequest>>,
+    Same<Unfit<WithFilters<OpenAI.Responses.ResponseInputItem>, InputItem>, never>,
+    Same<Unfit<WithFilters<OpenAI.Responses.Tool>, ToolInput>, never>,
     Assignable<NonNullable<OpenAI.Responses.ResponseCreateParams["tool_choice"]>, ToolChoiceInput>,
     Same<Unfit<OutputItem, InputItem>, never>,
   ]

@@ -40,6 +40,13 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
     official: (client) => client.vectorStores.retrieve(STORE),
     own: (client) => client.getVectorStore(STORE),
   },
+  modifyVectorStore: {
+    method: "POST",
+    path: `${stores}/${STORE}`,
+    body: { name: "letters" },
+    official: (client) => client.vectorStores.update(STORE, { name: "letters" }),
+    own: (client) => client.modifyVectorStore(STORE, { name: "letters" }),
+  },
   deleteVectorStore: {
     method: "DELETE",
     path: `${stores}/${STORE}`,
@@ -72,6 +79,20 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
     official: (client) => client.vectorStores.files.retrieve(FILE, { vector_store_id: STORE }),
     own: (client) => client.getVectorStoreFile(STORE, FILE),
   },
+  updateVectorStoreFileAttributes: {
+    method: "POST",
+    path: `${files}/${FILE}`,
+    body: { attributes: { year: 1900 } },
+    official: (client) =>
+      client.vectorStores.files.update(FILE, { vector_store_id: STORE, attributes: { year: 1900 } }),
+    own: (client) => client.updateVectorStoreFileAttributes(STORE, FILE, { attributes: { year: 1900 } }),
+  },
+  getVectorStoreFileContent: {
+    method: "GET",
+    path: `${files}/${FILE}/content`,
+    official: (client) => client.vectorStores.files.content(FILE, { vector_store_id: STORE }),
+    own: (client) => client.getVectorStoreFileContent(STORE, FILE),
+  },
   deleteVectorStoreFile: {
     method: "DELETE",
     path: `${files}/${FILE}`,
@@ -90,6 +111,18 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
     path: `${batches}/${BATCH}`,
     official: (client) => client.vectorStores.fileBatches.retrieve(BATCH, { vector_store_id: STORE }),
     own: (client) => client.getVectorStoreFileBatch(STORE, BATCH),
+  },
+  cancelVectorStoreFileBatch: {
+    method: "POST",
+    path: `${batches}/${BATCH}/cancel`,
+    official: (client) => client.vectorStores.fileBatches.cancel(BATCH, { vector_store_id: STORE }),
+    own: (client) => client.cancelVectorStoreFileBatch(STORE, BATCH),
+  },
+  listFilesInVectorStoreBatch: {
+    method: "GET",
+    path: `${batches}/${BATCH}/files`,
+    official: (client) => client.vectorStores.fileBatches.listFiles(BATCH, { vector_store_id: STORE }),
+    own: (client) => client.listFilesInVectorStoreBatch(STORE, BATCH),
   },
 };
 

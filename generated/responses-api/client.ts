@@ -165,6 +165,11 @@ export class ResponsesApiClient {
     return this.#send({ operationId: "getVectorStore", method: "GET", path: `/v1/vector_stores/${encodeURIComponent(vectorStoreId)}`, query: {}, accept: "json" }, options);
   }
 
+  /** `POST /v1/vector_stores/{vector_store_id}` Change a vector store */
+  modifyVectorStore(vectorStoreId: string, body: Schema.UpdateVectorStoreRequest, options?: RequestOptions): Promise<Schema.VectorStore> {
+    return this.#send({ operationId: "modifyVectorStore", method: "POST", path: `/v1/vector_stores/${encodeURIComponent(vectorStoreId)}`, query: {}, bodyKind: "json", body, accept: "json" }, options);
+  }
+
   /** `POST /v1/vector_stores/{vector_store_id}/file_batches` Add several files to a vector store */
   createVectorStoreFileBatch(vectorStoreId: string, body: Schema.CreateVectorStoreFileBatchRequest, options?: RequestOptions): Promise<Schema.VectorStoreFileBatch> {
     return this.#send({ operationId: "createVectorStoreFileBatch", method: "POST", path: `/v1/vector_stores/${encodeURIComponent(vectorStoreId)}/file_batches`, query: {}, bodyKind: "json", body, accept: "json" }, options);
@@ -173,6 +178,16 @@ export class ResponsesApiClient {
   /** `GET /v1/vector_stores/{vector_store_id}/file_batches/{batch_id}` Fetch a batch of files */
   getVectorStoreFileBatch(vectorStoreId: string, batchId: string, options?: RequestOptions): Promise<Schema.VectorStoreFileBatch> {
     return this.#send({ operationId: "getVectorStoreFileBatch", method: "GET", path: `/v1/vector_stores/${encodeURIComponent(vectorStoreId)}/file_batches/${encodeURIComponent(batchId)}`, query: {}, accept: "json" }, options);
+  }
+
+  /** `POST /v1/vector_stores/{vector_store_id}/file_batches/{batch_id}/cancel` Cancel a batch of files */
+  cancelVectorStoreFileBatch(vectorStoreId: string, batchId: string, options?: RequestOptions): Promise<Schema.VectorStoreFileBatch> {
+    return this.#send({ operationId: "cancelVectorStoreFileBatch", method: "POST", path: `/v1/vector_stores/${encodeURIComponent(vectorStoreId)}/file_batches/${encodeURIComponent(batchId)}/cancel`, query: {}, accept: "json" }, options);
+  }
+
+  /** `GET /v1/vector_stores/{vector_store_id}/file_batches/{batch_id}/files` List the files of a batch */
+  listFilesInVectorStoreBatch(vectorStoreId: string, batchId: string, query?: { readonly limit?: number; readonly order?: Schema.ListOrder; readonly after?: string; readonly before?: string; readonly filter?: "cancelled" | "completed" | "failed" | "in_progress" }, options?: RequestOptions): Promise<Schema.VectorStoreFileList> {
+    return this.#send({ operationId: "listFilesInVectorStoreBatch", method: "GET", path: `/v1/vector_stores/${encodeURIComponent(vectorStoreId)}/file_batches/${encodeURIComponent(batchId)}/files`, query: query ?? {}, accept: "json" }, options);
   }
 
   /** `GET /v1/vector_stores/{vector_store_id}/files` List the files of a vector store */
@@ -193,6 +208,16 @@ export class ResponsesApiClient {
   /** `GET /v1/vector_stores/{vector_store_id}/files/{file_id}` Fetch a file of a vector store */
   getVectorStoreFile(vectorStoreId: string, fileId: string, options?: RequestOptions): Promise<Schema.VectorStoreFile> {
     return this.#send({ operationId: "getVectorStoreFile", method: "GET", path: `/v1/vector_stores/${encodeURIComponent(vectorStoreId)}/files/${encodeURIComponent(fileId)}`, query: {}, accept: "json" }, options);
+  }
+
+  /** `POST /v1/vector_stores/{vector_store_id}/files/{file_id}` Change the attributes of a file of a vector store */
+  updateVectorStoreFileAttributes(vectorStoreId: string, fileId: string, body: Schema.UpdateVectorStoreFileAttributesRequest, options?: RequestOptions): Promise<Schema.VectorStoreFile> {
+    return this.#send({ operationId: "updateVectorStoreFileAttributes", method: "POST", path: `/v1/vector_stores/${encodeURIComponent(vectorStoreId)}/files/${encodeURIComponent(fileId)}`, query: {}, bodyKind: "json", body, accept: "json" }, options);
+  }
+
+  /** `GET /v1/vector_stores/{vector_store_id}/files/{file_id}/content` Fetch the text that was read from a file of a vector store */
+  getVectorStoreFileContent(vectorStoreId: string, fileId: string, options?: RequestOptions): Promise<Schema.VectorStoreFileContent> {
+    return this.#send({ operationId: "getVectorStoreFileContent", method: "GET", path: `/v1/vector_stores/${encodeURIComponent(vectorStoreId)}/files/${encodeURIComponent(fileId)}/content`, query: {}, accept: "json" }, options);
   }
 
   /** `POST /v1/vector_stores/{vector_store_id}/search` Search a vector store */

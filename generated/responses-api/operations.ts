@@ -62,10 +62,16 @@ export interface ResponsesApiHandlers<Context> {
   deleteVectorStore(request: DeleteVectorStoreCall, context: Context): Promise<DeleteVectorStoreReply>;
   /** `GET /v1/vector_stores/{vector_store_id}` Fetch a vector store */
   getVectorStore(request: GetVectorStoreCall, context: Context): Promise<GetVectorStoreReply>;
+  /** `POST /v1/vector_stores/{vector_store_id}` Change a vector store */
+  modifyVectorStore(request: ModifyVectorStoreCall, context: Context): Promise<ModifyVectorStoreReply>;
   /** `POST /v1/vector_stores/{vector_store_id}/file_batches` Add several files to a vector store */
   createVectorStoreFileBatch(request: CreateVectorStoreFileBatchCall, context: Context): Promise<CreateVectorStoreFileBatchReply>;
   /** `GET /v1/vector_stores/{vector_store_id}/file_batches/{batch_id}` Fetch a batch of files */
   getVectorStoreFileBatch(request: GetVectorStoreFileBatchCall, context: Context): Promise<GetVectorStoreFileBatchReply>;
+  /** `POST /v1/vector_stores/{vector_store_id}/file_batches/{batch_id}/cancel` Cancel a batch of files */
+  cancelVectorStoreFileBatch(request: CancelVectorStoreFileBatchCall, context: Context): Promise<CancelVectorStoreFileBatchReply>;
+  /** `GET /v1/vector_stores/{vector_store_id}/file_batches/{batch_id}/files` List the files of a batch */
+  listFilesInVectorStoreBatch(request: ListFilesInVectorStoreBatchCall, context: Context): Promise<ListFilesInVectorStoreBatchReply>;
   /** `GET /v1/vector_stores/{vector_store_id}/files` List the files of a vector store */
   listVectorStoreFiles(request: ListVectorStoreFilesCall, context: Context): Promise<ListVectorStoreFilesReply>;
   /** `POST /v1/vector_stores/{vector_store_id}/files` Add a file to a vector store */
@@ -74,6 +80,10 @@ export interface ResponsesApiHandlers<Context> {
   deleteVectorStoreFile(request: DeleteVectorStoreFileCall, context: Context): Promise<DeleteVectorStoreFileReply>;
   /** `GET /v1/vector_stores/{vector_store_id}/files/{file_id}` Fetch a file of a vector store */
   getVectorStoreFile(request: GetVectorStoreFileCall, context: Context): Promise<GetVectorStoreFileReply>;
+  /** `POST /v1/vector_stores/{vector_store_id}/files/{file_id}` Change the attributes of a file of a vector store */
+  updateVectorStoreFileAttributes(request: UpdateVectorStoreFileAttributesCall, context: Context): Promise<UpdateVectorStoreFileAttributesReply>;
+  /** `GET /v1/vector_stores/{vector_store_id}/files/{file_id}/content` Fetch the text that was read from a file of a vector store */
+  getVectorStoreFileContent(request: GetVectorStoreFileContentCall, context: Context): Promise<GetVectorStoreFileContentReply>;
   /** `POST /v1/vector_stores/{vector_store_id}/search` Search a vector store */
   searchVectorStore(request: SearchVectorStoreCall, context: Context): Promise<SearchVectorStoreReply>;
 }
@@ -410,6 +420,17 @@ export type GetVectorStoreReply =
   | BodyReply<400 | 401 | 404 | 429 | 500 | 501 | 503, Schema.ErrorBody>
   ;
 
+export interface ModifyVectorStoreCall {
+  readonly path: { readonly vector_store_id: string };
+  readonly query: NoParameters;
+  readonly headers: { readonly "provider-organization"?: string; readonly "provider-project"?: string; readonly "openai-organization"?: string; readonly "openai-project"?: string; readonly "openai-beta"?: string; readonly "x-client-request-id"?: string; readonly "idempotency-key"?: string };
+  readonly body: Schema.UpdateVectorStoreRequest;
+}
+export type ModifyVectorStoreReply =
+  | BodyReply<200, Schema.VectorStore>
+  | BodyReply<400 | 401 | 404 | 408 | 413 | 415 | 429 | 500 | 501 | 503 | 507, Schema.ErrorBody>
+  ;
+
 export interface CreateVectorStoreFileBatchCall {
   readonly path: { readonly vector_store_id: string };
   readonly query: NoParameters;
@@ -429,6 +450,28 @@ export interface GetVectorStoreFileBatchCall {
 }
 export type GetVectorStoreFileBatchReply =
   | BodyReply<200, Schema.VectorStoreFileBatch>
+  | BodyReply<400 | 401 | 404 | 429 | 500 | 501 | 503, Schema.ErrorBody>
+  ;
+
+export interface CancelVectorStoreFileBatchCall {
+  readonly path: { readonly vector_store_id: string; readonly batch_id: string };
+  readonly query: NoParameters;
+  readonly headers: { readonly "provider-organization"?: string; readonly "provider-project"?: string; readonly "openai-organization"?: string; readonly "openai-project"?: string; readonly "openai-beta"?: string; readonly "x-client-request-id"?: string; readonly "idempotency-key"?: string };
+  readonly body: undefined;
+}
+export type CancelVectorStoreFileBatchReply =
+  | BodyReply<200, Schema.VectorStoreFileBatch>
+  | BodyReply<400 | 401 | 404 | 429 | 500 | 501 | 503 | 507, Schema.ErrorBody>
+  ;
+
+export interface ListFilesInVectorStoreBatchCall {
+  readonly path: { readonly vector_store_id: string; readonly batch_id: string };
+  readonly query: { readonly limit?: number; readonly order?: Schema.ListOrder; readonly after?: string; readonly before?: string; readonly filter?: "cancelled" | "completed" | "failed" | "in_progress" };
+  readonly headers: { readonly "provider-organization"?: string; readonly "provider-project"?: string; readonly "openai-organization"?: string; readonly "openai-project"?: string; readonly "openai-beta"?: string; readonly "x-client-request-id"?: string };
+  readonly body: undefined;
+}
+export type ListFilesInVectorStoreBatchReply =
+  | BodyReply<200, Schema.VectorStoreFileList>
   | BodyReply<400 | 401 | 404 | 429 | 500 | 501 | 503, Schema.ErrorBody>
   ;
 
@@ -473,6 +516,28 @@ export interface GetVectorStoreFileCall {
 }
 export type GetVectorStoreFileReply =
   | BodyReply<200, Schema.VectorStoreFile>
+  | BodyReply<400 | 401 | 404 | 429 | 500 | 501 | 503, Schema.ErrorBody>
+  ;
+
+export interface UpdateVectorStoreFileAttributesCall {
+  readonly path: { readonly vector_store_id: string; readonly file_id: string };
+  readonly query: NoParameters;
+  readonly headers: { readonly "provider-organization"?: string; readonly "provider-project"?: string; readonly "openai-organization"?: string; readonly "openai-project"?: string; readonly "openai-beta"?: string; readonly "x-client-request-id"?: string; readonly "idempotency-key"?: string };
+  readonly body: Schema.UpdateVectorStoreFileAttributesRequest;
+}
+export type UpdateVectorStoreFileAttributesReply =
+  | BodyReply<200, Schema.VectorStoreFile>
+  | BodyReply<400 | 401 | 404 | 408 | 413 | 415 | 429 | 500 | 501 | 503 | 507, Schema.ErrorBody>
+  ;
+
+export interface GetVectorStoreFileContentCall {
+  readonly path: { readonly vector_store_id: string; readonly file_id: string };
+  readonly query: NoParameters;
+  readonly headers: { readonly "provider-organization"?: string; readonly "provider-project"?: string; readonly "openai-organization"?: string; readonly "openai-project"?: string; readonly "openai-beta"?: string; readonly "x-client-request-id"?: string };
+  readonly body: undefined;
+}
+export type GetVectorStoreFileContentReply =
+  | BodyReply<200, Schema.VectorStoreFileContent>
   | BodyReply<400 | 401 | 404 | 429 | 500 | 501 | 503, Schema.ErrorBody>
   ;
 
@@ -1001,6 +1066,23 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     lineSchema: null,
   },
   {
+    operationId: "modifyVectorStore",
+    method: "post",
+    path: "/v1/vector_stores/:vector_store_id",
+    summary: "Change a vector store",
+    extension: false,
+    secured: true,
+    query: {},
+    headers: ["provider-organization", "provider-project", "openai-organization", "openai-project", "openai-beta", "x-client-request-id", "idempotency-key"],
+    request: ["application/json"],
+    bodyRequired: true,
+    bodySchema: "UpdateVectorStoreRequest",
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "408": ["application/json"], "413": ["application/json"], "415": ["application/json"], "429": ["application/json"], "500": ["application/json"], "501": ["application/json"], "503": ["application/json"], "507": ["application/json"] },
+    replySchema: "VectorStore",
+    eventSchema: null,
+    lineSchema: null,
+  },
+  {
     operationId: "createVectorStoreFileBatch",
     method: "post",
     path: "/v1/vector_stores/:vector_store_id/file_batches",
@@ -1031,6 +1113,40 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     bodySchema: null,
     replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "501": ["application/json"], "503": ["application/json"] },
     replySchema: "VectorStoreFileBatch",
+    eventSchema: null,
+    lineSchema: null,
+  },
+  {
+    operationId: "cancelVectorStoreFileBatch",
+    method: "post",
+    path: "/v1/vector_stores/:vector_store_id/file_batches/:batch_id/cancel",
+    summary: "Cancel a batch of files",
+    extension: false,
+    secured: true,
+    query: {},
+    headers: ["provider-organization", "provider-project", "openai-organization", "openai-project", "openai-beta", "x-client-request-id", "idempotency-key"],
+    request: [],
+    bodyRequired: false,
+    bodySchema: null,
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "501": ["application/json"], "503": ["application/json"], "507": ["application/json"] },
+    replySchema: "VectorStoreFileBatch",
+    eventSchema: null,
+    lineSchema: null,
+  },
+  {
+    operationId: "listFilesInVectorStoreBatch",
+    method: "get",
+    path: "/v1/vector_stores/:vector_store_id/file_batches/:batch_id/files",
+    summary: "List the files of a batch",
+    extension: false,
+    secured: true,
+    query: { limit: { kind: "integer", array: false, required: false, aliases: [], minimum: 1, maximum: 100, default: 20 }, order: { kind: "string", array: false, required: false, aliases: [], enum: ["asc", "desc"], default: "desc" }, after: { kind: "string", array: false, required: false, aliases: [] }, before: { kind: "string", array: false, required: false, aliases: [] }, filter: { kind: "string", array: false, required: false, aliases: [], enum: ["cancelled", "completed", "failed", "in_progress"] } },
+    headers: ["provider-organization", "provider-project", "openai-organization", "openai-project", "openai-beta", "x-client-request-id"],
+    request: [],
+    bodyRequired: false,
+    bodySchema: null,
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "501": ["application/json"], "503": ["application/json"] },
+    replySchema: "VectorStoreFileList",
     eventSchema: null,
     lineSchema: null,
   },
@@ -1099,6 +1215,40 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     bodySchema: null,
     replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "501": ["application/json"], "503": ["application/json"] },
     replySchema: "VectorStoreFile",
+    eventSchema: null,
+    lineSchema: null,
+  },
+  {
+    operationId: "updateVectorStoreFileAttributes",
+    method: "post",
+    path: "/v1/vector_stores/:vector_store_id/files/:file_id",
+    summary: "Change the attributes of a file of a vector store",
+    extension: false,
+    secured: true,
+    query: {},
+    headers: ["provider-organization", "provider-project", "openai-organization", "openai-project", "openai-beta", "x-client-request-id", "idempotency-key"],
+    request: ["application/json"],
+    bodyRequired: true,
+    bodySchema: "UpdateVectorStoreFileAttributesRequest",
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "408": ["application/json"], "413": ["application/json"], "415": ["application/json"], "429": ["application/json"], "500": ["application/json"], "501": ["application/json"], "503": ["application/json"], "507": ["application/json"] },
+    replySchema: "VectorStoreFile",
+    eventSchema: null,
+    lineSchema: null,
+  },
+  {
+    operationId: "getVectorStoreFileContent",
+    method: "get",
+    path: "/v1/vector_stores/:vector_store_id/files/:file_id/content",
+    summary: "Fetch the text that was read from a file of a vector store",
+    extension: false,
+    secured: true,
+    query: {},
+    headers: ["provider-organization", "provider-project", "openai-organization", "openai-project", "openai-beta", "x-client-request-id"],
+    request: [],
+    bodyRequired: false,
+    bodySchema: null,
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "501": ["application/json"], "503": ["application/json"] },
+    replySchema: "VectorStoreFileContent",
     eventSchema: null,
     lineSchema: null,
   },

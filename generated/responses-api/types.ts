@@ -574,7 +574,8 @@ export interface paths {
         /** Fetch a vector store */
         get: operations["getVectorStore"];
         put?: never;
-        post?: never;
+        /** Change a vector store */
+        post: operations["modifyVectorStore"];
         /** Delete a vector store */
         delete: operations["deleteVectorStore"];
         options?: never;
@@ -636,9 +637,40 @@ export interface paths {
         /** Fetch a file of a vector store */
         get: operations["getVectorStoreFile"];
         put?: never;
-        post?: never;
+        /** Change the attributes of a file of a vector store */
+        post: operations["updateVectorStoreFileAttributes"];
         /** Remove a file from a vector store */
         delete: operations["deleteVectorStoreFile"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/vector_stores/{vector_store_id}/files/{file_id}/content": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
+                "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
+                "Provider-Project"?: components["parameters"]["ProviderProject"];
+                /** @description The organization to act for, one of the key's. */
+                "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
+                /** @description The project to act for, one of the key's. */
+                "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
+                /** @description Names of trial features; accepted and ignored. */
+                "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
+                /** @description The client's own name for the request. It is logged and not sent back. */
+                "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** Fetch the text that was read from a file of a vector store */
+        get: operations["getVectorStoreFileContent"];
+        put?: never;
+        post?: never;
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -696,6 +728,66 @@ export interface paths {
         };
         /** Fetch a batch of files */
         get: operations["getVectorStoreFileBatch"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/vector_stores/{vector_store_id}/file_batches/{batch_id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
+                "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
+                "Provider-Project"?: components["parameters"]["ProviderProject"];
+                /** @description The organization to act for, one of the key's. */
+                "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
+                /** @description The project to act for, one of the key's. */
+                "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
+                /** @description Names of trial features; accepted and ignored. */
+                "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
+                /** @description The client's own name for the request. It is logged and not sent back. */
+                "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Cancel a batch of files */
+        post: operations["cancelVectorStoreFileBatch"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/vector_stores/{vector_store_id}/file_batches/{batch_id}/files": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
+                "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
+                "Provider-Project"?: components["parameters"]["ProviderProject"];
+                /** @description The organization to act for, one of the key's. */
+                "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
+                /** @description The project to act for, one of the key's. */
+                "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
+                /** @description Names of trial features; accepted and ignored. */
+                "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
+                /** @description The client's own name for the request. It is logged and not sent back. */
+                "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** List the files of a batch */
+        get: operations["listFilesInVectorStoreBatch"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1466,7 +1558,7 @@ export interface components {
             } | null;
             file_id: string;
             filename: string;
-            /** @description From 0 to 1. */
+            /** @description Relevance, as a search in the store tells it. */
             score: number;
             text: string;
             vector_store_id: string;
@@ -2316,25 +2408,24 @@ export interface components {
         InputItem: components["schemas"]["AdditionalToolsInput"] | components["schemas"]["AgentMessageInput"] | components["schemas"]["ApplyPatchCallInput"] | components["schemas"]["ApplyPatchCallOutputInput"] | components["schemas"]["CodeInterpreterCallInput"] | components["schemas"]["CompactionInput"] | components["schemas"]["CompactionTriggerInput"] | components["schemas"]["ComputerCallInput"] | components["schemas"]["ComputerCallOutputInput"] | components["schemas"]["ConfigurationUpdateInput"] | components["schemas"]["CustomToolCallInput"] | components["schemas"]["CustomToolCallOutputInput"] | components["schemas"]["FileSearchCallInput"] | components["schemas"]["FunctionCallInput"] | components["schemas"]["FunctionCallOutputInput"] | components["schemas"]["ImageGenerationCallInput"] | components["schemas"]["ItemReferenceInput"] | components["schemas"]["LocalShellCallInput"] | components["schemas"]["LocalShellCallOutputInput"] | components["schemas"]["McpApprovalRequestInput"] | components["schemas"]["McpApprovalResponseInput"] | components["schemas"]["McpCallInput"] | components["schemas"]["McpListToolsInput"] | components["schemas"]["MessageInput"] | components["schemas"]["MultiAgentCallInput"] | components["schemas"]["MultiAgentCallOutputInput"] | components["schemas"]["ProgramInput"] | components["schemas"]["ProgramOutputInput"] | components["schemas"]["ReasoningItemInput"] | components["schemas"]["ShellCallInput"] | components["schemas"]["ShellCallOutputInput"] | components["schemas"]["ToolSearchCallInput"] | components["schemas"]["ToolSearchOutputInput"] | components["schemas"]["WebSearchCallInput"] | components["schemas"]["TopLevelInputText"] | components["schemas"]["TopLevelInputImage"] | components["schemas"]["TopLevelInputAudio"] | components["schemas"]["TopLevelInputFile"] | components["schemas"]["ToolResult"];
         /** @description Who may call the tool: the model itself (direct), or a program that the model wrote (programmatic). */
         AllowedCallers: ("direct" | "programmatic")[];
-        /** @description A condition on one attribute of a file. */
+        /** @description A condition on one attribute of a file. `in` and `nin` compare with a list, the others with one value; `gt`, `gte`, `lt` and `lte` with a number or a string. Types are never converted: a number equals no string. A file without the attribute meets only `ne` and `nin`. */
         ComparisonFilter: {
             /** @description Name of the attribute. */
             key: string;
             /** @enum {string} */
             type: "eq" | "gt" | "gte" | "in" | "lt" | "lte" | "ne" | "nin";
-            /** @description The value to compare with; a list for `in` and `nin`. */
+            /** @description The value to compare with; a list for `in` and `nin`. That it suits the type is checked in code. */
             value: string | number | boolean | (string | number)[];
         };
-        /** @description Several conditions joined. */
+        /** @description Several conditions joined. Filters nest at most 10 deep and hold at most 100 conditions and 1,000 values (checked in code). `and` of nothing is met by all files, `or` of nothing by none. */
         CompoundFilter: {
-            /** @description Each element is a ComparisonFilter or a CompoundFilter; checked in code, because the official SDK leaves the type open. */
-            filters: unknown[];
+            filters: components["schemas"]["FileSearchFilter"][];
             /** @enum {string} */
             type: "and" | "or";
         };
         /** @description A condition for the searched files. */
         FileSearchFilter: components["schemas"]["ComparisonFilter"] | components["schemas"]["CompoundFilter"];
-        /** @description The weights of the two kinds of search. */
+        /** @description The weights of the two kinds of search. They are relative to each other, and at least one is above 0 (checked in code). */
         HybridSearch: {
             /** @description Weight of the search by meaning. */
             embedding_weight: number;
@@ -2345,6 +2436,7 @@ export interface components {
         FileSearchRankingInput: {
             hybrid_search?: components["schemas"]["HybridSearch"] | null;
             /**
+             * @description Both names mean the same ranker.
              * @default auto
              * @enum {string}
              */
@@ -2625,6 +2717,7 @@ export interface components {
             /** @default 20 */
             max_num_results?: number | null;
             ranking_options?: components["schemas"]["FileSearchRankingInput"] | null;
+            /** @description All of them are searched. */
             vector_store_ids: string[];
         };
         /** @description Search in vector stores, as echoed. */
@@ -4677,7 +4770,7 @@ export interface components {
             anchor: "last_active_at";
             days: number;
         };
-        /** @description Sizes of the pieces that a file is cut into. The overlap is at most half of the size (checked in code). */
+        /** @description Sizes, in tokens, of the pieces that a file is cut into. The overlap is at most half of the size (checked in code). */
         StaticChunking: {
             max_chunk_size_tokens: number;
             chunk_overlap_tokens: number;
@@ -4700,9 +4793,9 @@ export interface components {
         };
         /** @description How to cut a file into pieces. */
         ChunkingStrategyInput: components["schemas"]["ChunkingStrategyAuto"] | components["schemas"]["ChunkingStrategyStatic"];
-        /** @description How a file was cut into pieces. */
+        /** @description How a file was cut into pieces. `auto` is shown as the static strategy that it stands for. */
         ChunkingStrategy: components["schemas"]["ChunkingStrategyStatic"] | components["schemas"]["ChunkingStrategyOther"];
-        /** @description A searchable set of files. `expires_after` is present only if it was set. */
+        /** @description A searchable set of files. `expires_after` is present only if it was set. An expired store shows its files and can be deleted; it takes no files, cannot be changed and is not searched. */
         VectorStore: {
             /** @description Begins with vs_. */
             id: string;
@@ -4710,9 +4803,10 @@ export interface components {
             object: "vector_store";
             /** @description Unix time in seconds. */
             created_at: number;
+            /** @description Empty if it has none. */
             name: string;
             /** @description What the client wrote at creation. */
-            description?: string | null;
+            description: string | null;
             usage_bytes: number;
             file_counts: components["schemas"]["FileCounts"];
             /**
@@ -4721,9 +4815,9 @@ export interface components {
              */
             status: "completed" | "expired" | "in_progress";
             expires_after?: components["schemas"]["VectorStoreExpiresAfter"];
-            /** @description Unix time in seconds. */
+            /** @description Unix time in seconds; `days` after `last_active_at`, and null without `expires_after`. */
             expires_at: number | null;
-            /** @description Unix time in seconds. */
+            /** @description Unix time in seconds of the last change or search. */
             last_active_at: number | null;
             metadata: components["schemas"]["Metadata"] | null;
         };
@@ -4756,6 +4850,13 @@ export interface components {
             metadata?: components["schemas"]["Metadata"] | null;
             name?: string | null;
         };
+        /** @description What changes. A member that is left out stays as it is, and null takes its value away. */
+        UpdateVectorStoreRequest: {
+            expires_after?: components["schemas"]["VectorStoreExpiresAfter"] | null;
+            /** @description All pairs; they replace the earlier ones. */
+            metadata?: components["schemas"]["Metadata"] | null;
+            name?: string | null;
+        };
         /** @description A file inside a vector store. */
         VectorStoreFile: {
             /** @description The id of the file. */
@@ -4770,10 +4871,11 @@ export interface components {
             /** @enum {string} */
             status: "cancelled" | "completed" | "failed" | "in_progress";
             last_error: components["schemas"]["VectorStoreFileError"] | null;
+            /** @description `{}` if it has none. */
             attributes: components["schemas"]["FileAttributes"] | null;
             chunking_strategy: components["schemas"]["ChunkingStrategy"];
         };
-        /** @description Why a file could not be processed. */
+        /** @description Why a file could not be processed: it holds no readable text (unsupported_file), is broken or too large (invalid_file), or the server failed. */
         VectorStoreFileError: {
             /** @enum {string} */
             code: "invalid_file" | "server_error" | "unsupported_file";
@@ -4804,6 +4906,27 @@ export interface components {
             chunking_strategy?: components["schemas"]["ChunkingStrategyInput"] | null;
             file_id: string;
         };
+        /** @description New attributes of a file in a vector store. */
+        UpdateVectorStoreFileAttributesRequest: {
+            /** @description All pairs; they replace the earlier ones. Null takes them away. */
+            attributes: components["schemas"]["FileAttributes"] | null;
+        };
+        /** @description A piece of the text that was read from a file. */
+        VectorStoreFileText: {
+            /** @constant */
+            type: "text";
+            text: string;
+        };
+        /** @description The text that was read from a file, in its order and without what neighbouring pieces share; empty until the file is completed. */
+        VectorStoreFileContent: {
+            /** @constant */
+            object: "vector_store.file_content.page";
+            data: components["schemas"]["VectorStoreFileText"][];
+            /** @description False; the text is one page. */
+            has_more: boolean;
+            /** @description Null. */
+            next_page: string | null;
+        };
         /** @description Several files added together. */
         VectorStoreFileBatch: {
             /** @description Begins with vsfb_. */
@@ -4817,7 +4940,7 @@ export interface components {
             status: "cancelled" | "completed" | "failed" | "in_progress";
             file_counts: components["schemas"]["FileCounts"];
         };
-        /** @description Files to add together; exactly one of `file_ids` and `files` is needed (checked in code). */
+        /** @description Files to add together; exactly one of `file_ids` and `files` is needed (checked in code). With `files` each file has its own attributes and strategy, and those of the batch are ignored. */
         CreateVectorStoreFileBatchRequest: {
             /** @description For all of `file_ids`. */
             attributes?: components["schemas"]["FileAttributes"] | null;
@@ -4829,6 +4952,7 @@ export interface components {
         /** @description How results are ranked and filtered. */
         VectorStoreSearchRanking: {
             /**
+             * @description `none` orders by the score alone; both other names mean the same ranker.
              * @default auto
              * @enum {string}
              */
@@ -4848,7 +4972,7 @@ export interface components {
             query: string | string[];
             ranking_options?: components["schemas"]["VectorStoreSearchRanking"] | null;
             /**
-             * @description Whether the server may reword the question.
+             * @description Whether the server may reword the question. It never does.
              * @default false
              */
             rewrite_query?: boolean | null;
@@ -4863,8 +4987,9 @@ export interface components {
         VectorStoreSearchResult: {
             file_id: string;
             filename: string;
-            /** @description Relevance; 1 is best. */
+            /** @description Relevance; 1 is best. By meaning it is the cosine, at least 0; by words s/(s+4) of the BM25 value s; by both the mean, with the weights of the search. `score_threshold` looks at it. The order of the results comes from both ranks, and may differ. */
             score: number;
+            /** @description `{}` if it has none. */
             attributes: components["schemas"]["FileAttributes"] | null;
             content: components["schemas"]["VectorStoreSearchContent"][];
         };
@@ -4872,10 +4997,12 @@ export interface components {
         VectorStoreSearchResults: {
             /** @constant */
             object: "vector_store.search_results.page";
-            /** @description The questions that were used for the search. */
+            /** @description The questions as they were asked. */
             search_query: string[];
             data: components["schemas"]["VectorStoreSearchResult"][];
+            /** @description False; the results are one page. */
             has_more: boolean;
+            /** @description Null. */
             next_page: string | null;
         };
         /** @description A model that requests can name. */
@@ -4919,6 +5046,62 @@ export interface components {
         };
         /** @description The request has an X-Client-Request-Id of more than 512 characters or other than ASCII, or is no HTTP. Codes: invalid_value, malformed_request. */
         BadRequest: {
+            headers: {
+                "x-request-id": components["headers"]["RequestId"];
+                "openai-processing-ms": components["headers"]["ProcessingMs"];
+                "openai-version": components["headers"]["Version"];
+                "openai-organization": components["headers"]["Organization"];
+                "openai-project": components["headers"]["Project"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorBody"];
+            };
+        };
+        /** @description The vector store does not exist. Codes: invalid_request_error. */
+        NoVectorStore: {
+            headers: {
+                "x-request-id": components["headers"]["RequestId"];
+                "openai-processing-ms": components["headers"]["ProcessingMs"];
+                "openai-version": components["headers"]["Version"];
+                "openai-organization": components["headers"]["Organization"];
+                "openai-project": components["headers"]["Project"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorBody"];
+            };
+        };
+        /** @description The vector store does not exist, or has no such file. Codes: invalid_request_error. */
+        NoVectorStoreFile: {
+            headers: {
+                "x-request-id": components["headers"]["RequestId"];
+                "openai-processing-ms": components["headers"]["ProcessingMs"];
+                "openai-version": components["headers"]["Version"];
+                "openai-organization": components["headers"]["Organization"];
+                "openai-project": components["headers"]["Project"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorBody"];
+            };
+        };
+        /** @description The vector store or a file does not exist. Codes: invalid_request_error. */
+        NoVectorStoreOrFile: {
+            headers: {
+                "x-request-id": components["headers"]["RequestId"];
+                "openai-processing-ms": components["headers"]["ProcessingMs"];
+                "openai-version": components["headers"]["Version"];
+                "openai-organization": components["headers"]["Organization"];
+                "openai-project": components["headers"]["Project"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorBody"];
+            };
+        };
+        /** @description The vector store or the batch does not exist. Codes: invalid_request_error. */
+        NoVectorStoreBatch: {
             headers: {
                 "x-request-id": components["headers"]["RequestId"];
                 "openai-processing-ms": components["headers"]["ProcessingMs"];
@@ -5588,11 +5771,15 @@ export type VectorStore = components['schemas']['VectorStore'];
 export type VectorStoreList = components['schemas']['VectorStoreList'];
 export type DeletedVectorStore = components['schemas']['DeletedVectorStore'];
 export type CreateVectorStoreRequest = components['schemas']['CreateVectorStoreRequest'];
+export type UpdateVectorStoreRequest = components['schemas']['UpdateVectorStoreRequest'];
 export type VectorStoreFile = components['schemas']['VectorStoreFile'];
 export type VectorStoreFileError = components['schemas']['VectorStoreFileError'];
 export type VectorStoreFileList = components['schemas']['VectorStoreFileList'];
 export type DeletedVectorStoreFile = components['schemas']['DeletedVectorStoreFile'];
 export type CreateVectorStoreFileRequest = components['schemas']['CreateVectorStoreFileRequest'];
+export type UpdateVectorStoreFileAttributesRequest = components['schemas']['UpdateVectorStoreFileAttributesRequest'];
+export type VectorStoreFileText = components['schemas']['VectorStoreFileText'];
+export type VectorStoreFileContent = components['schemas']['VectorStoreFileContent'];
 export type VectorStoreFileBatch = components['schemas']['VectorStoreFileBatch'];
 export type CreateVectorStoreFileBatchRequest = components['schemas']['CreateVectorStoreFileBatchRequest'];
 export type VectorStoreSearchRanking = components['schemas']['VectorStoreSearchRanking'];
@@ -5604,6 +5791,10 @@ export type Model = components['schemas']['Model'];
 export type ModelList = components['schemas']['ModelList'];
 export type ResponseUnauthorized = components['responses']['Unauthorized'];
 export type ResponseBadRequest = components['responses']['BadRequest'];
+export type ResponseNoVectorStore = components['responses']['NoVectorStore'];
+export type ResponseNoVectorStoreFile = components['responses']['NoVectorStoreFile'];
+export type ResponseNoVectorStoreOrFile = components['responses']['NoVectorStoreOrFile'];
+export type ResponseNoVectorStoreBatch = components['responses']['NoVectorStoreBatch'];
 export type ResponseTimedOut = components['responses']['TimedOut'];
 export type ResponseUnsupportedMediaType = components['responses']['UnsupportedMediaType'];
 export type ResponseModelServerFailed = components['responses']['ModelServerFailed'];
@@ -7529,7 +7720,7 @@ export interface operations {
                     "application/json": components["schemas"]["VectorStore"];
                 };
             };
-            /** @description Codes: invalid_json, unknown_parameter, missing_required_parameter, invalid_type, invalid_value, array_above_max_length, object_above_max_properties, integer_below_min_value, integer_above_max_value. */
+            /** @description Codes: invalid_json, unknown_parameter, missing_required_parameter, invalid_type, invalid_value, array_above_max_length, object_above_max_properties, string_above_max_length, integer_below_min_value, integer_above_max_value. */
             400: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -7609,8 +7800,60 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description The vector store does not exist. Codes: invalid_request_error. */
-            404: {
+            404: components["responses"]["NoVectorStore"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["ServerError"];
+            501: components["responses"]["NotImplemented"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    modifyVectorStore: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
+                "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
+                "Provider-Project"?: components["parameters"]["ProviderProject"];
+                /** @description The organization to act for, one of the key's. */
+                "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
+                /** @description The project to act for, one of the key's. */
+                "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
+                /** @description Names of trial features; accepted and ignored. */
+                "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
+                /** @description The client's own name for the request. It is logged and not sent back. */
+                "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
+                /** @description Accepted and ignored, as by the reference. A repeated create makes a new response. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description Begins with vs_. */
+                vector_store_id: components["parameters"]["VectorStoreId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateVectorStoreRequest"];
+            };
+        };
+        responses: {
+            /** @description The changed vector store. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["VectorStore"];
+                };
+            };
+            /** @description Codes: invalid_json, unknown_parameter, missing_required_parameter, invalid_type, invalid_value, integer_below_min_value, integer_above_max_value, object_above_max_properties, string_above_max_length, invalid_request_error (an expired store). */
+            400: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
                     "openai-processing-ms": components["headers"]["ProcessingMs"];
@@ -7623,10 +7866,16 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NoVectorStore"];
+            408: components["responses"]["TimedOut"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["ServerError"];
             501: components["responses"]["NotImplemented"];
             503: components["responses"]["Overloaded"];
+            507: components["responses"]["StorageFull"];
         };
     };
     deleteVectorStore: {
@@ -7670,20 +7919,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description The vector store does not exist. Codes: invalid_request_error. */
-            404: {
-                headers: {
-                    "x-request-id": components["headers"]["RequestId"];
-                    "openai-processing-ms": components["headers"]["ProcessingMs"];
-                    "openai-version": components["headers"]["Version"];
-                    "openai-organization": components["headers"]["Organization"];
-                    "openai-project": components["headers"]["Project"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
+            404: components["responses"]["NoVectorStore"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["ServerError"];
             501: components["responses"]["NotImplemented"];
@@ -7756,20 +7992,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description The vector store does not exist. Codes: invalid_request_error. */
-            404: {
-                headers: {
-                    "x-request-id": components["headers"]["RequestId"];
-                    "openai-processing-ms": components["headers"]["ProcessingMs"];
-                    "openai-version": components["headers"]["Version"];
-                    "openai-organization": components["headers"]["Organization"];
-                    "openai-project": components["headers"]["Project"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
+            404: components["responses"]["NoVectorStore"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["ServerError"];
             501: components["responses"]["NotImplemented"];
@@ -7821,7 +8044,7 @@ export interface operations {
                     "application/json": components["schemas"]["VectorStoreFile"];
                 };
             };
-            /** @description Codes: invalid_json, unknown_parameter, missing_required_parameter, invalid_type, invalid_value, unsupported_file, integer_below_min_value, integer_above_max_value, object_above_max_properties, string_above_max_length. */
+            /** @description Codes: invalid_json, unknown_parameter, missing_required_parameter, invalid_type, invalid_value, integer_below_min_value, integer_above_max_value, object_above_max_properties, string_above_max_length, invalid_request_error (an expired store). */
             400: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -7836,20 +8059,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description The vector store or the file does not exist. Codes: invalid_request_error. */
-            404: {
-                headers: {
-                    "x-request-id": components["headers"]["RequestId"];
-                    "openai-processing-ms": components["headers"]["ProcessingMs"];
-                    "openai-version": components["headers"]["Version"];
-                    "openai-organization": components["headers"]["Organization"];
-                    "openai-project": components["headers"]["Project"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
+            404: components["responses"]["NoVectorStoreOrFile"];
             408: components["responses"]["TimedOut"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -7903,8 +8113,62 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description The vector store does not exist, or has no such file. Codes: invalid_request_error. */
-            404: {
+            404: components["responses"]["NoVectorStoreFile"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["ServerError"];
+            501: components["responses"]["NotImplemented"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    updateVectorStoreFileAttributes: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
+                "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
+                "Provider-Project"?: components["parameters"]["ProviderProject"];
+                /** @description The organization to act for, one of the key's. */
+                "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
+                /** @description The project to act for, one of the key's. */
+                "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
+                /** @description Names of trial features; accepted and ignored. */
+                "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
+                /** @description The client's own name for the request. It is logged and not sent back. */
+                "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
+                /** @description Accepted and ignored, as by the reference. A repeated create makes a new response. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description Begins with vs_. */
+                vector_store_id: components["parameters"]["VectorStoreId"];
+                /** @description Begins with file-. */
+                file_id: components["parameters"]["FileId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateVectorStoreFileAttributesRequest"];
+            };
+        };
+        responses: {
+            /** @description The file with its new attributes. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["VectorStoreFile"];
+                };
+            };
+            /** @description Codes: invalid_json, unknown_parameter, missing_required_parameter, invalid_type, invalid_value, object_above_max_properties, string_above_max_length, invalid_request_error (an expired store). */
+            400: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
                     "openai-processing-ms": components["headers"]["ProcessingMs"];
@@ -7917,10 +8181,16 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NoVectorStoreFile"];
+            408: components["responses"]["TimedOut"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["ServerError"];
             501: components["responses"]["NotImplemented"];
             503: components["responses"]["Overloaded"];
+            507: components["responses"]["StorageFull"];
         };
     };
     deleteVectorStoreFile: {
@@ -7966,8 +8236,43 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description The vector store does not exist, or has no such file. Codes: invalid_request_error. */
-            404: {
+            404: components["responses"]["NoVectorStoreFile"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["ServerError"];
+            501: components["responses"]["NotImplemented"];
+            503: components["responses"]["Overloaded"];
+            507: components["responses"]["StorageFull"];
+        };
+    };
+    getVectorStoreFileContent: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
+                "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
+                "Provider-Project"?: components["parameters"]["ProviderProject"];
+                /** @description The organization to act for, one of the key's. */
+                "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
+                /** @description The project to act for, one of the key's. */
+                "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
+                /** @description Names of trial features; accepted and ignored. */
+                "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
+                /** @description The client's own name for the request. It is logged and not sent back. */
+                "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
+            };
+            path: {
+                /** @description Begins with vs_. */
+                vector_store_id: components["parameters"]["VectorStoreId"];
+                /** @description Begins with file-. */
+                file_id: components["parameters"]["FileId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The text. */
+            200: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
                     "openai-processing-ms": components["headers"]["ProcessingMs"];
@@ -7977,14 +8282,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorBody"];
+                    "application/json": components["schemas"]["VectorStoreFileContent"];
                 };
             };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NoVectorStoreFile"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["ServerError"];
             501: components["responses"]["NotImplemented"];
             503: components["responses"]["Overloaded"];
-            507: components["responses"]["StorageFull"];
         };
     };
     createVectorStoreFileBatch: {
@@ -8032,7 +8339,7 @@ export interface operations {
                     "application/json": components["schemas"]["VectorStoreFileBatch"];
                 };
             };
-            /** @description Codes: invalid_json, unknown_parameter, missing_required_parameter, invalid_type, invalid_value, mutually_exclusive_parameters, array_above_max_length, array_below_min_length, integer_below_min_value, integer_above_max_value. */
+            /** @description Codes: invalid_json, unknown_parameter, missing_required_parameter, invalid_type, invalid_value, mutually_exclusive_parameters, array_above_max_length, array_below_min_length, integer_below_min_value, integer_above_max_value, object_above_max_properties, string_above_max_length, invalid_request_error (an expired store). */
             400: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -8047,20 +8354,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description The vector store or a file does not exist. Codes: invalid_request_error. */
-            404: {
-                headers: {
-                    "x-request-id": components["headers"]["RequestId"];
-                    "openai-processing-ms": components["headers"]["ProcessingMs"];
-                    "openai-version": components["headers"]["Version"];
-                    "openai-organization": components["headers"]["Organization"];
-                    "openai-project": components["headers"]["Project"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
+            404: components["responses"]["NoVectorStoreOrFile"];
             408: components["responses"]["TimedOut"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -8114,8 +8408,120 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description The vector store or the batch does not exist. Codes: invalid_request_error. */
-            404: {
+            404: components["responses"]["NoVectorStoreBatch"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["ServerError"];
+            501: components["responses"]["NotImplemented"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    cancelVectorStoreFileBatch: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
+                "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
+                "Provider-Project"?: components["parameters"]["ProviderProject"];
+                /** @description The organization to act for, one of the key's. */
+                "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
+                /** @description The project to act for, one of the key's. */
+                "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
+                /** @description Names of trial features; accepted and ignored. */
+                "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
+                /** @description The client's own name for the request. It is logged and not sent back. */
+                "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
+                /** @description Accepted and ignored, as by the reference. A repeated create makes a new response. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description Begins with vs_. */
+                vector_store_id: components["parameters"]["VectorStoreId"];
+                /** @description Begins with vsfb_. */
+                batch_id: components["parameters"]["BatchId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The batch. Files that are being taken in are cancelled too; completed ones stay. A batch that is over is returned as it is. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["VectorStoreFileBatch"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NoVectorStoreBatch"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["ServerError"];
+            501: components["responses"]["NotImplemented"];
+            503: components["responses"]["Overloaded"];
+            507: components["responses"]["StorageFull"];
+        };
+    };
+    listFilesInVectorStoreBatch: {
+        parameters: {
+            query?: {
+                /** @description Most elements on a page. */
+                limit?: components["parameters"]["Limit"];
+                /** @description Newest first by default. */
+                order?: components["parameters"]["Order"];
+                /** @description The page starts after the element with this id. */
+                after?: components["parameters"]["After"];
+                /** @description The page ends before the element with this id. */
+                before?: components["parameters"]["Before"];
+                /** @description Only files in this state. */
+                filter?: components["parameters"]["FileStatus"];
+            };
+            header?: {
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
+                "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
+                "Provider-Project"?: components["parameters"]["ProviderProject"];
+                /** @description The organization to act for, one of the key's. */
+                "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
+                /** @description The project to act for, one of the key's. */
+                "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
+                /** @description Names of trial features; accepted and ignored. */
+                "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
+                /** @description The client's own name for the request. It is logged and not sent back. */
+                "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
+            };
+            path: {
+                /** @description Begins with vs_. */
+                vector_store_id: components["parameters"]["VectorStoreId"];
+                /** @description Begins with vsfb_. */
+                batch_id: components["parameters"]["BatchId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of files. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["VectorStoreFileList"];
+                };
+            };
+            /** @description Codes: invalid_type, invalid_value, integer_below_min_value, integer_above_max_value. */
+            400: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
                     "openai-processing-ms": components["headers"]["ProcessingMs"];
@@ -8128,6 +8534,8 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NoVectorStoreBatch"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["ServerError"];
             501: components["responses"]["NotImplemented"];
@@ -8179,7 +8587,7 @@ export interface operations {
                     "application/json": components["schemas"]["VectorStoreSearchResults"];
                 };
             };
-            /** @description Codes: invalid_json, unknown_parameter, missing_required_parameter, invalid_type, invalid_value, integer_below_min_value, integer_above_max_value, decimal_below_min_value, decimal_above_max_value. */
+            /** @description Codes: invalid_json, unknown_parameter, missing_required_parameter, invalid_type, invalid_value, array_above_max_length, array_below_min_length, string_below_min_length, integer_below_min_value, integer_above_max_value, decimal_below_min_value, decimal_above_max_value, invalid_request_error (an expired store). */
             400: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -8194,20 +8602,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description The vector store does not exist. Codes: invalid_request_error. */
-            404: {
-                headers: {
-                    "x-request-id": components["headers"]["RequestId"];
-                    "openai-processing-ms": components["headers"]["ProcessingMs"];
-                    "openai-version": components["headers"]["Version"];
-                    "openai-organization": components["headers"]["Organization"];
-                    "openai-project": components["headers"]["Project"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
+            404: components["responses"]["NoVectorStore"];
             408: components["responses"]["TimedOut"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];

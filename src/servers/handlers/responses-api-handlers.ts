@@ -33,6 +33,7 @@ import type { ResponseServices } from "../../responses-api/services.ts";
  * does not compile.
  */
 export const NOT_YET = [
+  "cancelVectorStoreFileBatch",
   "createVectorStore",
   "createVectorStoreFile",
   "createVectorStoreFileBatch",
@@ -41,9 +42,13 @@ export const NOT_YET = [
   "getVectorStore",
   "getVectorStoreFile",
   "getVectorStoreFileBatch",
+  "getVectorStoreFileContent",
+  "listFilesInVectorStoreBatch",
   "listVectorStoreFiles",
   "listVectorStores",
+  "modifyVectorStore",
   "searchVectorStore",
+  "updateVectorStoreFileAttributes",
 ] as const satisfies readonly OperationId[];
 
 export function notImplementedOperations(): readonly OperationId[] {
