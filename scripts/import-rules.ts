@@ -42,7 +42,15 @@ export const IMPORT_RULES: readonly ImportRule[] = [
   ]),
   folder("store-implements-ports", "store/ sees only its ports.", "store", [
     "src/runs/ports[.]ts$",
-    "src/responses-api/ports[.]ts$",
+    "src/responses-api/(ports|vector-stores)[.]ts$",
+    "src/vector-stores/ports[.]ts$",
+    GENERATED_A,
+  ]),
+  folder("vector-stores-see-ports", "vector-stores/ takes files in and searches them, by ports.", "vector-stores", [
+    "src/media/",
+    "src/tokenizers/",
+    "src/runs/ports[.]ts$",
+    "src/responses-api/(ports|vector-stores)[.]ts$",
     GENERATED_A,
   ]),
   folder("responses-api-through-front-doors", "Use runs/ by its face, and nothing that does I/O.", "responses-api", [
@@ -75,7 +83,7 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     "src/programs/",
     "src/tokenizers/",
     "src/runs/ports[.]ts$",
-    "src/responses-api/hosted-tool[.]ts$",
+    "src/responses-api/(hosted-tool|vector-stores)[.]ts$",
     GENERATED_A,
   ]),
   folder("egress-is-a-leaf", "egress/ guards calls and knows not what for.", "egress", []),

@@ -17,8 +17,8 @@ export const LIBRARY_RULES: readonly ImportRule[] = [
   never("database-in-store", "SQL lives in store/.", product("src/(?!store/)"), /^(npm:kysely|node:sqlite)$/),
   never(
     "upstream-http-in-engines",
-    "undici lives in model-engines/, speech/, formatting/, tools/ and egress/; what a client makes the server call goes through egress/.",
-    product("src/(?!model-engines/|speech/|formatting/|tools/|egress/)"),
+    "undici lives in model-engines/, speech/, formatting/, tools/, vector-stores/ and egress/; what a client makes the server call goes through egress/.",
+    product("src/(?!model-engines/|speech/|formatting/|tools/|vector-stores/|egress/)"),
     /^npm:undici$/,
   ),
   never(

@@ -1,0 +1,143 @@
+import type {
+  FileAttributes,
+  FileSearchFilter,
+  StaticChunking,
+  VectorStoreFileError,
+} from "../../generated/responses-api/types.ts";
+import type { Owner } from "../runs/ports.ts";
+
+/** A file that this worker has claimed and takes in. */
+export interface IngestTask {
+  /** Names the file in its store, and this attempt to take it in. */
+  readonly key: string;
+  readonly owner: Owner;
+  readonly storeId: string;
+  readonly fileId: string;
+  readonly chunking: StaticChunking;
+}
+
+/** A piece of a file, ready to be stored. */
+export interface IndexedChunk {
+  /** Its place among the chunks of its file, from 0. */
+  readonly ordinal: number;
+  readonly text: string;
+  /** The range in the text of the file, in UTF-16 units; the end is exclusive. Chunks overlap. */
+  readonly start: number;
+  readonly end: number;
+  /** The headings above it, outermost first. */
+  readonly headings: readonly string[];
+  /** Its words as `wordsOf` finds them, in their order, joined by blanks. */
+  readonly words: string;
+  /** Of unit length; null if the server searches by words only. */
+  readonly vector: Float32Array | null;
+}
+
+/** The model that made vectors. */
+export interface VectorModel {
+  readonly name: string;
+  readonly dimensions: number;
+}
+
+export type IngestEnd =
+  | { readonly type: "completed" }
+  | { readonly type: "failed"; readonly error: VectorStoreFileError };
+
+/**
+ * Files that wait to be taken in, and those that are. A worker that dies loses its claims, and the files are taken in
+ * from their beginning by another. What is stored of a file is found only once it has completed.
+ */
+export interface IngestQueue {
+  /** The oldest file that waits; null if none does. What an earlier attempt stored of it is removed. */
+  claim(): Promise<IngestTask | null>;
+  /** Stores chunks of a file. Returns false if the claim is lost: the file was removed, cancelled or added again. */
+  addChunks(task: IngestTask, chunks: readonly IndexedChunk[], model: VectorModel | null): Promise<boolean>;
+  /** Returns false if the claim is lost. */
+  finish(task: IngestTask, end: IngestEnd): Promise<boolean>;
+  /** Gives the file back, so that it waits again, as when the server stops. */
+  release(task: IngestTask): Promise<void>;
+  /** How many files wait or are being taken in. */
+  count(): Promise<number>;
+}
+
+/** Chunks whose vectors come from another model than the one in use. */
+export interface StaleChunks {
+  readonly storeId: string;
+  readonly chunks: readonly { readonly key: number; readonly text: string }[];
+}
+
+/** Replaces the vectors of stores after a change of the model. The old vectors are searched until all are replaced. */
+export interface VectorRenewal {
+  /** Some chunks of one store that lack a vector of this model, at most `count`; null if none does. */
+  findStale(model: VectorModel, count: number): Promise<StaleChunks | null>;
+  addVectors(
+    model: VectorModel,
+    vectors: readonly { readonly key: number; readonly vector: Float32Array }[],
+  ): Promise<void>;
+  /** Searches of this store use the model's vectors from now on. Those of other models are removed. */
+  switchTo(storeId: string, model: VectorModel): Promise<void>;
+}
+
+/** Where to search. */
+export interface SearchScope {
+  readonly owner: Owner;
+  readonly storeIds: readonly string[];
+  /** Decides about files before anything is ranked. */
+  readonly filter: FileSearchFilter | null;
+}
+
+/** One form of a question, as words and as vectors of the models that the stores use. */
+export interface ChunkQuestion {
+  /** As `wordsOf` finds them, each once. */
+  readonly words: readonly string[];
+  readonly vectors: readonly { readonly model: VectorModel; readonly vector: Float32Array }[];
+}
+
+/** A chunk that fits a question. */
+export interface FoundChunk {
+  /** Unique among all chunks. */
+  readonly key: number;
+  readonly storeId: string;
+  readonly fileId: string;
+  readonly filename: string;
+  readonly attributes: FileAttributes | null;
+  readonly ordinal: number;
+  readonly text: string;
+  readonly start: number;
+  readonly end: number;
+  readonly headings: readonly string[];
+}
+
+/** The keys of the chunks that fit one form of a question, best first. */
+export interface ChunkHits {
+  /** With their BM25 scores, at least 0. The statistics are those of the searched stores alone. */
+  readonly byWords: readonly { readonly key: number; readonly score: number }[];
+  /** With their cosines, from -1 to 1. */
+  readonly byMeaning: readonly { readonly key: number; readonly score: number }[];
+}
+
+export type ChunksFound =
+  | {
+      readonly type: "found";
+      /** In the order of the questions. */
+      readonly hits: readonly ChunkHits[];
+      /** Every chunk that a hit names. */
+      readonly chunks: readonly FoundChunk[];
+    }
+  | { readonly type: "unknown_store" | "expired_store"; readonly storeId: string };
+
+/** Finds chunks by words and by meaning. Does its work in a thread that writes nothing. */
+export interface ChunkFinder {
+  /** The models of the vectors in these stores. Unknown stores count as having none. */
+  modelsOf(scope: Pick<SearchScope, "owner" | "storeIds">): Promise<readonly VectorModel[]>;
+  /**
+   * At most `perKindMax` chunks of each kind for each question. Rejects with the signal's reason if that aborts.
+   */
+  find(
+    scope: SearchScope,
+    questions: readonly ChunkQuestion[],
+    perKindMax: number,
+    signal: AbortSignal,
+  ): Promise<ChunksFound>;
+  /** Counts as a use of the stores, which puts off their expiry. */
+  touch(scope: Pick<SearchScope, "owner" | "storeIds">): Promise<void>;
+}
