@@ -3,7 +3,9 @@ import { dirname, join } from "node:path";
 import { Kysely } from "kysely";
 import { randomHex } from "../base/ids.ts";
 import type { ConversationStore, FileStore, ResponseStore, StorageQuota, ToolLedger } from "../responses-api/ports.ts";
+import type { VectorStores } from "../responses-api/vector-stores.ts";
 import type { EventLog, RunLedger } from "../runs/ports.ts";
+import type { IngestQueue, VectorRenewal } from "../vector-stores/ports.ts";
 import { StoredConversations } from "./conversations/conversation-store.ts";
 import type { Database } from "./database/schema.ts";
 import { FileFolder } from "./files/file-folder.ts";
@@ -22,6 +24,9 @@ import { StoredToolLedger } from "./tool-ledger.ts";
 import type { Erasure } from "./upkeep/erasure.ts";
 import type { Expiry } from "./upkeep/expiry.ts";
 import { StoredQuota } from "./upkeep/storage-quota.ts";
+import { StoredIngestQueue } from "./vector-stores/ingest-queue.ts";
+import { StoredVectorRenewal } from "./vector-stores/vector-renewal.ts";
+import { StoredVectorStores } from "./vector-stores/vector-store-store.ts";
 
 /**
  * The shortest time between two commits of appended events, in milliseconds. Live readers wait up to this long, and all
@@ -49,6 +54,10 @@ export interface StoreOptions {
   readonly contextBytesMax?: number;
   /** How many bytes may be stored for one owner. Absent or 0: no limit. */
   readonly ownerBytesMax?: number;
+  /** How many bytes the vector stores of one owner may hold. Absent or 0: no limit. */
+  readonly vectorStoreBytesMax?: number;
+  /** Called when files were added to a vector store, which are to be taken in. */
+  readonly onFilesWaiting?: () => void;
   readonly onCommit?: (commit: CommitReport) => void;
   /** Called if the store thread ended and cannot be started again. The default ends the process with the error. */
   readonly onLost?: (error: Error) => void;
@@ -65,6 +74,9 @@ export interface Store {
   readonly erasure: Erasure;
   readonly quota: StorageQuota;
   readonly tools: ToolLedger;
+  readonly vectorStores: VectorStores;
+  readonly ingestQueue: IngestQueue;
+  readonly vectorRenewal: VectorRenewal;
   /** Whether the database answers and no damage was found. */
   isReady(): Promise<boolean>;
   /** Whether there is room to store something. */
@@ -89,7 +101,8 @@ export async function assembleStore(calls: DatabaseCalls, options: StoreOptions)
     commitSizeMax: COMMIT_CHARACTERS_MAX,
     onCommit: options.onCommit,
   });
-  const { contextBytesMax = CONTEXT_BYTES_MAX, ownerBytesMax = 0 } = options;
+  const { contextBytesMax = CONTEXT_BYTES_MAX, ownerBytesMax = 0, vectorStoreBytesMax = 0 } = options;
+  const onWaiting = options.onFilesWaiting ?? (() => {});
   const quota = new StoredQuota(db, ownerBytesMax);
   const keys = new StoredKeys(db);
   const folder = new FileFolder(filesFolder(options));
@@ -108,6 +121,9 @@ export async function assembleStore(calls: DatabaseCalls, options: StoreOptions)
     erasure: calls,
     quota,
     tools: new StoredToolLedger(db, calls),
+    vectorStores: new StoredVectorStores(db, calls, { ownerBytesMax: vectorStoreBytesMax, onWaiting }),
+    ingestQueue: new StoredIngestQueue(db, calls, vectorStoreBytesMax),
+    vectorRenewal: new StoredVectorRenewal(db, calls),
     isReady: () => calls.isSound().catch(() => false),
     hasRoom: () => succeeds(folder.probe()),
     close: async () => {

@@ -8,8 +8,10 @@ import type { Owner } from "../runs/ports.ts";
 
 /** A file that this worker has claimed and takes in. */
 export interface IngestTask {
-  /** Names the file in its store, and this attempt to take it in. */
-  readonly key: string;
+  /** Names the file in its store. */
+  readonly number: number;
+  /** The worker that claimed it. */
+  readonly worker: number;
   readonly owner: Owner;
   readonly storeId: string;
   readonly fileId: string;
@@ -38,6 +40,9 @@ export interface VectorModel {
   readonly dimensions: number;
 }
 
+/** `full`: the owner's vector stores would become too large. `lost`: the file was removed, cancelled or added again. */
+export type ChunksAdded = "added" | "full" | "lost";
+
 export type IngestEnd =
   | { readonly type: "completed" }
   | { readonly type: "failed"; readonly error: VectorStoreFileError };
@@ -47,10 +52,13 @@ export type IngestEnd =
  * from their beginning by another. What is stored of a file is found only once it has completed.
  */
 export interface IngestQueue {
-  /** The oldest file that waits; null if none does. What an earlier attempt stored of it is removed. */
+  /**
+   * The oldest file that waits; null if none does. What an earlier attempt stored of it is removed. A file whose
+   * attempts all ended with their process fails.
+   */
   claim(): Promise<IngestTask | null>;
-  /** Stores chunks of a file. Returns false if the claim is lost: the file was removed, cancelled or added again. */
-  addChunks(task: IngestTask, chunks: readonly IndexedChunk[], model: VectorModel | null): Promise<boolean>;
+  /** Stores some chunks of a file, all or none. `model` made their vectors; null if they have none. */
+  addChunks(task: IngestTask, chunks: readonly IndexedChunk[], model: VectorModel | null): Promise<ChunksAdded>;
   /** Returns false if the claim is lost. */
   finish(task: IngestTask, end: IngestEnd): Promise<boolean>;
   /** Gives the file back, so that it waits again, as when the server stops. */

@@ -144,10 +144,10 @@ class NodeSqlite implements SqliteDatabase {
 }
 
 function bindable(parameters: readonly unknown[]): readonly SQLInputValue[] {
-  assert(parameters.every(isBindable), "every query parameter is text, a number or null");
+  assert(parameters.every(isBindable), "every query parameter is text, a number, bytes or null");
   return parameters;
 }
 
 function isBindable(value: unknown): value is SQLInputValue {
-  return typeof value === "string" || typeof value === "number" || value === null;
+  return typeof value === "string" || typeof value === "number" || value === null || value instanceof Uint8Array;
 }

@@ -3,7 +3,7 @@ import type { Chunk } from "../runs/run-tail.ts";
 import type { ErasureCursor, ErasureStep } from "../upkeep/erasure.ts";
 import type { ExpiryCursor, ExpiryStep } from "../upkeep/expiry.ts";
 
-/** One SQL statement. Each parameter is text, a number or null. */
+/** One SQL statement. Each parameter is text, a number, bytes or null. */
 export interface Statement {
   readonly sql: string;
   readonly parameters: readonly unknown[];
@@ -42,6 +42,11 @@ export interface DatabaseCalls {
   /** Returns false if damage was found in the database; rejects if it does not answer. */
   isSound(): Promise<boolean>;
   query(statement: Statement): Promise<StatementResult>;
+  /**
+   * Runs statements in one transaction and resolves to how many rows each changed. If the first changes none, nothing
+   * is changed: it is the condition of the others, and the result is null.
+   */
+  transact(statements: readonly Statement[]): Promise<readonly bigint[] | null>;
   /** Stores all jobs in their order, or none. A commit begins when those that were asked for before it have ended. */
   commit(jobs: readonly WriteJob[]): Promise<readonly WriteOutcome[]>;
   /** The events of a live run that are in no chunk yet, whichever worker makes it; null if there are none. */

@@ -83,6 +83,16 @@ export class DatabaseOwner implements DatabaseCalls {
     return { rows, numAffectedRows, insertId };
   }
 
+  async transact([condition, ...others]: readonly Statement[]): Promise<readonly bigint[] | null> {
+    if (condition === undefined) return [];
+    return await this.#db.transaction().execute(async (transaction) => {
+      const changed = [await runStatement(transaction, condition)];
+      if (changed[0] === 0n) return null;
+      for (const statement of others) changed.push(await runStatement(transaction, statement));
+      return changed;
+    });
+  }
+
   commit(jobs: readonly WriteJob[]): Promise<readonly WriteOutcome[]> {
     const commit = this.#committed.then(() => this.#writer.commit(jobs));
     this.#committed = commit.catch(() => {});
@@ -130,4 +140,10 @@ export class DatabaseOwner implements DatabaseCalls {
       await this.#db.destroy();
     }
   }
+}
+
+/** Resolves to the number of changed rows. */
+async function runStatement(db: Kysely<Database>, { sql, parameters }: Statement): Promise<bigint> {
+  const { numAffectedRows } = await db.executeQuery(CompiledQuery.raw(sql, [...parameters]));
+  return numAffectedRows ?? 0n;
 }

@@ -52,6 +52,10 @@ export class StoreClient implements DatabaseCalls {
     return this.#thread.ask(this.#own.place, "query", statement);
   }
 
+  transact(statements: readonly Statement[]): Promise<readonly bigint[] | null> {
+    return this.#thread.ask(this.#own.place, "transact", statements);
+  }
+
   commit(jobs: readonly WriteJob[]): Promise<readonly WriteOutcome[]> {
     return this.#thread.commit(this.#own.place, jobs);
   }

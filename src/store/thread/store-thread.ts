@@ -48,6 +48,8 @@ function call(owner: DatabaseOwner, { name, args }: CallRequest): Promise<unknow
       return owner.isSound(...args);
     case "query":
       return owner.query(...args);
+    case "transact":
+      return owner.transact(...args);
     case "commit":
       return owner.commit(...args);
     case "findTail":

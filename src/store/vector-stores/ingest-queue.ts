@@ -1,0 +1,187 @@
+import { type Kysely, type RawBuilder, sql } from "kysely";
+import type { StaticChunking } from "../../../generated/responses-api/types.ts";
+import type {
+  ChunksAdded,
+  IndexedChunk,
+  IngestEnd,
+  IngestQueue,
+  IngestTask,
+  VectorModel,
+} from "../../vector-stores/ports.ts";
+import type { Database } from "../database/schema.ts";
+import { storedJson } from "../stored-json.ts";
+import type { DatabaseCalls } from "../thread/database-calls.ts";
+import { CHUNKS_OF_FILE_MAX, chunkKey, PLACE_PREFIX } from "./chunk-keys.ts";
+import { compileAll } from "./compile-all.ts";
+import { eraseChunks } from "./store-upkeep.ts";
+import { blobOf, modelNumber } from "./vector-models.ts";
+
+/** A file that was begun so often and never finished fails: it may be what ended its processes. */
+const ATTEMPTS_MAX = 5;
+const ATTEMPTS_FAILED = `The server stopped ${ATTEMPTS_MAX} times while it took in this file.`;
+
+type Calls = Pick<DatabaseCalls, "transact" | "workerNumber" | "findDeadWorkers">;
+
+interface ClaimedRow {
+  readonly number: number;
+  readonly organization: string;
+  readonly project: string;
+  readonly file_id: string;
+  readonly chunking: string;
+  readonly attempts: number;
+  readonly store_id: string;
+}
+
+/** The queue in the database. The row of a file names the worker that takes it in, and only that one may write. */
+export class StoredIngestQueue implements IngestQueue {
+  readonly #db: Kysely<Database>;
+  readonly #calls: Calls;
+  readonly #ownerBytesMax: number;
+
+  /** With `ownerBytesMax` 0 there is no limit. */
+  constructor(db: Kysely<Database>, calls: Calls, ownerBytesMax: number) {
+    this.#db = db;
+    this.#calls = calls;
+    this.#ownerBytesMax = ownerBytesMax;
+  }
+
+  async claim(): Promise<IngestTask | null> {
+    if ((await this.count()) === 0) return null; // The usual case. It avoids registering this process as a worker.
+    const worker = await this.#calls.workerNumber();
+    await this.#releaseDead(worker);
+    for (;;) {
+      const row = await this.#claimNext(worker);
+      if (row === null) return null;
+      const task = taskOf(row, worker);
+      if (row.attempts > 1) await eraseChunks(this.#db, this.#calls, row.number);
+      if (row.attempts <= ATTEMPTS_MAX) return task;
+      await this.finish(task, { type: "failed", error: { code: "server_error", message: ATTEMPTS_FAILED } });
+    }
+  }
+
+  async addChunks(task: IngestTask, chunks: readonly IndexedChunk[], model: VectorModel | null): Promise<ChunksAdded> {
+    const modelKey = model === null ? null : await modelNumber(this.#db, model);
+    const bytes = chunks.reduce((sum, chunk) => sum + sizeOf(chunk), 0);
+    const bytesMax = this.#ownerBytesMax;
+    const hasRoom =
+      bytesMax === 0
+        ? sql`true`
+        : sql`(select coalesce(sum(usage_bytes), 0) from vector_store_files
+            where organization = ${task.owner.organization} and project = ${task.owner.project}) + ${bytes} <= ${bytesMax}`;
+    const counted = sql`update vector_store_files set usage_bytes = usage_bytes + ${bytes}
+      where ${isClaimed(task)} and ${hasRoom}`;
+    const inserted = chunks.flatMap((chunk) => insertions(task, chunk, modelKey));
+    const adopted = modelKey === null ? [] : [adoption(task, modelKey)];
+    if ((await this.#transact([counted, ...adopted, ...inserted])) !== null) return "added";
+    const { rows } = await sql`select 1 from vector_store_files where ${isClaimed(task)}`.execute(this.#db);
+    return rows.length > 0 ? "full" : "lost";
+  }
+
+  async finish(task: IngestTask, end: IngestEnd): Promise<boolean> {
+    const error = end.type === "failed" ? JSON.stringify(end.error) : null;
+    const finished = sql`update vector_store_files set status = ${end.type}, worker = null, error = ${error},
+        usage_bytes = ${end.type === "failed" ? sql`0` : sql`usage_bytes`}
+      where ${isClaimed(task)}`;
+    const used = sql`update vector_stores set last_active_at = max(last_active_at, unixepoch()) where id = ${task.storeId}`;
+    const removed = sql`insert or ignore into vector_store_removals (file_number) values (${task.number})`;
+    const changed = await this.#transact([finished, used, ...(end.type === "failed" ? [removed] : [])]);
+    return changed !== null;
+  }
+
+  async release(task: IngestTask): Promise<void> {
+    const released = sql`update vector_store_files set worker = null where ${isClaimed(task)}`;
+    await released.execute(this.#db);
+  }
+
+  async count(): Promise<number> {
+    const row = await this.#db
+      .selectFrom("vector_store_files")
+      .select((files) => files.fn.countAll<number>().as("files"))
+      .where("status", "=", sql.lit("in_progress"))
+      .executeTakeFirstOrThrow();
+    return row.files;
+  }
+
+  async #claimNext(worker: number): Promise<ClaimedRow | null> {
+    const { rows } = await sql<ClaimedRow>`
+      update vector_store_files set worker = ${worker}, attempts = attempts + 1, usage_bytes = 0
+      where number = (select number from vector_store_files where status = 'in_progress' and worker is null
+        order by number limit 1)
+      returning number, organization, project, file_id, chunking, attempts,
+        (select id from vector_stores where vector_stores.number = store_number) as store_id`.execute(this.#db);
+    return rows[0] ?? null;
+  }
+
+  /** Files that dead workers have claimed wait again. */
+  async #releaseDead(own: number): Promise<void> {
+    const held = await this.#db
+      .selectFrom("vector_store_files")
+      .select("worker")
+      .distinct()
+      .where("status", "=", sql.lit("in_progress"))
+      .where("worker", "is not", null)
+      .where("worker", "!=", own)
+      .execute();
+    if (held.length === 0) return;
+    const dead = await this.#calls.findDeadWorkers();
+    const workers = await this.#db.selectFrom("workers").select("id").execute();
+    const living = new Set(workers.map(({ id }) => id).filter((id) => !dead.includes(id)));
+    for (const { worker } of held) {
+      if (worker === null || living.has(worker)) continue;
+      await sql`update vector_store_files set worker = null where status = 'in_progress' and worker = ${worker}`.execute(
+        this.#db,
+      );
+    }
+  }
+
+  #transact(statements: readonly RawBuilder<unknown>[]): Promise<readonly bigint[] | null> {
+    return this.#calls.transact(compileAll(this.#db, statements));
+  }
+}
+
+function isClaimed({ number, worker }: IngestTask): RawBuilder<unknown> {
+  return sql`number = ${number} and worker = ${worker} and status = 'in_progress'`;
+}
+
+function taskOf(row: ClaimedRow, worker: number): IngestTask {
+  return {
+    number: row.number,
+    worker,
+    owner: { organization: row.organization, project: row.project },
+    storeId: row.store_id,
+    fileId: row.file_id,
+    chunking: storedJson<StaticChunking>(row.chunking),
+  };
+}
+
+/** What a chunk counts: its text and its vector. The index of its words comes on top. */
+function sizeOf({ text, vector }: IndexedChunk): number {
+  return Buffer.byteLength(text) + (vector?.byteLength ?? 0);
+}
+
+/** A store without vectors takes the model of its first file. One with files gets their vectors renewed first. */
+function adoption({ storeId }: IngestTask, modelKey: number): RawBuilder<unknown> {
+  return sql`update vector_stores set model_number = ${modelKey}
+    where id = ${storeId} and model_number is null and not exists (select 1 from vector_store_files
+      where store_number = vector_stores.number and status = 'completed')`;
+}
+
+function insertions(
+  { number, storeId }: IngestTask,
+  { ordinal, text, start, end, headings, words, vector }: IndexedChunk,
+  modelKey: number | null,
+): readonly RawBuilder<unknown>[] {
+  if (ordinal >= CHUNKS_OF_FILE_MAX) throw new RangeError(`a file has at most ${CHUNKS_OF_FILE_MAX} chunks`);
+  const key = chunkKey(number, ordinal);
+  const values = [key, text, start, end, JSON.stringify(headings), words];
+  const inserted = [
+    sql`insert into vector_store_chunks (key, text, first, last, headings, words) values (${sql.join(values)})`,
+    sql`insert into vector_store_words (rowid, place, words)
+      select ${key}, ${PLACE_PREFIX} || number, ${words} from vector_stores where id = ${storeId}`,
+  ];
+  if (vector === null || modelKey === null) return inserted;
+  return [
+    ...inserted,
+    sql`insert into vector_store_vectors (model_number, key, vector) values (${modelKey}, ${key}, ${blobOf(vector)})`,
+  ];
+}
