@@ -115,19 +115,20 @@ export interface FoundChunk {
   readonly headings: readonly string[];
 }
 
-/** The keys of the chunks that fit one form of a question, best first. */
-export interface ChunkHits {
-  /** With their BM25 scores, at least 0. The statistics are those of the searched stores alone. */
-  readonly byWords: readonly { readonly key: number; readonly score: number }[];
-  /** With their cosines, from -1 to 1. */
-  readonly byMeaning: readonly { readonly key: number; readonly score: number }[];
+/** How well a chunk fits one form of a question. */
+export interface ChunkHit {
+  readonly key: number;
+  /** Its BM25 score, 0 if it holds none of the words. The statistics are those of the searched stores alone. */
+  readonly words: number;
+  /** The cosine of both vectors, from -1 to 1; null if one of them is missing. */
+  readonly cosine: number | null;
 }
 
 export type ChunksFound =
   | {
       readonly type: "found";
-      /** In the order of the questions. */
-      readonly hits: readonly ChunkHits[];
+      /** For each question the best chunks by words and the best by meaning, each chunk once and in no order. */
+      readonly hits: readonly (readonly ChunkHit[])[];
       /** Every chunk that a hit names. */
       readonly chunks: readonly FoundChunk[];
     }
@@ -148,4 +149,20 @@ export interface ChunkFinder {
   ): Promise<ChunksFound>;
   /** Counts as a use of the stores, which puts off their expiry. */
   touch(scope: Pick<SearchScope, "owner" | "storeIds">): Promise<void>;
+}
+
+/** Turns texts into vectors. */
+export interface Embedder {
+  /** The model that new vectors are made with. */
+  readonly modelName: string;
+  /**
+   * One vector of unit length for each text, all with the same dimensions. Rejects with `EmbeddingFailed`, or with the
+   * signal's reason if that aborts.
+   */
+  embed(modelName: string, texts: readonly string[], signal: AbortSignal): Promise<readonly Float32Array[]>;
+}
+
+/** The embedding server did not answer, or not with vectors. The message names no address and no key. */
+export class EmbeddingFailed extends Error {
+  override readonly name = "EmbeddingFailed";
 }

@@ -1,0 +1,90 @@
+import { expect, test } from "vitest";
+import { fuse } from "./fuse.ts";
+import type { ChunkHit, FoundChunk } from "./ports.ts";
+
+const ALL = { resultsMax: 10, scoreMin: 0, weights: null, order: "ranks" } as const;
+
+function chunk(key: number, fields: Partial<FoundChunk> = {}): FoundChunk {
+  const text = fields.text ?? `text ${key}`;
+  const start = fields.start ?? key * 1_000;
+  return {
+    key,
+    storeId: "vs_1",
+    fileId: `file-${key}`,
+    filename: `${key}.txt`,
+    attributes: null,
+    ordinal: key,
+    headings: [],
+    ...fields,
+    text,
+    start,
+    end: start + text.length,
+  };
+}
+
+function hit(key: number, words: number, cosine: number | null = null): ChunkHit {
+  return { key, words, cosine };
+}
+
+function files(...found: Parameters<typeof fuse>): readonly string[] {
+  return fuse(...found).map(({ fileId }) => fileId);
+}
+
+test("by words alone the best score comes first, and says how good it is", () => {
+  const passages = fuse([[hit(1, 4), hit(2, 12)]], [chunk(1), chunk(2)], ALL);
+  expect(passages.map(({ fileId, score }) => [fileId, score])).toEqual([
+    ["file-2", 0.75],
+    ["file-1", 0.5],
+  ]);
+});
+
+test("what is good by both kinds comes before what is best by one", () => {
+  const hits = [hit(1, 9, 0.1), hit(2, 8, 0.8), hit(3, 0, 0.9), hit(4, 0, 0.5)];
+  expect(
+    files(
+      [hits],
+      [1, 2, 3, 4].map((key) => chunk(key)),
+      ALL,
+    )[0],
+  ).toBe("file-2");
+});
+
+test("weights decide which kind counts", () => {
+  const hits = [hit(1, 9, 0.1), hit(2, 1, 0.9)];
+  const chunks = [chunk(1), chunk(2)];
+  expect(files([hits], chunks, { ...ALL, weights: { words: 1, meaning: 0 } })[0]).toBe("file-1");
+  expect(files([hits], chunks, { ...ALL, weights: { words: 0, meaning: 1 } })[0]).toBe("file-2");
+});
+
+test("a chunk counts with the form of the question that it fits best", () => {
+  const [passage] = fuse([[hit(1, 1)], [hit(1, 12)]], [chunk(1)], ALL);
+  expect(passage?.score).toBe(0.75);
+});
+
+test("a threshold leaves out what is less relevant", () => {
+  const hits = [hit(1, 4), hit(2, 12)];
+  expect(files([hits], [chunk(1), chunk(2)], { ...ALL, scoreMin: 0.6 })).toEqual(["file-2"]);
+});
+
+test("chunks that overlap in one file become one passage without the doubled text", () => {
+  const one = chunk(1, { fileId: "file-a", ordinal: 0, start: 0, text: "abcdef" });
+  const two = chunk(2, { fileId: "file-a", ordinal: 1, start: 3, text: "defghi" });
+  const other = chunk(3, { fileId: "file-b", ordinal: 1, start: 3, text: "defghi" });
+  const passages = fuse([[hit(1, 3), hit(2, 9), hit(3, 2)]], [one, two, other], ALL);
+  expect(passages.map(({ fileId, text }) => [fileId, text])).toEqual([
+    ["file-a", "abcdefghi"],
+    ["file-b", "defghi"],
+  ]);
+});
+
+test("no more passages than were asked for", () => {
+  const keys = Array.from({ length: 20 }, (_, index) => index + 1);
+  const hits = keys.map((key) => hit(key, key));
+  expect(
+    files(
+      [hits],
+      keys.map((key) => chunk(key)),
+      { ...ALL, resultsMax: 3 },
+    ),
+  ).toEqual(["file-20", "file-19", "file-18"]);
+});

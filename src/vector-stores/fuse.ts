@@ -1,0 +1,119 @@
+import type { Passage, PassageSearch } from "../responses-api/vector-stores.ts";
+import type { ChunkHit, FoundChunk } from "./ports.ts";
+
+/** Of reciprocal rank fusion: how much the first ranks count more than the next. The value of its authors. */
+const RANK_OFFSET = 60;
+/** The BM25 score that becomes a relevance of one half. */
+const HALF_RELEVANCE = 4;
+
+type Ranking = Pick<PassageSearch, "resultsMax" | "scoreMin" | "weights" | "order">;
+
+/** A chunk with its place in the order and its relevance. */
+interface RankedChunk {
+  readonly key: number;
+  /** Higher is better. Comparable within one search only. */
+  readonly rank: number;
+  /** From 0 to 1. */
+  readonly score: number;
+}
+
+/**
+ * Orders what was found for several forms of a question: by reciprocal rank fusion of both kinds of search, each chunk
+ * with the form that it fits best. Chunks that overlap in their file become one passage. Best first.
+ */
+export function fuse(
+  hits: readonly (readonly ChunkHit[])[],
+  chunks: readonly FoundChunk[],
+  ranking: Ranking,
+): readonly Passage[] {
+  const byKey = new Map(chunks.map((chunk) => [chunk.key, chunk]));
+  const ranked = bestForms(hits.map((ofForm) => rankForm(ofForm, ranking)))
+    .filter(({ score }) => score >= ranking.scoreMin)
+    .toSorted((one, other) => other.rank - one.rank || one.key - other.key);
+  const places: PlacedChunk[] = [];
+  for (const { key, score } of ranked) {
+    const chunk = byKey.get(key);
+    if (chunk === undefined) continue;
+    if (!joinOverlapping(places, chunk) && places.length < ranking.resultsMax) places.push({ chunks: [chunk], score });
+  }
+  return places.map(passageOf);
+}
+
+/** The ranks and relevances of the chunks that one form found. */
+function rankForm(hits: readonly ChunkHit[], { weights, order }: Ranking): readonly RankedChunk[] {
+  const { words: byWords, meaning: byMeaning } = weights ?? { words: 1, meaning: 1 };
+  const wordRanks = ranksOf(
+    hits.filter(({ words }) => words > 0),
+    ({ words }) => words,
+  );
+  const meaningRanks = ranksOf(
+    hits.filter(({ cosine }) => cosine !== null),
+    ({ cosine }) => cosine ?? 0,
+  );
+  return hits.map(({ key, words, cosine }) => {
+    const score = relevance(words, cosine, { byWords, byMeaning });
+    const fused = part(byWords, wordRanks.get(key)) + part(byMeaning, meaningRanks.get(key));
+    return { key, score, rank: order === "score" ? score : fused };
+  });
+}
+
+function ranksOf(hits: readonly ChunkHit[], valueOf: (hit: ChunkHit) => number): ReadonlyMap<number, number> {
+  const ordered = hits.toSorted((one, other) => valueOf(other) - valueOf(one) || one.key - other.key);
+  return new Map(ordered.map(({ key }, index) => [key, index + 1]));
+}
+
+function part(weight: number, rank: number | undefined): number {
+  return rank === undefined ? 0 : weight / (RANK_OFFSET + rank);
+}
+
+function relevance(
+  words: number,
+  cosine: number | null,
+  { byWords, byMeaning }: { readonly byWords: number; readonly byMeaning: number },
+): number {
+  const wordRelevance = words / (words + HALF_RELEVANCE);
+  if (cosine === null) return wordRelevance;
+  const meaningRelevance = Math.min(1, Math.max(0, cosine));
+  const sum = byWords + byMeaning;
+  return sum === 0 ? 0 : (byWords * wordRelevance + byMeaning * meaningRelevance) / sum;
+}
+
+/** Each chunk once, with the form in which it ranks highest and its highest relevance. */
+function bestForms(forms: readonly (readonly RankedChunk[])[]): readonly RankedChunk[] {
+  const best = new Map<number, RankedChunk>();
+  for (const { key, rank, score } of forms.flat()) {
+    const known = best.get(key);
+    best.set(key, { key, rank: Math.max(rank, known?.rank ?? 0), score: Math.max(score, known?.score ?? 0) });
+  }
+  return [...best.values()];
+}
+
+/** Chunks of one file that follow each other, in their order, and the relevance of the best of them. */
+interface PlacedChunk {
+  readonly chunks: FoundChunk[];
+  readonly score: number;
+}
+
+/** Adds the chunk to a passage that it overlaps. Returns false if there is none. */
+function joinOverlapping(places: readonly PlacedChunk[], chunk: FoundChunk): boolean {
+  for (const { chunks } of places) {
+    const [first, last] = [chunks[0], chunks.at(-1)];
+    if (first === undefined || last === undefined) continue;
+    if (first.fileId !== chunk.fileId || first.storeId !== chunk.storeId) continue;
+    if (chunk.ordinal === last.ordinal + 1 && chunk.start < last.end) return chunks.push(chunk) > 0;
+    if (chunk.ordinal === first.ordinal - 1 && first.start < chunk.end) return chunks.unshift(chunk) > 0;
+  }
+  return false;
+}
+
+function passageOf({ chunks, score }: PlacedChunk): Passage {
+  const [first, ...others] = chunks;
+  if (first === undefined) throw new RangeError("a passage has a chunk");
+  const { storeId, fileId, filename, attributes, headings } = first;
+  let { text, end } = first;
+  for (const chunk of others) {
+    text += chunk.text.slice(Math.max(0, end - chunk.start));
+    end = chunk.end;
+  }
+  return { storeId, fileId, filename, attributes, score, text, headings };
+}

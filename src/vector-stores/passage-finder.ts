@@ -1,0 +1,58 @@
+import type { Logger } from "../base/logger.ts";
+import type { PassageFinder, PassageSearch, PassagesFound } from "../responses-api/vector-stores.ts";
+import type { Owner } from "../runs/ports.ts";
+import { fuse } from "./fuse.ts";
+import { type ChunkFinder, type Embedder, EmbeddingFailed, type SearchScope } from "./ports.ts";
+import { wordsOf } from "./words.ts";
+
+/** How many chunks each kind of search gives for each form of a question. */
+const CHUNKS_PER_KIND = 50;
+/** A longer question is cut for its words: each word costs a look into the index. */
+const QUESTION_WORDS_MAX = 64;
+
+/** Searches by words, and by meaning where the stores have vectors and their model can be asked. */
+export class StoredPassages implements PassageFinder {
+  readonly #chunks: ChunkFinder;
+  readonly #embedder: Embedder | null;
+  readonly #log: Logger;
+
+  constructor(chunks: ChunkFinder, embedder: Embedder | null, log: Logger) {
+    this.#chunks = chunks;
+    this.#embedder = embedder;
+    this.#log = log;
+  }
+
+  async search(owner: Owner, search: PassageSearch, signal: AbortSignal): Promise<PassagesFound> {
+    const { storeIds, queries, filter, resultsMax } = search;
+    const scope = { owner, storeIds, filter };
+    const vectors = await this.#embed(scope, queries, signal);
+    const questions = queries.map((query, index) => ({
+      words: [...new Set(wordsOf(query))].slice(0, QUESTION_WORDS_MAX),
+      vectors: vectors.map(({ model, ofQueries }) => ({ model, vector: ofQueries[index] ?? new Float32Array(0) })),
+    }));
+    const perKindMax = Math.max(CHUNKS_PER_KIND, resultsMax);
+    const found = await this.#chunks.find(scope, questions, perKindMax, signal);
+    if (found.type !== "found") return found;
+    await this.#chunks.touch(scope);
+    return { type: "found", passages: fuse(found.hits, found.chunks, search) };
+  }
+
+  /** The vectors of all queries by each model that the stores use. A model that cannot be asked is left out. */
+  async #embed(scope: SearchScope, queries: readonly string[], signal: AbortSignal) {
+    const embedder = this.#embedder;
+    if (embedder === null) return [];
+    const models = await this.#chunks.modelsOf(scope);
+    const embedded = models.map(async (model) => {
+      try {
+        const ofQueries = await embedder.embed(model.name, queries, signal);
+        const fits = ofQueries.every((vector) => vector.length === model.dimensions);
+        return fits ? [{ model, ofQueries }] : [];
+      } catch (error) {
+        if (!(error instanceof EmbeddingFailed)) throw error;
+        this.#log.warn({ err: error }, "a search goes by words only, because the embedding server failed");
+        return [];
+      }
+    });
+    return (await Promise.all(embedded)).flat();
+  }
+}

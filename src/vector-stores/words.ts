@@ -1,0 +1,33 @@
+import { stemmer } from "stemmer";
+
+/** Finds words in every script, also where no blanks stand between them. */
+const SEGMENTER = new Intl.Segmenter("und", { granularity: "word" });
+/** What is longer is no word, such as encoded data. */
+const WORD_LENGTH_MAX = 64;
+const LETTERS = /[\p{L}\p{N}\p{M}]+/gu;
+/** Accents of Latin, Greek and Cyrillic letters. The marks of other scripts are part of their words. */
+const ACCENTS = /[\u0300-\u036f]/g;
+const ENGLISH = /^[a-z]{3,}$/;
+const CAMEL_HUMP = /(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])/;
+
+/**
+ * The words of a text in their order, as they are indexed and as questions are asked: in lower case, without accents,
+ * English ones reduced to their stems. Names of code, such as `readFile` or `read_file`, count as a whole and by their
+ * parts.
+ */
+export function wordsOf(text: string): string[] {
+  const words: string[] = [];
+  for (const { segment, isWordLike } of SEGMENTER.segment(text)) if (isWordLike === true) addWords(words, segment);
+  return words;
+}
+
+function addWords(words: string[], segment: string): void {
+  const parts = segment.match(LETTERS)?.flatMap((letters) => letters.split(CAMEL_HUMP)) ?? [];
+  if (parts.length > 1) addWord(words, parts.join(""));
+  for (const part of parts) addWord(words, part);
+}
+
+function addWord(words: string[], letters: string): void {
+  const word = letters.normalize("NFKD").replace(ACCENTS, "").normalize("NFC").toLowerCase().slice(0, WORD_LENGTH_MAX);
+  if (word !== "") words.push(ENGLISH.test(word) ? stemmer(word) : word);
+}
