@@ -2417,7 +2417,7 @@ export interface components {
             /** @description The value to compare with; a list for `in` and `nin`. That it suits the type is checked in code. */
             value: string | number | boolean | (string | number)[];
         };
-        /** @description Several conditions joined. Filters nest at most 10 deep and hold at most 100 conditions and 1,000 values (checked in code). `and` of nothing is met by all files, `or` of nothing by none. */
+        /** @description Several conditions joined. Filters nest at most 10 deep and hold at most 100 conditions, those that join others included, and 1,000 values (checked in code). `and` of nothing is met by all files, `or` of nothing by none. */
         CompoundFilter: {
             filters: components["schemas"]["FileSearchFilter"][];
             /** @enum {string} */

@@ -7,12 +7,14 @@ import {
   toolChoiceWithoutTools,
 } from "../errors/parameter-errors.ts";
 import { kindOfType } from "../tool-loop/tool-kinds.ts";
+import { checkFileSearch } from "../vector-store-requests/passage-search.ts";
 import { strictnessFault } from "./strict-schema.ts";
 
-/** Refuses strict functions whose schema breaks the rules of `strict`. */
-export async function checkStrictFunctions({ tools }: CreateResponseRequest): Promise<void> {
+/** Refuses strict functions whose schema breaks the rules of `strict`, and file searches that make no sense. */
+export async function checkTools({ tools }: CreateResponseRequest): Promise<void> {
   await eachInSlices(tools ?? [], (tool, index) => {
     if (tool.type === "function" && tool.strict === true) checkParameters(index, tool.name, tool.parameters);
+    if (tool.type === "file_search") checkFileSearch(tool, `tools[${index}]`);
   });
 }
 

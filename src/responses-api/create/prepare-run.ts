@@ -4,7 +4,7 @@ import { Slices } from "../../base/limits/slices.ts";
 import type { ModelRequest, OpenedRun, Owner } from "../../runs/ports.ts";
 import type { Caller } from "../access/caller.ts";
 import { checkAvailability, checkBackground, checkModelName } from "../checks/check-availability.ts";
-import { checkStrictFunctions, checkTextFormat, checkToolChoice } from "../checks/check-tools.ts";
+import { checkTextFormat, checkToolChoice, checkTools } from "../checks/check-tools.ts";
 import { asksForCompaction, checkCompaction, planCompaction } from "../compaction/plan-compaction.ts";
 import { summaryRequest } from "../compaction/summary-turn.ts";
 import { approvalSpent } from "../errors/approval-errors.ts";
@@ -120,7 +120,7 @@ async function prepareHeld(
 
 /** The request's tools, sorted. People are told of those that are left out. */
 async function settleTools(services: ResponseServices, caller: Caller, sent: CreateResponseRequest) {
-  await checkStrictFunctions(sent);
+  await checkTools(sent);
   const accepted = await acceptTools(services.tools, sent, askerOf(services, caller.principal));
   tellOmitted(services, accepted.omitted, caller.log);
   return accepted;

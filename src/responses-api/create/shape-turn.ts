@@ -2,7 +2,7 @@ import type { CreateResponseRequest, StoredItem } from "../../../generated/respo
 import { type IdStem, idFromStem } from "../../base/ids.ts";
 import type { ModelRequest } from "../../runs/ports.ts";
 import type { Caller } from "../access/caller.ts";
-import { checkStrictFunctions, checkToolChoice } from "../checks/check-tools.ts";
+import { checkToolChoice, checkTools } from "../checks/check-tools.ts";
 import { loadHistory } from "../input/load-history.ts";
 import { resolveInput } from "../input/resolve-input.ts";
 import { seenContext } from "../input/seen-context.ts";
@@ -31,7 +31,7 @@ export async function shapeTurn(
   ids: IdStem,
 ): Promise<ShapedTurn> {
   const history = await loadHistory(services, caller, sent);
-  await checkStrictFunctions(sent);
+  await checkTools(sent);
   const accepted = await acceptTools(services.tools, sent, askerOf(services, caller.principal));
   const { owner } = caller.principal;
   const { items, context, places } = await resolveInput(services, owner, ids, { sent, history });

@@ -39,7 +39,7 @@ export function guessHints(message: string): Hints {
   const series = [placeSeries, quoted, joined].find((values) => values.length > 1) ?? [];
   return {
     text,
-    spoken: wordsOf(text),
+    spoken: plainWords(text),
     chosen: null,
     quoted,
     places: placeSeries.length > 0 ? placeSeries : findAll(text, LOWERCASE_PLACE),
@@ -53,13 +53,13 @@ export function guessHints(message: string): Hints {
 }
 
 /** The words in lower case, separated and surrounded by single spaces: "Turn ON_fast!" becomes " turn on fast ". */
-export function wordsOf(text: string): string {
+export function plainWords(text: string): string {
   return ` ${(text.toLowerCase().match(/[\p{L}\p{M}\p{N}]+/gu) ?? []).join(" ")} `;
 }
 
 /** Whether the message contains these words in this order. Longer values are not searched for. */
 export function isSpoken(words: string, { spoken }: Hints): boolean {
-  return words.length <= SPOKEN_CHARS_MAX && spoken.includes(wordsOf(words));
+  return words.length <= SPOKEN_CHARS_MAX && spoken.includes(plainWords(words));
 }
 
 function findAll(text: string, pattern: RegExp): string[] {

@@ -1,5 +1,5 @@
 import { assertNever } from "../../../base/assert.ts";
-import { type Hints, isSpoken, wordsOf } from "./hints.ts";
+import { type Hints, isSpoken, plainWords } from "./hints.ts";
 import { makeArray } from "./make-array.ts";
 import { makeNumber } from "./make-number.ts";
 import { makeObject } from "./make-object.ts";
@@ -97,6 +97,6 @@ function impliedType(schema: SchemaObject): JsonType {
 }
 
 function saysNo({ hints, name }: ValueContext): boolean {
-  const words = wordsOf(name).trim();
+  const words = plainWords(name).trim();
   return [" no ", " not ", " without ", " disable "].some((no) => hints.spoken.includes(`${no}${words} `));
 }

@@ -1,0 +1,56 @@
+import type { ComparisonFilter, FileSearchFilter } from "../../../generated/responses-api/types.ts";
+import { typeWords } from "../checks/validation-error.ts";
+import { invalidType, outOfBounds } from "../errors/parameter-errors.ts";
+
+const LEVELS_MAX = 10;
+const FILTERS_MAX = 100;
+const VALUES_MAX = 1000;
+
+/** What is left to look at: a filter, its path in the request, and how deep it lies, from 1. */
+interface Place {
+  readonly filter: FileSearchFilter;
+  readonly param: string;
+  readonly level: number;
+}
+
+/**
+ * Checks what the schema cannot say: how deep and large a filter is, and that each value suits its comparison.
+ * `rootParam` is its path in the request. Throws an `ApiError`.
+ */
+export function checkFilter(root: FileSearchFilter, rootParam: string): void {
+  const open: Place[] = [{ filter: root, param: rootParam, level: 1 }];
+  let filters = 0;
+  let values = 0;
+  for (let place = open.pop(); place !== undefined; place = open.pop()) {
+    const { filter, param, level } = place;
+    if (level > LEVELS_MAX) throw tooMuch(rootParam, "levels", LEVELS_MAX);
+    filters += 1;
+    if (filters > FILTERS_MAX) throw tooMuch(rootParam, "conditions", FILTERS_MAX);
+    if ("filters" in filter) {
+      if (filter.filters.length > FILTERS_MAX) throw tooMuch(rootParam, "conditions", FILTERS_MAX);
+      for (const [index, inner] of [...filter.filters.entries()].toReversed())
+        open.push({ filter: inner, param: `${param}.filters[${index}]`, level: level + 1 });
+      continue;
+    }
+    checkValue(filter, `${param}.value`);
+    values += Array.isArray(filter.value) ? filter.value.length : 1;
+    if (values > VALUES_MAX) throw tooMuch(rootParam, "values", VALUES_MAX);
+  }
+}
+
+function checkValue({ type, value }: ComparisonFilter, param: string): void {
+  const expected = expectedWords(type, value);
+  if (expected !== null) throw invalidType(param, expected, typeWords(value));
+}
+
+/** What the comparison compares with, if that is not what it was given; otherwise null. */
+function expectedWords(type: ComparisonFilter["type"], value: ComparisonFilter["value"]): string | null {
+  const isList = Array.isArray(value);
+  if (type === "in" || type === "nin") return isList ? null : "an array";
+  if (type === "eq" || type === "ne") return isList ? "one of a string or a decimal or a boolean" : null;
+  return isList || typeof value === "boolean" ? "one of a string or a decimal" : null;
+}
+
+function tooMuch(param: string, what: string, max: number) {
+  return outOfBounds("invalid_value", param, `too many ${what}. Expected a filter with at most ${max} ${what}.`);
+}
