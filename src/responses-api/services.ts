@@ -15,6 +15,7 @@ import type {
   ToolObserver,
 } from "./ports.ts";
 import type { HostedTools } from "./tool-loop/hosted-tools.ts";
+import type { PassageFinder, VectorStores } from "./vector-stores.ts";
 
 /** Everything that Interface A works with. The server builds it once and passes it on as `services`. */
 export interface ResponseServices {
@@ -24,6 +25,10 @@ export interface ResponseServices {
   readonly conversations: ConversationStore;
   /** Uploaded files. */
   readonly files: FileStore;
+  /** Vector stores and their files. */
+  readonly vectorStores: VectorStores;
+  /** Searches vector stores. */
+  readonly passages: PassageFinder;
   /** The storage limit of each owner. */
   readonly quota: StorageQuota;
   /** The events of stored responses. */

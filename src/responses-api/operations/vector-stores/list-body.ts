@@ -1,0 +1,12 @@
+import type { ListPage } from "../../vector-stores.ts";
+
+/** A page as the reference shows lists. */
+export function listBody<Entry extends { readonly id: string }>({ entries, hasMore }: ListPage<Entry>) {
+  return {
+    object: "list" as const,
+    data: [...entries],
+    first_id: entries[0]?.id ?? null,
+    has_more: hasMore,
+    last_id: entries.at(-1)?.id ?? null,
+  };
+}

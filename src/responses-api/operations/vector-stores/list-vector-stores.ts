@@ -1,0 +1,17 @@
+import type { ResponsesApiHandlers } from "../../../../generated/responses-api/operations.ts";
+import type { Caller } from "../../access/caller.ts";
+import { listCursorNotFound } from "../../errors/vector-store-errors.ts";
+import type { ResponseServices } from "../../services.ts";
+import { storePage } from "../../vector-store-requests/list-page.ts";
+import { listBody } from "./list-body.ts";
+
+/** `GET /v1/vector_stores`: the owner's stores, newest first by default. */
+export function listVectorStores(
+  services: Pick<ResponseServices, "vectorStores">,
+): ResponsesApiHandlers<Caller>["listVectorStores"] {
+  return async ({ query }, { principal: { owner } }) => {
+    const page = await services.vectorStores.listStores(owner, storePage(query));
+    if (page === null) throw listCursorNotFound(query);
+    return { status: 200, body: listBody(page) };
+  };
+}

@@ -1,0 +1,26 @@
+import type { ResponsesApiHandlers } from "../../../../generated/responses-api/operations.ts";
+import type { Caller } from "../../access/caller.ts";
+import { vectorStoreExpired, vectorStoreNotFound } from "../../errors/vector-store-errors.ts";
+import { searchOfRequest } from "../../vector-store-requests/passage-search.ts";
+import type { ResponseServices } from "../../services.ts";
+
+/** `POST /v1/vector_stores/{vector_store_id}/search`. The questions are asked as they stand. */
+export function searchVectorStore(
+  services: Pick<ResponseServices, "passages">,
+): ResponsesApiHandlers<Caller>["searchVectorStore"] {
+  return async ({ path: { vector_store_id: id }, body }, { principal: { owner }, signal }) => {
+    const search = searchOfRequest(id, body);
+    const found = await services.passages.search(owner, search, signal);
+    if (found.type === "unknown_store") throw vectorStoreNotFound(id);
+    if (found.type === "expired_store") throw vectorStoreExpired(id);
+    const data = found.passages.map(({ fileId, filename, score, attributes, text }) => ({
+      file_id: fileId,
+      filename,
+      score,
+      attributes: attributes ?? {},
+      content: [{ type: "text" as const, text }],
+    }));
+    const object = "vector_store.search_results.page";
+    return { status: 200, body: { object, search_query: [...search.queries], data, has_more: false, next_page: null } };
+  };
+}

@@ -1,0 +1,190 @@
+import type { FileSearchCall, FileSearchResult, ToolInput } from "../../../generated/responses-api/types.ts";
+import type {
+  Citable,
+  HostedTool,
+  MadeCall,
+  OpenTool,
+  ToolCall,
+  ToolOutcome,
+  ToolScope,
+} from "../../responses-api/hosted-tool.ts";
+import type { Passage, PassageFinder, PassageSearch, VectorStores } from "../../responses-api/vector-stores.ts";
+import { type HostedFunction, ModelError, type ToolStep } from "../../runs/ports.ts";
+import { readArguments } from "../web-search/read-arguments.ts";
+
+const QUERIES_MAX = 5;
+const QUERY_CHARACTERS_MAX = 4_000;
+const RESULTS_DEFAULT = 20;
+/** How much text of passages the model is shown for one call: some 20,000 tokens. */
+const SHOWN_CHARACTERS_MAX = 80_000;
+const RESULTS_INCLUDE = "file_search_call.results";
+
+const SEARCH_FUNCTION: HostedFunction = {
+  type: "hosted_function",
+  server: null,
+  name: "file_search",
+  description:
+    "Searches the user's files by meaning and words and returns numbered passages. Ask short questions; several forms of one question find more.",
+  parameters: {
+    type: "object",
+    properties: { queries: { type: "array", items: { type: "string" }, minItems: 1, maxItems: QUERIES_MAX } },
+    required: ["queries"],
+  },
+};
+
+/** Who finds passages, and who knows the stores. */
+export interface FileSearchServices {
+  readonly stores: Pick<VectorStores, "findStore">;
+  readonly passages: PassageFinder;
+}
+
+type FileSearch = Extract<ToolInput, { type: "file_search" }>;
+
+/** The tool `file_search`: the model asks questions, and passages of the files in the named vector stores answer. */
+export function fileSearchTool(services: FileSearchServices): HostedTool {
+  return {
+    kind: "file_search",
+    types: ["file_search"],
+    refusal: () => null,
+    open: async (tool, scope) => {
+      if (tool.type !== "file_search") throw new Error("only a file search is opened here");
+      await requireStores(services, tool, scope);
+      return openSearch(services, tool, scope);
+    },
+  };
+}
+
+async function requireStores({ stores }: FileSearchServices, tool: FileSearch, { owner }: ToolScope): Promise<void> {
+  for (const id of tool.vector_store_ids) {
+    const store = await stores.findStore(owner, id);
+    if (store === null) throw refused(404, `Vector store with id '${id}' not found.`);
+    if (store.status === "expired") throw refused(400, `Vector store with id '${id}' is expired.`);
+  }
+}
+
+function refused(status: number, message: string): ModelError {
+  return new ModelError(message, { status, type: "invalid_request_error", param: "tools" });
+}
+
+function openSearch(services: FileSearchServices, tool: FileSearch, scope: ToolScope): OpenTool {
+  const numbers = new FileNumbers(scope.citedBefore ?? 0);
+  return {
+    functions: [SEARCH_FUNCTION],
+    note: null,
+    opening: [],
+    pending: [],
+    call: (_name, made) => callOf({ services, tool, scope, numbers }, made),
+    close: async () => {},
+  };
+}
+
+/** What the calls of one response share. */
+interface Session {
+  readonly services: FileSearchServices;
+  readonly tool: FileSearch;
+  readonly scope: ToolScope;
+  readonly numbers: FileNumbers;
+}
+
+function callOf(session: Session, { newItemId }: MadeCall): ToolCall {
+  const first: FileSearchCall = {
+    id: newItemId("fs"),
+    type: "file_search_call",
+    status: "in_progress",
+    queries: [],
+    results: null,
+  };
+  return {
+    item: first,
+    streams: null,
+    effect: "none",
+    async *run(args, signal): AsyncGenerator<ToolStep, ToolOutcome> {
+      yield { type: "searching" };
+      return await search(session, first, args, signal);
+    },
+  };
+}
+
+async function search(
+  session: Session,
+  first: FileSearchCall,
+  args: string,
+  signal: AbortSignal,
+): Promise<ToolOutcome> {
+  const queries = readQueries(args);
+  if (queries.length === 0) return failed(first, "The arguments need `queries`, a list of texts.");
+  const { services, tool, scope } = session;
+  const found = await services.passages.search(scope.owner, searchOf(tool, queries), signal);
+  if (found.type !== "found") return failed({ ...first, queries }, `The vector store ${found.storeId} is gone.`);
+  const { passages } = found;
+  const sources = passages.map((passage) => session.numbers.cite(passage));
+  const isIncluded = scope.include.includes(RESULTS_INCLUDE);
+  return {
+    type: "ran",
+    item: { ...first, status: "completed", queries, results: isIncluded ? passages.map(shownResult) : null },
+    output: told(passages, sources),
+    parts: [],
+    sources,
+  };
+}
+
+function failed(item: FileSearchCall, reason: string): ToolOutcome {
+  return { type: "ran", item: { ...item, status: "failed" }, output: reason, parts: [], sources: [] };
+}
+
+function searchOf(tool: FileSearch, queries: readonly string[]): PassageSearch {
+  const { embedding_weight: meaning, text_weight: words } = tool.ranking_options?.hybrid_search ?? {};
+  return {
+    storeIds: tool.vector_store_ids,
+    queries,
+    filter: tool.filters ?? null,
+    resultsMax: tool.max_num_results ?? RESULTS_DEFAULT,
+    scoreMin: tool.ranking_options?.score_threshold ?? 0,
+    weights: meaning === undefined || words === undefined ? null : { words, meaning },
+    order: "ranks",
+  };
+}
+
+/** Many models write one `query`. Each question once. */
+function readQueries(text: string): string[] {
+  const args = readArguments(text) ?? {};
+  const { queries = args["query"] } = args;
+  const list: readonly unknown[] = Array.isArray(queries) ? queries : [queries];
+  const texts = list.filter((one) => typeof one === "string").map((one) => one.trim().slice(0, QUERY_CHARACTERS_MAX));
+  return [...new Set(texts)].filter((one) => one !== "").slice(0, QUERIES_MAX);
+}
+
+function shownResult({ attributes, fileId, filename, score, text, storeId }: Passage): FileSearchResult {
+  return { attributes: attributes ?? {}, file_id: fileId, filename, score, text, vector_store_id: storeId };
+}
+
+function told(passages: readonly Passage[], sources: readonly FileCitable[]): string {
+  if (passages.length === 0) return "Nothing was found. Try other words.";
+  let text = "";
+  for (const [index, { filename, headings, text: passage }] of passages.entries()) {
+    const place = headings.length === 0 ? "" : ` (${headings.join(" > ")})`;
+    const block = `[file:${sources[index]?.number ?? 0}] ${filename}${place}\n${passage}\n\n`;
+    if (text.length + block.length > SHOWN_CHARACTERS_MAX)
+      return text + block.slice(0, SHOWN_CHARACTERS_MAX - text.length);
+    text += block;
+  }
+  return text.trimEnd();
+}
+
+type FileCitable = Extract<Citable, { type: "file" }>;
+
+/** The numbers by which the model cites files. A file keeps its number over all calls of a response. */
+class FileNumbers {
+  readonly #before: number;
+  readonly #numbers = new Map<string, number>();
+
+  constructor(before: number) {
+    this.#before = before;
+  }
+
+  cite({ fileId, filename }: Passage): FileCitable {
+    const number = this.#numbers.get(fileId) ?? this.#before + this.#numbers.size + 1;
+    this.#numbers.set(fileId, number);
+    return { type: "file", number, fileId, filename };
+  }
+}
