@@ -28,8 +28,8 @@ export interface IndexedChunk {
   readonly end: number;
   /** The headings above it, outermost first. */
   readonly headings: readonly string[];
-  /** Its words as `wordsOf` finds them, in their order, joined by blanks. */
-  readonly words: string;
+  /** Its words as `wordsOf` finds them. */
+  readonly words: readonly string[];
   /** Of unit length; null if the server searches by words only. */
   readonly vector: Float32Array | null;
 }

@@ -22,6 +22,7 @@ export interface Database {
   readonly vector_store_batches: VectorStoreBatchesTable;
   readonly vector_store_files: VectorStoreFilesTable;
   readonly vector_store_chunks: VectorStoreChunksTable;
+  readonly vector_store_postings: VectorStorePostingsTable;
   readonly vector_store_vectors: VectorStoreVectorsTable;
   readonly vector_store_removals: VectorStoreRemovalsTable;
   readonly vector_models: VectorModelsTable;
@@ -300,9 +301,12 @@ export interface VectorStoreFilesTable {
   readonly worker: Generated<number | null>;
   /** How often it was begun. */
   readonly attempts: Generated<number>;
+  readonly chunk_count: Generated<number>;
+  /** How many words its chunks have. */
+  readonly word_count: Generated<number>;
 }
 
-/** A piece of a file. Its words are also in `vector_store_words`, the index of words of all chunks. */
+/** A piece of a file. */
 export interface VectorStoreChunksTable {
   /** The number of the file times 2^20, and the place of the chunk in it. */
   readonly key: number;
@@ -312,8 +316,19 @@ export interface VectorStoreChunksTable {
   readonly last: number;
   /** JSON list. */
   readonly headings: string;
-  /** The words that are indexed, in their order. */
+  /** The words that have postings of this chunk, each once, with blanks between them. */
   readonly words: string;
+}
+
+/** Where one word is in some chunks of a file. */
+export interface VectorStorePostingsTable {
+  readonly store_number: number;
+  readonly word: string;
+  readonly file_number: number;
+  /** The place of the first of these chunks in its file. */
+  readonly first: number;
+  /** In the format of `postings.ts`. */
+  readonly postings: Uint8Array;
 }
 
 /** The vector of a chunk by one model: 32-bit floats of unit length, little-endian. */
@@ -326,6 +341,7 @@ export interface VectorStoreVectorsTable {
 /** Files whose chunks are to be erased. */
 export interface VectorStoreRemovalsTable {
   readonly file_number: number;
+  readonly store_number: number;
 }
 
 export interface VectorModelsTable {

@@ -12,6 +12,3 @@ export function fileOfChunk(key: number): number {
 export function ordinalOfChunk(key: number): number {
   return key % CHUNKS_OF_FILE_MAX;
 }
-
-/** The word that marks the chunks of a store in the index of words is this and the number of the store. */
-export const PLACE_PREFIX = "s";

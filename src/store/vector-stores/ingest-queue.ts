@@ -1,5 +1,6 @@
 import { type Kysely, type RawBuilder, sql } from "kysely";
 import type { StaticChunking } from "../../../generated/responses-api/types.ts";
+import { assert } from "../../base/assert.ts";
 import type {
   ChunksAdded,
   IndexedChunk,
@@ -11,8 +12,9 @@ import type {
 import type { Database } from "../database/schema.ts";
 import { storedJson } from "../stored-json.ts";
 import type { DatabaseCalls } from "../thread/database-calls.ts";
-import { CHUNKS_OF_FILE_MAX, chunkKey, PLACE_PREFIX } from "./chunk-keys.ts";
+import { CHUNKS_OF_FILE_MAX, chunkKey } from "./chunk-keys.ts";
 import { compileAll } from "./compile-all.ts";
+import { type Posting, packPostings } from "./postings.ts";
 import { eraseChunks } from "./store-upkeep.ts";
 import { blobOf, modelNumber } from "./vector-models.ts";
 
@@ -29,6 +31,7 @@ interface ClaimedRow {
   readonly file_id: string;
   readonly chunking: string;
   readonly attempts: number;
+  readonly store_number: number;
   readonly store_id: string;
 }
 
@@ -53,7 +56,7 @@ export class StoredIngestQueue implements IngestQueue {
       const row = await this.#claimNext(worker);
       if (row === null) return null;
       const task = taskOf(row, worker);
-      if (row.attempts > 1) await eraseChunks(this.#db, this.#calls, row.number);
+      if (row.attempts > 1) await this.#eraseEarlier(row);
       if (row.attempts <= ATTEMPTS_MAX) return task;
       await this.finish(task, { type: "failed", error: { code: "server_error", message: ATTEMPTS_FAILED } });
     }
@@ -68,9 +71,11 @@ export class StoredIngestQueue implements IngestQueue {
         ? sql`true`
         : sql`(select coalesce(sum(usage_bytes), 0) from vector_store_files
             where organization = ${task.owner.organization} and project = ${task.owner.project}) + ${bytes} <= ${bytesMax}`;
-    const counted = sql`update vector_store_files set usage_bytes = usage_bytes + ${bytes}
+    const wordCount = chunks.reduce((sum, { words }) => sum + words.length, 0);
+    const counted = sql`update vector_store_files set usage_bytes = usage_bytes + ${bytes},
+        chunk_count = chunk_count + ${chunks.length}, word_count = word_count + ${wordCount}
       where ${isClaimed(task)} and ${hasRoom}`;
-    const inserted = chunks.flatMap((chunk) => insertions(task, chunk, modelKey));
+    const inserted = insertions(task, chunks, modelKey);
     const adopted = modelKey === null ? [] : [adoption(task, modelKey)];
     if ((await this.#transact([counted, ...adopted, ...inserted])) !== null) return "added";
     const { rows } = await sql`select 1 from vector_store_files where ${isClaimed(task)}`.execute(this.#db);
@@ -83,7 +88,8 @@ export class StoredIngestQueue implements IngestQueue {
         usage_bytes = ${end.type === "failed" ? sql`0` : sql`usage_bytes`}
       where ${isClaimed(task)}`;
     const used = sql`update vector_stores set last_active_at = max(last_active_at, unixepoch()) where id = ${task.storeId}`;
-    const removed = sql`insert or ignore into vector_store_removals (file_number) values (${task.number})`;
+    const removed = sql`insert or ignore into vector_store_removals (file_number, store_number)
+      select number, store_number from vector_store_files where number = ${task.number}`;
     const changed = await this.#transact([finished, used, ...(end.type === "failed" ? [removed] : [])]);
     return changed !== null;
   }
@@ -104,10 +110,11 @@ export class StoredIngestQueue implements IngestQueue {
 
   async #claimNext(worker: number): Promise<ClaimedRow | null> {
     const { rows } = await sql<ClaimedRow>`
-      update vector_store_files set worker = ${worker}, attempts = attempts + 1, usage_bytes = 0
+      update vector_store_files set worker = ${worker}, attempts = attempts + 1, usage_bytes = 0,
+        chunk_count = 0, word_count = 0
       where number = (select number from vector_store_files where status = 'in_progress' and worker is null
         order by number limit 1)
-      returning number, organization, project, file_id, chunking, attempts,
+      returning number, store_number, organization, project, file_id, chunking, attempts,
         (select id from vector_stores where vector_stores.number = store_number) as store_id`.execute(this.#db);
     return rows[0] ?? null;
   }
@@ -132,6 +139,11 @@ export class StoredIngestQueue implements IngestQueue {
         this.#db,
       );
     }
+  }
+
+  /** What an attempt that did not finish has stored. */
+  async #eraseEarlier({ number, store_number: storeNumber }: ClaimedRow): Promise<void> {
+    await eraseChunks(this.#db, this.#calls, { fileNumber: number, storeNumber });
   }
 
   #transact(statements: readonly RawBuilder<unknown>[]): Promise<readonly bigint[] | null> {
@@ -166,22 +178,56 @@ function adoption({ storeId }: IngestTask, modelKey: number): RawBuilder<unknown
       where store_number = vector_stores.number and status = 'completed')`;
 }
 
+/** One statement for each table, because a statement costs more than a row. */
 function insertions(
   { number, storeId }: IngestTask,
-  { ordinal, text, start, end, headings, words, vector }: IndexedChunk,
+  chunks: readonly IndexedChunk[],
   modelKey: number | null,
 ): readonly RawBuilder<unknown>[] {
-  if (ordinal >= CHUNKS_OF_FILE_MAX) throw new RangeError(`a file has at most ${CHUNKS_OF_FILE_MAX} chunks`);
-  const key = chunkKey(number, ordinal);
-  const values = [key, text, start, end, JSON.stringify(headings), words];
+  const rows = JSON.stringify(chunks.map((chunk) => rowOf(number, chunk)));
+  const { first, words } = postingsOf(chunks);
+  const vectors = chunks.flatMap(({ ordinal, vector }) =>
+    vector === null ? [] : [[chunkKey(number, ordinal), Buffer.from(blobOf(vector)).toString("hex")]],
+  );
   const inserted = [
-    sql`insert into vector_store_chunks (key, text, first, last, headings, words) values (${sql.join(values)})`,
-    sql`insert into vector_store_words (rowid, place, words)
-      select ${key}, ${PLACE_PREFIX} || number, ${words} from vector_stores where id = ${storeId}`,
+    sql`insert into vector_store_chunks (key, text, first, last, headings, words)
+      select value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5 from json_each(${rows})`,
+    sql`insert into vector_store_postings (store_number, word, file_number, first, postings)
+      select stores.number, value ->> 0, ${number}, ${first}, unhex(value ->> 1)
+      from vector_stores as stores, json_each(${JSON.stringify(words)}) where stores.id = ${storeId}`,
   ];
-  if (vector === null || modelKey === null) return inserted;
+  if (modelKey === null) return inserted;
   return [
     ...inserted,
-    sql`insert into vector_store_vectors (model_number, key, vector) values (${modelKey}, ${key}, ${blobOf(vector)})`,
+    sql`insert into vector_store_vectors (model_number, key, vector)
+      select ${modelKey}, value ->> 0, unhex(value ->> 1) from json_each(${JSON.stringify(vectors)})`,
   ];
+}
+
+function rowOf(fileNumber: number, { ordinal, text, start, end, headings, words }: IndexedChunk): readonly unknown[] {
+  assert(ordinal < CHUNKS_OF_FILE_MAX, "a file has no more chunks than their keys can count");
+  return [chunkKey(fileNumber, ordinal), text, start, end, JSON.stringify(headings), [...new Set(words)].join(" ")];
+}
+
+/** The words of these chunks, each once with its packed postings as hexadecimal digits. */
+function postingsOf(chunks: readonly IndexedChunk[]): {
+  readonly first: number;
+  readonly words: readonly (readonly [word: string, postings: string])[];
+} {
+  const first = chunks[0]?.ordinal ?? 0;
+  const byWord = new Map<string, Posting[]>();
+  for (const { ordinal, words } of chunks) {
+    const counts = new Map<string, number>();
+    for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1);
+    for (const [word, count] of counts) {
+      const known = byWord.get(word);
+      const posting = { ordinal, count, length: words.length };
+      if (known === undefined) byWord.set(word, [posting]);
+      else known.push(posting);
+    }
+  }
+  const words = [...byWord].map(
+    ([word, postings]) => [word, Buffer.from(packPostings(first, postings)).toString("hex")] as const,
+  );
+  return { first, words };
 }

@@ -39,7 +39,15 @@ async function createStore(store: Store, files: readonly string[], days: number 
 }
 
 function chunk(ordinal: number, text: string, start: number): IndexedChunk {
-  return { ordinal, text, start, end: start + text.length, headings: ["H"], words: text.toLowerCase(), vector: null };
+  return {
+    ordinal,
+    text,
+    start,
+    end: start + text.length,
+    headings: ["H"],
+    words: text.toLowerCase().split(" "),
+    vector: null,
+  };
 }
 
 async function takeIn(store: Store, texts: readonly string[]): Promise<void> {
