@@ -11,7 +11,8 @@ export function createVectorStoreFileBatch(
   return async ({ path: { vector_store_id: id }, body }, { principal: { owner } }) => {
     await services.quota.requireRoom(owner);
     const added = await services.vectorStores.addBatch(owner, id, filesOfBatch(body));
-    if (added.type === "refused") throw vectorStoreRefused(added.refusal, id, body.files === undefined ? "file_ids" : "files");
+    if (added.type === "refused")
+      throw vectorStoreRefused(added.refusal, id, body.files === undefined ? "file_ids" : "files");
     return { status: 200, body: added.result };
   };
 }

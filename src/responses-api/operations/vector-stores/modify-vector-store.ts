@@ -1,8 +1,8 @@
 import type { ResponsesApiHandlers } from "../../../../generated/responses-api/operations.ts";
 import type { Caller } from "../../access/caller.ts";
 import { vectorStoreExpired, vectorStoreNotFound } from "../../errors/vector-store-errors.ts";
-import { storeChange } from "../../vector-store-requests/store-change.ts";
 import type { ResponseServices } from "../../services.ts";
+import { storeChange } from "../../vector-store-requests/store-change.ts";
 
 /** `POST /v1/vector_stores/{vector_store_id}`: changes what the body names, and counts as a use. */
 export function modifyVectorStore(
