@@ -5,7 +5,7 @@ import { randomHex } from "../base/ids.ts";
 import type { ConversationStore, FileStore, ResponseStore, StorageQuota, ToolLedger } from "../responses-api/ports.ts";
 import type { VectorStores } from "../responses-api/vector-stores.ts";
 import type { EventLog, RunLedger } from "../runs/ports.ts";
-import type { IngestQueue, VectorRenewal } from "../vector-stores/ports.ts";
+import type { ChunkFinder, IngestQueue, VectorRenewal } from "../vector-stores/ports.ts";
 import { StoredConversations } from "./conversations/conversation-store.ts";
 import type { Database } from "./database/schema.ts";
 import { FileFolder } from "./files/file-folder.ts";
@@ -25,6 +25,7 @@ import type { Erasure } from "./upkeep/erasure.ts";
 import type { Expiry } from "./upkeep/expiry.ts";
 import { StoredQuota } from "./upkeep/storage-quota.ts";
 import { StoredIngestQueue } from "./vector-stores/ingest-queue.ts";
+import { StoredChunkFinder } from "./vector-stores/search/chunk-finder.ts";
 import { StoredVectorRenewal } from "./vector-stores/vector-renewal.ts";
 import { StoredVectorStores } from "./vector-stores/vector-store-store.ts";
 
@@ -37,6 +38,7 @@ const COMMIT_INTERVAL_MS = 0;
 const COMMITS_UNDER_WAY_MAX = 2;
 const LOCK_WAIT_MS = 10_000;
 const CONTEXT_BYTES_MAX = 64 * 1024 * 1024;
+const VECTOR_CACHE_BYTES = 256 * 1024 * 1024;
 /** How many characters one commit takes; further jobs wait for the next commit. */
 const COMMIT_CHARACTERS_MAX = 8 * 1024 * 1024;
 
@@ -56,6 +58,8 @@ export interface StoreOptions {
   readonly ownerBytesMax?: number;
   /** How many bytes the vector stores of one owner may hold. Absent or 0: no limit. */
   readonly vectorStoreBytesMax?: number;
+  /** How many bytes of vectors are kept in memory for searches. */
+  readonly vectorCacheBytes?: number;
   /** Called when files were added to a vector store, which are to be taken in. */
   readonly onFilesWaiting?: () => void;
   readonly onCommit?: (commit: CommitReport) => void;
@@ -77,6 +81,7 @@ export interface Store {
   readonly vectorStores: VectorStores;
   readonly ingestQueue: IngestQueue;
   readonly vectorRenewal: VectorRenewal;
+  readonly chunks: ChunkFinder;
   /** Whether the database answers and no damage was found. */
   isReady(): Promise<boolean>;
   /** Whether there is room to store something. */
@@ -102,6 +107,10 @@ export async function assembleStore(calls: DatabaseCalls, options: StoreOptions)
     onCommit: options.onCommit,
   });
   const { contextBytesMax = CONTEXT_BYTES_MAX, ownerBytesMax = 0, vectorStoreBytesMax = 0 } = options;
+  const chunks = new StoredChunkFinder(db, {
+    file: options.file,
+    vectorBytesMax: options.vectorCacheBytes ?? VECTOR_CACHE_BYTES,
+  });
   const onWaiting = options.onFilesWaiting ?? (() => {});
   const quota = new StoredQuota(db, ownerBytesMax);
   const keys = new StoredKeys(db);
@@ -124,9 +133,11 @@ export async function assembleStore(calls: DatabaseCalls, options: StoreOptions)
     vectorStores: new StoredVectorStores(db, calls, { ownerBytesMax: vectorStoreBytesMax, onWaiting }),
     ingestQueue: new StoredIngestQueue(db, calls, vectorStoreBytesMax),
     vectorRenewal: new StoredVectorRenewal(db, calls),
+    chunks,
     isReady: () => calls.isSound().catch(() => false),
     hasRoom: () => succeeds(folder.probe()),
     close: async () => {
+      await chunks.close();
       await queue.close();
       await calls.close();
       if (isInMemory(options)) await folder.removeAll();

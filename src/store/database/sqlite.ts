@@ -110,6 +110,25 @@ class SharedFileAdapter extends SqliteAdapter {
   }
 }
 
+/** A second connection to a database that another thread writes. It waits for nobody and writes nothing. */
+export class ReadOnlyDatabase {
+  readonly #sqlite: NodeSqlite;
+
+  constructor(file: string) {
+    const database = new DatabaseSync(file, { readOnly: true, timeout: 0 });
+    database.exec(`pragma cache_size = -${PAGE_CACHE_KIB}`);
+    this.#sqlite = new NodeSqlite(database);
+  }
+
+  all(sql: string, parameters: readonly unknown[]): unknown[] {
+    return this.#sqlite.prepare(sql).all(parameters);
+  }
+
+  close(): void {
+    this.#sqlite.close();
+  }
+}
+
 /** Adapts `node:sqlite` to Kysely. Caches the prepared statements that were used last. */
 class NodeSqlite implements SqliteDatabase {
   readonly #database: DatabaseSync;

@@ -1,0 +1,247 @@
+import { type Kysely, type RawBuilder, sql } from "kysely";
+import type { FileAttributes } from "../../../../generated/responses-api/types.ts";
+import type {
+  ChunkHit,
+  ChunkQuestion,
+  ChunksFound,
+  FoundChunk,
+  SearchScope,
+  VectorModel,
+} from "../../../vector-stores/ports.ts";
+import type { Database } from "../../database/schema.ts";
+import { storedJson } from "../../stored-json.ts";
+import { chunkKey, fileOfChunk, ordinalOfChunk } from "../chunk-keys.ts";
+import { filterSql } from "./filter-sql.ts";
+import { cosineOf, NearestChunks, type VectorCache, type VectorRow } from "./vector-scores.ts";
+import { type PostingRow, type SearchedFile, WordScores } from "./word-scores.ts";
+
+/** Estimated cosines are near the true ones, so a few times as many are estimated as are wanted. */
+const CANDIDATES_PER_RESULT = 4;
+/** SQLite's limit on variables is higher. */
+const KEYS_AT_ONCE_MAX = 500;
+
+interface SearchedStore {
+  readonly number: number;
+  readonly id: string;
+  readonly isExpired: boolean;
+  readonly model: (VectorModel & { readonly number: number }) | null;
+}
+
+interface FileRow extends SearchedFile {
+  readonly storeNumber: number;
+}
+
+/** Searches chunks by reading the database, and keeps vectors in memory. It writes nothing. */
+export class ChunkSearch {
+  readonly #db: Kysely<Database>;
+  readonly #vectors: VectorCache;
+
+  constructor(db: Kysely<Database>, vectors: VectorCache) {
+    this.#db = db;
+    this.#vectors = vectors;
+  }
+
+  /** As `ChunkFinder.modelsOf`. */
+  async modelsOf(scope: Pick<SearchScope, "owner" | "storeIds">): Promise<readonly VectorModel[]> {
+    const models = (await this.#findStores(scope)).flatMap(({ model }) => model ?? []);
+    const each = new Map(models.map(({ number, name, dimensions }) => [number, { name, dimensions }]));
+    return [...each.values()];
+  }
+
+  /** As `ChunkFinder.find`. */
+  async find(scope: SearchScope, questions: readonly ChunkQuestion[], perKindMax: number): Promise<ChunksFound> {
+    const stores = await this.#findStores(scope);
+    const known = new Set(stores.map(({ id }) => id));
+    const unknown = scope.storeIds.find((id) => !known.has(id));
+    if (unknown !== undefined) return { type: "unknown_store", storeId: unknown };
+    const expired = stores.find(({ isExpired }) => isExpired);
+    if (expired !== undefined) return { type: "expired_store", storeId: expired.id };
+    const files = await this.#findFiles(stores, scope);
+    const hits: (readonly ChunkHit[])[] = [];
+    for (const question of questions) hits.push(await this.#answer(stores, files, question, perKindMax));
+    const keys = new Set(hits.flatMap((ofQuestion) => ofQuestion.map(({ key }) => key)));
+    return { type: "found", hits, chunks: await this.#load(stores, [...keys]) };
+  }
+
+  async #answer(
+    stores: readonly SearchedStore[],
+    files: ReadonlyMap<number, FileRow>,
+    { words, vectors }: ChunkQuestion,
+    perKindMax: number,
+  ): Promise<readonly ChunkHit[]> {
+    const scores = new WordScores(files);
+    for (const word of words) scores.add(await this.#postingsOf(stores, word));
+    const byWords = new Set(scores.best(perKindMax));
+    const keys = new Set(byWords);
+    const cosines = new Map<number, number>();
+    for (const { model, vector } of vectors) {
+      const searched = stores.filter((store) => isModel(store.model, model));
+      const near = await this.#nearest(searched, files, vector, perKindMax);
+      for (const key of near) keys.add(key);
+      const found = await this.#cosines(searched, files, vector, [...keys]);
+      for (const [key, cosine] of found) cosines.set(key, cosine);
+      for (const key of beyondBest(near, cosines, perKindMax)) if (!byWords.has(key)) keys.delete(key);
+    }
+    return [...keys].map((key) => ({
+      key,
+      words: scores.scoreOf(fileOfChunk(key), ordinalOfChunk(key)),
+      cosine: cosines.get(key) ?? null,
+    }));
+  }
+
+  /** Each word of each store lies in one place of the index. */
+  async #postingsOf(stores: readonly SearchedStore[], word: string): Promise<readonly PostingRow[]> {
+    const found: PostingRow[] = [];
+    for (const { number } of stores) {
+      const rows = await this.#rows<PostingRow>(sql`select file_number, first, postings from vector_store_postings
+        where store_number = ${number} and word = ${word}`);
+      found.push(...rows);
+    }
+    return found;
+  }
+
+  /** Candidates: more than are wanted, since their cosines are estimated. */
+  async #nearest(
+    stores: readonly SearchedStore[],
+    files: ReadonlyMap<number, FileRow>,
+    vector: Float32Array,
+    perKindMax: number,
+  ): Promise<readonly number[]> {
+    const nearest = new NearestChunks(vector, perKindMax * CANDIDATES_PER_RESULT);
+    const models = new Map(stores.map(({ number, model }) => [number, model]));
+    for (const { number, storeNumber } of files.values()) {
+      const model = models.get(storeNumber);
+      if (model == null) continue;
+      nearest.add(number, this.#vectors.get(model.number, number) ?? (await this.#loadVectors(model, number)));
+    }
+    return nearest.keys;
+  }
+
+  async #loadVectors(model: VectorModel & { readonly number: number }, fileNumber: number) {
+    const rows = await this.#rows<VectorRow>(sql`select key, vector from vector_store_vectors
+      where model_number = ${model.number} and key >= ${chunkKey(fileNumber, 0)} and key < ${chunkKey(fileNumber + 1, 0)}
+      order by key`);
+    return this.#vectors.add(model.number, fileNumber, model.dimensions, rows);
+  }
+
+  async #cosines(
+    stores: readonly SearchedStore[],
+    files: ReadonlyMap<number, FileRow>,
+    vector: Float32Array,
+    keys: readonly number[],
+  ): Promise<ReadonlyMap<number, number>> {
+    const cosines = new Map<number, number>();
+    const searched = new Set(stores.map(({ number }) => number));
+    const models = [...new Set(stores.flatMap(({ model }) => model?.number ?? []))];
+    const own = keys.filter((key) => searched.has(files.get(fileOfChunk(key))?.storeNumber ?? 0));
+    for (const model of models)
+      for (const some of inPortions(own)) {
+        const rows = await this.#rows<VectorRow>(sql`select key, vector from vector_store_vectors
+          where model_number = ${model} and key in (${sql.join(some)})`);
+        for (const row of rows) cosines.set(row.key, cosineOf(vector, row.vector));
+      }
+    return cosines;
+  }
+
+  async #findStores({ owner, storeIds }: Pick<SearchScope, "owner" | "storeIds">): Promise<readonly SearchedStore[]> {
+    const rows = await this.#db
+      .selectFrom("vector_stores")
+      .leftJoin("vector_models", "vector_models.number", "vector_stores.model_number")
+      .select([
+        "vector_stores.number",
+        "vector_stores.id",
+        "vector_stores.is_expired as isExpired",
+        "vector_stores.model_number as modelNumber",
+        "vector_models.name as modelName",
+        "vector_models.dimensions",
+      ])
+      .where("vector_stores.organization", "=", owner.organization)
+      .where("vector_stores.project", "=", owner.project)
+      .where("vector_stores.id", "in", storeIds)
+      .execute();
+    return rows.map(({ number, id, isExpired, modelNumber, modelName: name, dimensions }) => {
+      const isKnown = modelNumber !== null && name !== null && dimensions !== null;
+      return {
+        number,
+        id,
+        isExpired: isExpired === 1,
+        model: isKnown ? { number: modelNumber, name, dimensions } : null,
+      };
+    });
+  }
+
+  /** The files that are searched: those that were taken in and that meet the filter. */
+  async #findFiles(stores: readonly SearchedStore[], { filter }: SearchScope): Promise<ReadonlyMap<number, FileRow>> {
+    const rows = await this.#rows<FileRow>(sql`
+      select number, store_number as storeNumber, chunk_count as chunks, word_count as words
+      from vector_store_files as files
+      where store_number in (${sql.join(stores.map(({ number }) => number))}) and status = 'completed'
+        and ${filter === null ? sql`true` : filterSql(filter)}`);
+    return new Map(rows.map((row) => [row.number, row]));
+  }
+
+  async #load(stores: readonly SearchedStore[], keys: readonly number[]): Promise<readonly FoundChunk[]> {
+    const ids = new Map(stores.map(({ number, id }) => [number, id]));
+    const chunks: FoundChunk[] = [];
+    for (const some of inPortions(keys)) {
+      const rows = await this.#rows<ChunkRow>(sql`
+        select chunks.key, chunks.text, chunks.first, chunks.last, chunks.headings, files.store_number as storeNumber,
+          files.file_id as fileId, files.filename, files.attributes
+        from vector_store_chunks as chunks
+        join vector_store_files as files on files.number = chunks.key / ${chunkKey(1, 0)}
+        where chunks.key in (${sql.join(some)})`);
+      chunks.push(...rows.map((row) => foundChunk(row, ids.get(row.storeNumber) ?? "")));
+    }
+    return chunks;
+  }
+
+  async #rows<Row>(query: RawBuilder<unknown>): Promise<readonly Row[]> {
+    const { rows } = await sql<Row>`${query}`.execute(this.#db);
+    return rows;
+  }
+}
+
+interface ChunkRow {
+  readonly key: number;
+  readonly text: string;
+  readonly first: number;
+  readonly last: number;
+  readonly headings: string;
+  readonly storeNumber: number;
+  readonly fileId: string;
+  readonly filename: string;
+  readonly attributes: string | null;
+}
+
+function foundChunk(row: ChunkRow, storeId: string): FoundChunk {
+  const { key, text, first: start, last: end, fileId, filename, attributes } = row;
+  return {
+    key,
+    storeId,
+    fileId,
+    filename,
+    attributes: attributes === null ? null : storedJson<FileAttributes>(attributes),
+    ordinal: ordinalOfChunk(key),
+    text,
+    start,
+    end,
+    headings: storedJson<readonly string[]>(row.headings),
+  };
+}
+
+function isModel(model: VectorModel | null, other: VectorModel): boolean {
+  return model !== null && model.name === other.name && model.dimensions === other.dimensions;
+}
+
+/** The candidates that are not among the nearest, by their true cosines. */
+function beyondBest(
+  candidates: readonly number[],
+  cosines: ReadonlyMap<number, number>,
+  max: number,
+): readonly number[] {
+  return candidates.toSorted((one, other) => (cosines.get(other) ?? -1) - (cosines.get(one) ?? -1)).slice(max);
+}
+
+function* inPortions(keys: readonly number[]): Generator<readonly number[]> {
+  for (let start = 0; start < keys.length; start += KEYS_AT_ONCE_MAX) yield keys.slice(start, start + KEYS_AT_ONCE_MAX);
+}
