@@ -8,6 +8,7 @@ import { createSealer } from "../responses-api/keeping/seal.ts";
 import type { RateLimiter } from "../responses-api/ports.ts";
 import type { ResponseServices, ShownMetrics } from "../responses-api/services.ts";
 import type { HostedTools } from "../responses-api/tool-loop/hosted-tools.ts";
+import type { PassageFinder } from "../responses-api/vector-stores.ts";
 import { RunHost } from "../runs/index.ts";
 import { openSealKeys } from "../secrets/seal-keys.ts";
 import type { FileTranscriber } from "../speech/speech-engine.ts";
@@ -28,6 +29,7 @@ export interface ServiceFoundations {
   /** Of the calls that clients cause. */
   readonly guards: Guards;
   readonly tools: HostedTools;
+  readonly passages: PassageFinder;
   /** Whether the server is stopping. */
   readonly isLeaving: () => boolean;
   /** Null if this process serves alone. */
@@ -37,7 +39,7 @@ export interface ServiceFoundations {
 /** Builds the services of Interface A from the configuration. */
 export function buildResponseServices(
   config: Config,
-  { store, model, telemetry, speech, guards, tools, isLeaving, joined }: ServiceFoundations,
+  { store, model, telemetry, speech, guards, tools, passages, isLeaving, joined }: ServiceFoundations,
   log: Logger,
 ): ResponseServices {
   const runs = new RunHost({
@@ -52,6 +54,8 @@ export function buildResponseServices(
     store: store.responses,
     conversations: store.conversations,
     files: store.files,
+    vectorStores: store.vectorStores,
+    passages,
     quota: store.quota,
     eventLog: store.events,
     ledger: store.ledger,

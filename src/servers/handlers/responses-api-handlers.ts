@@ -27,29 +27,13 @@ import { listModels } from "../../responses-api/operations/list-models.ts";
 import { streamResponseEvents } from "../../responses-api/operations/stream-response-events.ts";
 import { updateConversation } from "../../responses-api/operations/update-conversation.ts";
 import type { ResponseServices } from "../../responses-api/services.ts";
+import { vectorStoreHandlers } from "./vector-store-handlers.ts";
 
 /**
  * Operations of the contract that answer 501 `not_implemented`. An operation that is neither listed here nor handled
  * does not compile.
  */
-export const NOT_YET = [
-  "cancelVectorStoreFileBatch",
-  "createVectorStore",
-  "createVectorStoreFile",
-  "createVectorStoreFileBatch",
-  "deleteVectorStore",
-  "deleteVectorStoreFile",
-  "getVectorStore",
-  "getVectorStoreFile",
-  "getVectorStoreFileBatch",
-  "getVectorStoreFileContent",
-  "listFilesInVectorStoreBatch",
-  "listVectorStoreFiles",
-  "listVectorStores",
-  "modifyVectorStore",
-  "searchVectorStore",
-  "updateVectorStoreFileAttributes",
-] as const satisfies readonly OperationId[];
+export const NOT_YET = [] as const satisfies readonly OperationId[];
 
 export function notImplementedOperations(): readonly OperationId[] {
   return NOT_YET;
@@ -85,5 +69,6 @@ export function responsesApiHandlers(
     listModels: listModels(services),
     streamResponseEvents: streamResponseEvents(services),
     updateConversation: updateConversation(services),
+    ...vectorStoreHandlers(services),
   };
 }
