@@ -94,23 +94,16 @@ const COLUMNS: {
     chunk_count: "integer",
     word_count: "integer",
   },
-  vector_store_postings: {
-    store_number: "integer",
-    word: "text",
-    file_number: "integer",
-    first: "integer",
-    postings: "blob",
-  },
   vector_store_chunks: {
     key: "integer?",
     text: "text",
     first: "integer",
     last: "integer",
     headings: "text",
-    words: "text",
+    word_count: "integer",
   },
   vector_store_vectors: { model_number: "integer", key: "integer", vector: "blob" },
-  vector_store_removals: { file_number: "integer?", store_number: "integer" },
+  vector_store_removals: { file_number: "integer?" },
   deleted_conversations: { id: "text" },
   owner_usage: { organization: "text", project: "text", bytes: "integer" },
   split_calls: { conversation_id: "text", call_id: "text" },
@@ -206,7 +199,7 @@ test("the tables are what the schema says", async () => {
   });
   await migrate(db);
   const tables = (await db.introspection.getTables()).filter(
-    (table) => !/^(migrations|vector_store_words)/.test(table.name),
+    (table) => !/^(migrations|vector_store_word)/.test(table.name),
   );
   const columnsOf = (table: (typeof tables)[number]) =>
     table.columns.map((column) => [column.name, `${column.dataType.toLowerCase()}${column.isNullable ? "?" : ""}`]);

@@ -10,6 +10,7 @@ import type { Owner } from "../runs/ports.ts";
 export interface IngestTask {
   /** Names the file in its store. */
   readonly number: number;
+  readonly storeNumber: number;
   /** The worker that claimed it. */
   readonly worker: number;
   readonly owner: Owner;

@@ -22,7 +22,6 @@ export interface Database {
   readonly vector_store_batches: VectorStoreBatchesTable;
   readonly vector_store_files: VectorStoreFilesTable;
   readonly vector_store_chunks: VectorStoreChunksTable;
-  readonly vector_store_postings: VectorStorePostingsTable;
   readonly vector_store_vectors: VectorStoreVectorsTable;
   readonly vector_store_removals: VectorStoreRemovalsTable;
   readonly vector_models: VectorModelsTable;
@@ -306,7 +305,7 @@ export interface VectorStoreFilesTable {
   readonly word_count: Generated<number>;
 }
 
-/** A piece of a file. */
+/** A piece of a file. Its words are in the index `vector_store_words`. */
 export interface VectorStoreChunksTable {
   /** The number of the file times 2^20, and the place of the chunk in it. */
   readonly key: number;
@@ -316,19 +315,7 @@ export interface VectorStoreChunksTable {
   readonly last: number;
   /** JSON list. */
   readonly headings: string;
-  /** The words that have postings of this chunk, each once, with blanks between them. */
-  readonly words: string;
-}
-
-/** Where one word is in some chunks of a file. */
-export interface VectorStorePostingsTable {
-  readonly store_number: number;
-  readonly word: string;
-  readonly file_number: number;
-  /** The place of the first of these chunks in its file. */
-  readonly first: number;
-  /** In the format of `postings.ts`. */
-  readonly postings: Uint8Array;
+  readonly word_count: number;
 }
 
 /** The vector of a chunk by one model: 32-bit floats of unit length, little-endian. */
@@ -341,7 +328,6 @@ export interface VectorStoreVectorsTable {
 /** Files whose chunks are to be erased. */
 export interface VectorStoreRemovalsTable {
   readonly file_number: number;
-  readonly store_number: number;
 }
 
 export interface VectorModelsTable {

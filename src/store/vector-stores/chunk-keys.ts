@@ -12,3 +12,8 @@ export function fileOfChunk(key: number): number {
 export function ordinalOfChunk(key: number): number {
   return key % CHUNKS_OF_FILE_MAX;
 }
+
+/** A word as it stands in the index: the words of each store are apart from those of others. */
+export function placedWord(storeNumber: number, word: string): string {
+  return `${storeNumber}x${word}`;
+}

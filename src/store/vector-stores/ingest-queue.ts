@@ -12,9 +12,8 @@ import type {
 import type { Database } from "../database/schema.ts";
 import { storedJson } from "../stored-json.ts";
 import type { DatabaseCalls } from "../thread/database-calls.ts";
-import { CHUNKS_OF_FILE_MAX, chunkKey } from "./chunk-keys.ts";
+import { CHUNKS_OF_FILE_MAX, chunkKey, placedWord } from "./chunk-keys.ts";
 import { compileAll } from "./compile-all.ts";
-import { type Posting, packPostings } from "./postings.ts";
 import { eraseChunks } from "./store-upkeep.ts";
 import { blobOf, modelNumber } from "./vector-models.ts";
 
@@ -56,7 +55,7 @@ export class StoredIngestQueue implements IngestQueue {
       const row = await this.#claimNext(worker);
       if (row === null) return null;
       const task = taskOf(row, worker);
-      if (row.attempts > 1) await this.#eraseEarlier(row);
+      if (row.attempts > 1) await eraseChunks(this.#db, this.#calls, row.number); // Of an earlier attempt.
       if (row.attempts <= ATTEMPTS_MAX) return task;
       await this.finish(task, { type: "failed", error: { code: "server_error", message: ATTEMPTS_FAILED } });
     }
@@ -88,8 +87,7 @@ export class StoredIngestQueue implements IngestQueue {
         usage_bytes = ${end.type === "failed" ? sql`0` : sql`usage_bytes`}
       where ${isClaimed(task)}`;
     const used = sql`update vector_stores set last_active_at = max(last_active_at, unixepoch()) where id = ${task.storeId}`;
-    const removed = sql`insert or ignore into vector_store_removals (file_number, store_number)
-      select number, store_number from vector_store_files where number = ${task.number}`;
+    const removed = sql`insert or ignore into vector_store_removals (file_number) values (${task.number})`;
     const changed = await this.#transact([finished, used, ...(end.type === "failed" ? [removed] : [])]);
     return changed !== null;
   }
@@ -141,11 +139,6 @@ export class StoredIngestQueue implements IngestQueue {
     }
   }
 
-  /** What an attempt that did not finish has stored. */
-  async #eraseEarlier({ number, store_number: storeNumber }: ClaimedRow): Promise<void> {
-    await eraseChunks(this.#db, this.#calls, { fileNumber: number, storeNumber });
-  }
-
   #transact(statements: readonly RawBuilder<unknown>[]): Promise<readonly bigint[] | null> {
     return this.#calls.transact(compileAll(this.#db, statements));
   }
@@ -159,6 +152,7 @@ function taskOf(row: ClaimedRow, worker: number): IngestTask {
   return {
     number: row.number,
     worker,
+    storeNumber: row.store_number,
     owner: { organization: row.organization, project: row.project },
     storeId: row.store_id,
     fileId: row.file_id,
@@ -180,21 +174,23 @@ function adoption({ storeId }: IngestTask, modelKey: number): RawBuilder<unknown
 
 /** One statement for each table, because a statement costs more than a row. */
 function insertions(
-  { number, storeId }: IngestTask,
+  { number, storeNumber }: IngestTask,
   chunks: readonly IndexedChunk[],
   modelKey: number | null,
 ): readonly RawBuilder<unknown>[] {
   const rows = JSON.stringify(chunks.map((chunk) => rowOf(number, chunk)));
-  const { first, words } = postingsOf(chunks);
+  const words = chunks.map(({ ordinal, words: ofChunk }) => [
+    chunkKey(number, ordinal),
+    ofChunk.map((word) => placedWord(storeNumber, word)).join(" "),
+  ]);
   const vectors = chunks.flatMap(({ ordinal, vector }) =>
     vector === null ? [] : [[chunkKey(number, ordinal), Buffer.from(blobOf(vector)).toString("hex")]],
   );
   const inserted = [
-    sql`insert into vector_store_chunks (key, text, first, last, headings, words)
+    sql`insert into vector_store_chunks (key, text, first, last, headings, word_count)
       select value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5 from json_each(${rows})`,
-    sql`insert into vector_store_postings (store_number, word, file_number, first, postings)
-      select stores.number, value ->> 0, ${number}, ${first}, unhex(value ->> 1)
-      from vector_stores as stores, json_each(${JSON.stringify(words)}) where stores.id = ${storeId}`,
+    sql`insert into vector_store_words (rowid, words)
+      select value ->> 0, value ->> 1 from json_each(${JSON.stringify(words)})`,
   ];
   if (modelKey === null) return inserted;
   return [
@@ -206,28 +202,5 @@ function insertions(
 
 function rowOf(fileNumber: number, { ordinal, text, start, end, headings, words }: IndexedChunk): readonly unknown[] {
   assert(ordinal < CHUNKS_OF_FILE_MAX, "a file has no more chunks than their keys can count");
-  return [chunkKey(fileNumber, ordinal), text, start, end, JSON.stringify(headings), [...new Set(words)].join(" ")];
-}
-
-/** The words of these chunks, each once with its packed postings as hexadecimal digits. */
-function postingsOf(chunks: readonly IndexedChunk[]): {
-  readonly first: number;
-  readonly words: readonly (readonly [word: string, postings: string])[];
-} {
-  const first = chunks[0]?.ordinal ?? 0;
-  const byWord = new Map<string, Posting[]>();
-  for (const { ordinal, words } of chunks) {
-    const counts = new Map<string, number>();
-    for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1);
-    for (const [word, count] of counts) {
-      const known = byWord.get(word);
-      const posting = { ordinal, count, length: words.length };
-      if (known === undefined) byWord.set(word, [posting]);
-      else known.push(posting);
-    }
-  }
-  const words = [...byWord].map(
-    ([word, postings]) => [word, Buffer.from(packPostings(first, postings)).toString("hex")] as const,
-  );
-  return { first, words };
+  return [chunkKey(fileNumber, ordinal), text, start, end, JSON.stringify(headings), words.length];
 }

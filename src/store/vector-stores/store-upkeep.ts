@@ -26,8 +26,8 @@ export async function expireSome(db: Kysely<Database>, calls: Calls, now: number
       where number = ${number} and is_expired = 0 and expires_at <= ${now}`;
     const cancelled = sql`update vector_store_files set status = 'cancelled', worker = null
       where store_number = ${number} and status = 'in_progress'`;
-    const removed = sql`insert or ignore into vector_store_removals (file_number, store_number)
-      select number, store_number from vector_store_files where store_number = ${number}`;
+    const removed = sql`insert or ignore into vector_store_removals (file_number)
+      select number from vector_store_files where store_number = ${number}`;
     await calls.transact(compileAll(db, [expired, cancelled, removed]));
   }
   return due.length > 0;
@@ -35,24 +35,20 @@ export async function expireSome(db: Kysely<Database>, calls: Calls, now: number
 
 /** Erases some chunks of files that were removed. False if there are none. */
 export async function eraseSome(db: Kysely<Database>, calls: Calls): Promise<boolean> {
-  const file = await db.selectFrom("vector_store_removals").selectAll().limit(1).executeTakeFirst();
+  const file = await db.selectFrom("vector_store_removals").select("file_number").limit(1).executeTakeFirst();
   if (file === undefined) return false;
-  await eraseChunks(db, calls, { fileNumber: file.file_number, storeNumber: file.store_number });
+  await eraseChunks(db, calls, file.file_number);
   await db.deleteFrom("vector_store_removals").where("file_number", "=", file.file_number).execute();
   return true;
 }
 
 /** Erases what is stored of a file, in steps. */
-export async function eraseChunks(
-  db: Kysely<Database>,
-  calls: Calls,
-  { fileNumber, storeNumber }: { readonly fileNumber: number; readonly storeNumber: number },
-): Promise<void> {
+export async function eraseChunks(db: Kysely<Database>, calls: Calls, fileNumber: number): Promise<void> {
   const models = await db.selectFrom("vector_models").select("number").execute();
   for (;;) {
     const rows = await db
       .selectFrom("vector_store_chunks")
-      .select(["key", "words"])
+      .select("key")
       .where("key", ">=", chunkKey(fileNumber, 0))
       .where("key", "<", chunkKey(fileNumber + 1, 0))
       .orderBy("key")
@@ -60,12 +56,10 @@ export async function eraseChunks(
       .execute();
     const [first, last] = [rows[0]?.key, rows.at(-1)?.key];
     if (first === undefined || last === undefined) return;
-    const words = JSON.stringify([...new Set(rows.flatMap((row) => row.words.split(" ")))]);
     await calls.transact(
       compileAll(db, [
         sql`delete from vector_store_chunks where key between ${first} and ${last}`,
-        sql`delete from vector_store_postings where store_number = ${storeNumber} and file_number = ${fileNumber}
-          and word in (select value from json_each(${words}))`,
+        sql`delete from vector_store_words where rowid between ${first} and ${last}`,
         ...models.map(
           ({ number }) =>
             sql`delete from vector_store_vectors where model_number = ${number} and key between ${first} and ${last}`,

@@ -250,8 +250,8 @@ export class StoredVectorStores implements VectorStores {
       sql`update vector_store_files set status = 'cancelled', worker = null, usage_bytes = 0
         where batch_number = ${batch.number} and status = 'in_progress'`,
       sql`update vector_store_batches set is_cancelled = 1 where number = ${batch.number}`,
-      sql`insert or ignore into vector_store_removals (file_number, store_number)
-        select number, store_number from vector_store_files where batch_number = ${batch.number} and status = 'cancelled'`,
+      sql`insert or ignore into vector_store_removals (file_number)
+        select number from vector_store_files where batch_number = ${batch.number} and status = 'cancelled'`,
     ]);
     return await this.findBatch(owner, storeId, batchId);
   }

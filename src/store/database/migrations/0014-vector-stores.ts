@@ -3,9 +3,9 @@ import type { Migration } from "kysely/migration";
 
 /**
  * Vector stores, their files, and what is searched. A chunk belongs to its file by its key: the number of the file
- * times 2^20, and its place in it. Postings say in which chunks a word is; they lie together by store, so that a search
- * reads nothing of other stores. The chunks of a file that was removed are erased later, in small steps; until then no
- * search finds them, because a search begins with the files.
+ * times 2^20, and its place in it. Each word in the index begins with the number of its store, so that a search reads
+ * nothing of other stores. The chunks of a file that was removed are erased later, in small steps; until then no search
+ * finds them, because a search begins with the files.
  */
 export const vectorStores: Migration = {
   async up(db: Kysely<unknown>): Promise<void> {
@@ -72,23 +72,18 @@ const STATEMENTS = [
     first integer not null,
     last integer not null,
     headings text not null,
-    words text not null)`,
-  `create table vector_store_postings (
-    store_number integer not null,
-    word text not null,
-    file_number integer not null,
-    first integer not null,
-    postings blob not null,
-    primary key (store_number, word, file_number, first)) without rowid`,
+    word_count integer not null)`,
+  `create virtual table vector_store_words using fts5 (
+    words, content = '', contentless_delete = 1, tokenize = "unicode61 remove_diacritics 0 categories 'L* N* M* Co'")`,
+  `create virtual table vector_store_word_places using fts5vocab (vector_store_words, instance)`,
   `create table vector_store_vectors (
     model_number integer not null,
     key integer not null,
     vector blob not null)`,
   `create unique index vector_store_vectors_by_key on vector_store_vectors (model_number, key)`,
-  `create table vector_store_removals (file_number integer primary key, store_number integer not null)`,
+  `create table vector_store_removals (file_number integer primary key)`,
   `create trigger vector_store_files_removed after delete on vector_store_files
-    begin insert or ignore into vector_store_removals (file_number, store_number)
-      values (old.number, old.store_number); end`,
+    begin insert or ignore into vector_store_removals (file_number) values (old.number); end`,
   `create trigger files_leave_vector_stores after delete on files
     begin delete from vector_store_files where file_id = old.id; end`,
 ];

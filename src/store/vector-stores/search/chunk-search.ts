@@ -10,13 +10,17 @@ import type {
 } from "../../../vector-stores/ports.ts";
 import type { Database } from "../../database/schema.ts";
 import { storedJson } from "../../stored-json.ts";
-import { chunkKey, fileOfChunk, ordinalOfChunk } from "../chunk-keys.ts";
+import { CHUNKS_OF_FILE_MAX, chunkKey, fileOfChunk, ordinalOfChunk, placedWord } from "../chunk-keys.ts";
 import { filterSql } from "./filter-sql.ts";
 import { cosineOf, NearestChunks, type VectorCache, type VectorRow } from "./vector-scores.ts";
-import { type PostingRow, type SearchedFile, WordScores } from "./word-scores.ts";
+import { type SearchedFile, type WordCount, WordScores } from "./word-scores.ts";
 
-/** Estimated cosines are near the true ones, so a few times as many are estimated as are wanted. */
+/** What is estimated is near the truth, so a few times as many chunks are estimated as are wanted. */
 const CANDIDATES_PER_RESULT = 4;
+/** A word in more than this share of the chunks says little about any of them. */
+const COMMON_SHARE = 0.1;
+/** In fewer chunks than this, no word costs much. */
+const COMMON_CHUNKS_MIN = 2_000;
 /** SQLite's limit on variables is higher. */
 const KEYS_AT_ONCE_MAX = 500;
 
@@ -69,35 +73,70 @@ export class ChunkSearch {
     { words, vectors }: ChunkQuestion,
     perKindMax: number,
   ): Promise<readonly ChunkHit[]> {
-    const scores = new WordScores(files);
-    for (const word of words) scores.add(await this.#postingsOf(stores, word));
-    const byWords = new Set(scores.best(perKindMax));
-    const keys = new Set(byWords);
+    const scores = await this.#scoreWords(stores, files, words);
+    const candidates = scores.candidates(perKindMax * CANDIDATES_PER_RESULT);
+    const near = new Set<number>();
     const cosines = new Map<number, number>();
     for (const { model, vector } of vectors) {
       const searched = stores.filter((store) => isModel(store.model, model));
-      const near = await this.#nearest(searched, files, vector, perKindMax);
-      for (const key of near) keys.add(key);
-      const found = await this.#cosines(searched, files, vector, [...keys]);
+      const nearest = await this.#nearest(searched, files, vector, perKindMax);
+      const found = await this.#cosines(searched, files, vector, [...nearest, ...candidates]);
       for (const [key, cosine] of found) cosines.set(key, cosine);
-      for (const key of beyondBest(near, cosines, perKindMax)) if (!byWords.has(key)) keys.delete(key);
+      for (const key of best(nearest, (one) => found.get(one) ?? -1, perKindMax)) near.add(key);
     }
-    return [...keys].map((key) => ({
-      key,
-      words: scores.scoreOf(fileOfChunk(key), ordinalOfChunk(key)),
-      cosine: cosines.get(key) ?? null,
-    }));
+    const lengths = await this.#lengthsOf([...near, ...candidates]);
+    const scoreOf = (key: number): number => scores.scoreOf(key, lengths.get(key) ?? 0);
+    const keys = new Set([...near, ...best(candidates, scoreOf, perKindMax)]);
+    return [...keys].map((key) => ({ key, words: scoreOf(key), cosine: cosines.get(key) ?? null }));
   }
 
-  /** Each word of each store lies in one place of the index. */
-  async #postingsOf(stores: readonly SearchedStore[], word: string): Promise<readonly PostingRow[]> {
-    const found: PostingRow[] = [];
-    for (const { number } of stores) {
-      const rows = await this.#rows<PostingRow>(sql`select file_number, first, postings from vector_store_postings
-        where store_number = ${number} and word = ${word}`);
-      found.push(...rows);
+  /**
+   * Words that are in many chunks say little and cost much. They are left out, the most frequent first, if the question
+   * has others.
+   */
+  async #scoreWords(
+    stores: readonly SearchedStore[],
+    files: ReadonlyMap<number, FileRow>,
+    words: readonly string[],
+  ): Promise<WordScores> {
+    const scores = new WordScores(files);
+    const counted: { readonly word: string; readonly chunks: number }[] = [];
+    for (const word of words) counted.push({ word, chunks: await this.#countChunks(stores, word) });
+    const known = counted.filter(({ chunks }) => chunks > 0).toSorted((one, other) => one.chunks - other.chunks);
+    const commonFrom = Math.max(COMMON_CHUNKS_MIN, scores.chunkCount * COMMON_SHARE);
+    for (const [index, { word, chunks }] of known.entries())
+      if (index === 0 || chunks < commonFrom) scores.add(await this.#placesOf(stores, word));
+    return scores;
+  }
+
+  async #countChunks(stores: readonly SearchedStore[], word: string): Promise<number> {
+    const placed = stores.map(({ number }) => `"${placedWord(number, word)}"`).join(" OR ");
+    const [row] = await this.#rows<{ readonly chunks: number }>(sql`select count(*) as chunks from vector_store_words
+      where vector_store_words match ${placed}`);
+    return row?.chunks ?? 0;
+  }
+
+  async #placesOf(stores: readonly SearchedStore[], word: string): Promise<readonly WordCount[]> {
+    const found: (readonly WordCount[])[] = [];
+    for (const { number } of stores)
+      found.push(
+        await this.#rows<WordCount>(sql`select doc as key, count(*) as count from vector_store_word_places
+          where term = ${placedWord(number, word)} group by doc`),
+      );
+    return found.flat();
+  }
+
+  async #lengthsOf(keys: readonly number[]): Promise<ReadonlyMap<number, number>> {
+    const lengths = new Map<number, number>();
+    for (const some of inPortions([...new Set(keys)])) {
+      const rows = await this.#db
+        .selectFrom("vector_store_chunks")
+        .select(["key", "word_count"])
+        .where("key", "in", some)
+        .execute();
+      for (const row of rows) lengths.set(row.key, row.word_count);
     }
-    return found;
+    return lengths;
   }
 
   /** Candidates: more than are wanted, since their cosines are estimated. */
@@ -188,7 +227,7 @@ export class ChunkSearch {
         select chunks.key, chunks.text, chunks.first, chunks.last, chunks.headings, files.store_number as storeNumber,
           files.file_id as fileId, files.filename, files.attributes
         from vector_store_chunks as chunks
-        join vector_store_files as files on files.number = chunks.key / ${chunkKey(1, 0)}
+        join vector_store_files as files on files.number = chunks.key / ${sql.lit(CHUNKS_OF_FILE_MAX)}
         where chunks.key in (${sql.join(some)})`);
       chunks.push(...rows.map((row) => foundChunk(row, ids.get(row.storeNumber) ?? "")));
     }
@@ -233,13 +272,10 @@ function isModel(model: VectorModel | null, other: VectorModel): boolean {
   return model !== null && model.name === other.name && model.dimensions === other.dimensions;
 }
 
-/** The candidates that are not among the nearest, by their true cosines. */
-function beyondBest(
-  candidates: readonly number[],
-  cosines: ReadonlyMap<number, number>,
-  max: number,
-): readonly number[] {
-  return candidates.toSorted((one, other) => (cosines.get(other) ?? -1) - (cosines.get(one) ?? -1)).slice(max);
+/** The keys with the highest values. */
+function best(keys: readonly number[], valueOf: (key: number) => number, max: number): readonly number[] {
+  const values = new Map(keys.map((key) => [key, valueOf(key)]));
+  return keys.toSorted((one, other) => (values.get(other) ?? 0) - (values.get(one) ?? 0) || one - other).slice(0, max);
 }
 
 function* inPortions(keys: readonly number[]): Generator<readonly number[]> {
