@@ -1,10 +1,10 @@
 import type { Tool as ServerTool } from "@modelcontextprotocol/client";
-import type { McpListedTool, StoredItem } from "../../../generated/responses-api/types.ts";
 import { isRecord } from "../../base/json/records.ts";
 import { ModelError } from "../../runs/ports.ts";
 import { type McpConnection, timeoutSignal } from "./mcp-connection.ts";
 import { explainMcpFailure, listFailed, McpListRefused } from "./mcp-failure.ts";
 import type { McpInput, McpOptions, McpServer } from "./mcp-server.ts";
+import type { OfferedMcpTool } from "./offered-tools.ts";
 import { isAllowed } from "./tool-filter.ts";
 
 const PAGES_MAX = 100;
@@ -12,25 +12,6 @@ const PAGES_MAX = 100;
 const TOOL_CHARACTERS_MAX = 65_536;
 const SCHEMA_DEPTH_MAX = 64;
 const NAME_CHARACTERS_MAX = 256;
-
-/** A tool that a response may call. */
-export interface OfferedMcpTool {
-  readonly listed: McpListedTool;
-  readonly readOnly: boolean;
-  /** Whether the server says that a repeated call does no more than a single one. */
-  readonly idempotent: boolean;
-}
-
-/** The newest list of this server in a context; null if there is none that can be used. */
-export function listInContext(context: readonly StoredItem[], label: string): readonly OfferedMcpTool[] | null {
-  const found = context.findLast((item) => item.type === "mcp_list_tools" && item.server_label === label);
-  if (found?.type !== "mcp_list_tools" || found.error != null || found.tools.length === 0) return null;
-  return found.tools.map((listed) => ({
-    listed,
-    readOnly: listed.annotations?.read_only === true,
-    idempotent: listed.annotations?.["idempotent"] === true,
-  }));
-}
 
 /**
  * Asks a server for its tools; only those that the request allows are kept. Rejects with `ModelError` if the list

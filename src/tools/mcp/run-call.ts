@@ -4,9 +4,9 @@ import { jsonOrUndefined } from "../../base/json/read-json.ts";
 import { isRecord } from "../../base/json/records.ts";
 import type { MadeCall, ToolCall, ToolOutcome } from "../../responses-api/hosted-tool.ts";
 import type { ToolStep } from "../../runs/ports.ts";
-import type { OfferedMcpTool } from "./list-tools.ts";
 import type { McpConnection } from "./mcp-connection.ts";
 import { explainMcpFailure } from "./mcp-failure.ts";
+import type { OfferedMcpTool } from "./offered-tools.ts";
 import { cut, readResult } from "./read-result.ts";
 
 const INVALID_PARAMS = -32_602;
