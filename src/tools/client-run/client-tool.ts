@@ -1,7 +1,5 @@
 import type { Validate } from "../../../generated/responses-api/readers.js";
 import type { ToolInput } from "../../../generated/responses-api/types.ts";
-import { jsonOrUndefined } from "../../base/json/read-json.ts";
-import { isRecord } from "../../base/json/records.ts";
 import type {
   HostedTool,
   MadeCall,
@@ -13,6 +11,7 @@ import type {
   ToolUser,
 } from "../../responses-api/hosted-tool.ts";
 import type { HostedFunction, HostedItem } from "../../runs/ports.ts";
+import { readArguments } from "../read-arguments.ts";
 import { withoutSteps } from "../without-steps.ts";
 
 /** A tool that the model calls through this server and that the client runs. */
@@ -90,8 +89,8 @@ function outcomeOf<Tool extends ToolInput, Item extends HostedItem>(
   made: MadeCall,
   args: string,
 ): ToolOutcome {
-  const read = args.trim() === "" ? {} : jsonOrUndefined(args);
-  if (!isRecord(read)) return told("The arguments are not a JSON object.");
+  const read = readArguments(args);
+  if (read === null) return told("The arguments are not a JSON object.");
   const names = { id: made.newItemId(client.idPrefix), callId: made.callId };
   const { first, last } = client.itemOf(read, names, tool);
   if (client.validate(last)) return { type: "asks", first, item: last };

@@ -47,7 +47,7 @@ export class McpConnection {
 
   /** Calls a tool. `schema` is its input schema, from which newer servers want some arguments as headers. */
   async callTool(
-    call: { readonly name: string; readonly arguments: Record<string, unknown>; readonly schema: object },
+    call: { readonly name: string; readonly arguments: Readonly<Record<string, unknown>>; readonly schema: object },
     signal: AbortSignal,
   ): Promise<CallToolResult> {
     const { callTimeoutMs: timeout } = this.#options;

@@ -1,7 +1,7 @@
 import type { ToolOutcome } from "../../responses-api/hosted-tool.ts";
+import { readArguments } from "../read-arguments.ts";
 import { type Page, PageFailed } from "./pages/page-reader.ts";
 import { type Hit, type Recency, SearchFailed } from "./providers/search-provider.ts";
-import { readArguments } from "./read-arguments.ts";
 import { failedCall, type Names, ranCall } from "./web-items.ts";
 import type { WebSession } from "./web-session.ts";
 
