@@ -1,6 +1,7 @@
 import { request } from "undici";
 import { jsonOrUndefined } from "../../../base/json/read-json.ts";
 import { isRecord } from "../../../base/json/records.ts";
+import { readBodyStart } from "../../../base/limits/read-body-start.ts";
 import { type Hit, SearchFailed } from "./search-provider.ts";
 
 const REPLY_BYTES_MAX = 2 * 1024 * 1024;
@@ -41,9 +42,9 @@ export async function askProvider(
       body: body === undefined ? null : JSON.stringify(body),
       signal: AbortSignal.any([signal, deadline]),
     });
-    const text = await readStart(reply.body);
+    const text = await readBodyStart(reply.body, REPLY_BYTES_MAX);
     if (reply.statusCode !== 200) throw new SearchFailed(sentenceOf(reply.statusCode));
-    const answer = text === null ? undefined : jsonOrUndefined(text);
+    const answer = jsonOrUndefined(text); // Text that is too long is cut, and then no JSON.
     if (answer === undefined) throw new SearchFailed("The search server sent no JSON that could be read.");
     return answer;
   } catch (error) {
@@ -64,18 +65,6 @@ function sentenceOf(status: number): string {
     return "The search server refused the search (403). A SearXNG does so unless its search.formats has json; others if the key is wrong.";
   if (status === 429) return "The search server takes no more searches for now. Go on without.";
   return `The search server failed with status ${status}.`;
-}
-
-/** The whole text; null if it is too long. */
-async function readStart(body: AsyncIterable<Buffer>): Promise<string | null> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of body) {
-    bytes += chunk.length;
-    if (bytes > REPLY_BYTES_MAX) return null;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString("utf8");
 }
 
 /** The members of a hit by the names that a provider gives them. */
