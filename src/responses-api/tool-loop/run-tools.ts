@@ -77,7 +77,7 @@ export async function runTools(services: LoopServices, task: ToolTask, run: Loop
     return { events: failingTurn(error), sources: new Sources() };
   }
   run.signal.addEventListener("abort", () => void set.close(), { once: true }); // Also if nobody reads the events.
-  const loop = new ToolLoop(services, { task, run, set, signal, newItemId });
+  const loop = new ToolLoop(services, { task, run, set, deferred, signal, newItemId });
   try {
     if (point !== null) await loop.goOnAt(point);
     const isBusy = set.pending.length > 0 || (point?.steps.length ?? 0) > 0;
@@ -94,6 +94,8 @@ interface LoopParts {
   readonly task: ToolTask;
   readonly run: LoopRun;
   readonly set: ToolSet;
+  /** Tools of the client that a search has to find first. */
+  readonly deferred: readonly OfferedTool[];
   readonly signal: AbortSignal;
   readonly newItemId: ToolScope["newItemId"];
 }
@@ -132,9 +134,9 @@ class ToolLoop {
     this.#parts = parts;
     this.#calls = new ToolCalls({ ...parts, services, line: this.#line, sources: this.sources });
     this.#items = parts.task.request.items;
-    const { request, tools } = parts.task;
-    const deferred = new Set<OfferedTool>(deferredTools(request.tools, tools));
-    this.#clientTools = deferred.size === 0 ? request.tools : request.tools.filter((tool) => !deferred.has(tool));
+    const { tools } = parts.task.request;
+    const deferred = new Set(parts.deferred);
+    this.#clientTools = deferred.size === 0 ? tools : tools.filter((tool) => !deferred.has(tool));
   }
 
   /**
