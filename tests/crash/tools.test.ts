@@ -7,7 +7,15 @@ import { verifies } from "../verifies.ts";
 import { checkClientView, nothingSeen } from "./check-client-view.ts";
 import { type ClientView, readEvents } from "./client.ts";
 import { dataFolder, query, until } from "./lives.ts";
-import { type PayingWorld, PLACES, type Place, payingWorld, startAimed, type Tool } from "./paying-world.ts";
+import {
+  INPUT_TOKENS,
+  type PayingWorld,
+  PLACES,
+  type Place,
+  payingWorld,
+  startAimed,
+  type Tool,
+} from "./paying-world.ts";
 
 /** CI sets a lower number to save time. */
 const KILLS = Math.ceil((Number(process.env["CRASH_KILLS"] ?? 50) * 4) / 5);
@@ -63,6 +71,7 @@ test.each(CASES)(
       world.aim(null);
       const response = await until(server, view.id ?? "", "completed", "failed");
       checkWhole(response, { place, tool });
+      checkUsage(response, { place, tool });
       const acted = (name: Tool) => world.done.filter((one) => one === `${name} ${number}`).length;
       expect([acted(tool), acted(tool === "pay" ? "look" : "pay")]).toEqual([ACTED[tool][place], 1]);
       await checkClientView(server, view, nothingSeen());
@@ -88,6 +97,17 @@ function checkWhole({ status, output }: ResponseBody, { place, tool }: { place: 
       type: "mcp_protocol_error",
       message: "interrupted; whether it took effect is unknown",
     });
+}
+
+/** The sums of what the model server told. A turn that ends while the process dies is estimated, or not known. */
+function checkUsage({ usage, output }: ResponseBody, { place, tool }: { place: Place; tool: Tool }): void {
+  if (tool === "look" || place === "before begin") expect(usage?.input_tokens).toBeGreaterThanOrEqual(INPUT_TOKENS * 2);
+  else expect(usage).toMatchObject({ input_tokens: INPUT_TOKENS * turnsIn(output), output_tokens: turnsIn(output) });
+}
+
+/** Each call is a turn of its own, also the one that was cut off and made again. */
+function turnsIn(output: ResponseBody["output"]): number {
+  return output.filter(({ type }) => type === "mcp_call").length + 1;
 }
 
 test.each(CASES)(

@@ -1,4 +1,5 @@
 import type { OutputItem, StoredItem } from "../../../generated/responses-api/types.ts";
+import { cutForm } from "../../runs/index.ts";
 import type { HostedCall, HostedItem, HostedOutput, ModelEvent } from "../../runs/ports.ts";
 import type { ToolCall, ToolKind, ToolNotOpened, ToolOutcome } from "../hosted-tool.ts";
 import type { ToolCallEnd } from "../ports.ts";
@@ -17,6 +18,8 @@ export interface MadeRun {
   readonly call: ToolCall | null;
   readonly refusal: string | null;
   readonly approvalRequestId: string | null;
+  /** As in `BegunExchange`. */
+  readonly turn: number;
 }
 
 /** How a call came out. */
@@ -27,6 +30,16 @@ export interface CallResult {
   readonly asks: boolean;
   /** The last form of the item, if the call ran. */
   readonly item: HostedItem | null;
+}
+
+/** How a call came out that is not run, and that the model does not hear of. */
+export const CUT: CallResult = { output: null, asks: false, item: null };
+
+/** Ends the item of a call that is not run. */
+export function endUnrun({ call, place }: MadeRun): CallResult {
+  if (call !== null && call.item !== null) place.add({ type: "item_finished", item: cutForm(call.item) });
+  place.close();
+  return CUT;
 }
 
 /** Shows what an item shows of its arguments while they arrive. */

@@ -1,4 +1,3 @@
-import { estimateTokens } from "../../runs/index.ts";
 import {
   type ContextItem,
   type HostedOutput,
@@ -7,7 +6,6 @@ import {
   type ModelUsage,
   type OfferedTool,
 } from "../../runs/ports.ts";
-import { estimateInputTokens } from "../create/model-request.ts";
 import { ToolNotOpened, type ToolScope } from "../hosted-tool.ts";
 import { itemIds, type ResumePoint, resumedAt } from "../keeping/resume-point.ts";
 import { fitTurn } from "../window/fit-to-window.ts";
@@ -20,7 +18,7 @@ import { deferredTools, offerTools, withNotes } from "./offer-tools.ts";
 import { openTools, type ToolSet } from "./open-tools.ts";
 import { type StartedCall, ToolCalls } from "./tool-calls.ts";
 import { TurnItems } from "./turn-items.ts";
-import { estimatedUsage, UsageSum } from "./usage-sum.ts";
+import { LoopUsage } from "./usage/loop-usage.ts";
 
 type Batch = readonly ModelEvent[];
 type Turn = AsyncIterable<Batch>;
@@ -122,7 +120,7 @@ class ToolLoop {
   readonly #parts: LoopParts;
   readonly #line = new CallLine();
   readonly #calls: ToolCalls;
-  readonly #usage = new UsageSum();
+  readonly #usage: LoopUsage;
   /** The client's tools that no search has to find first. */
   readonly #clientTools: readonly OfferedTool[];
   #items: readonly ContextItem[];
@@ -133,24 +131,20 @@ class ToolLoop {
     this.#services = services;
     this.#parts = parts;
     this.#calls = new ToolCalls({ ...parts, services, line: this.#line, sources: this.sources });
+    this.#usage = new LoopUsage(services, parts);
     this.#items = parts.task.request.items;
     const { tools } = parts.task.request;
     const deferred = new Set(parts.deferred);
     this.#clientTools = deferred.size === 0 ? tools : tools.filter((tool) => !deferred.has(tool));
   }
 
-  /**
-   * Continues after a crash. The tokens of earlier turns are not known: they are estimated as if one turn had said all.
-   */
+  /** Continues after a crash. */
   async goOnAt(point: ResumePoint): Promise<void> {
-    const { request } = this.#parts.task;
     this.#resumed = point;
     this.#turns = point.turns;
     this.#calls.goOnAt(point);
     this.#items = [...this.#items.filter((item) => !isApproval(item, point.spent)), ...point.items];
-    if (point.items.length === 0) return;
-    const input = await estimateInputTokens({ ...request, items: this.#items });
-    this.#usage.add(estimatedUsage(input, estimateTokens(JSON.stringify(point.items).length)));
+    await this.#usage.goOnAt(point.used, this.#items);
   }
 
   /** All events. `first` is the first turn, if the model was asked for it already. `stop` stops all work. */
@@ -182,6 +176,7 @@ class ToolLoop {
 
   async #work(first: Turn | null): Promise<void> {
     for (const step of this.#resumed?.steps ?? []) this.#items = [...this.#items, ...(await this.#calls.settle(step))];
+    this.#calls.showUsedBefore();
     this.#showOpening();
     if (first === null) await this.#runApproved();
     for (let turn = first ?? (await this.ask()); ; turn = await this.ask()) {
@@ -255,19 +250,21 @@ class ToolLoop {
       finish: null,
     };
     const { signal } = this.#parts;
+    let kept: Promise<void> | null = null;
     try {
       for await (const batch of turn) {
         for (const event of batch) this.#hear(state, event);
         await state.place?.read();
         if (signal.aborted) return null;
       }
+      kept = state.finish === null ? null : this.#count(state); // Before calls with effects begin.
+      kept?.catch(() => {}); // It is waited for below, unless the run is over.
     } finally {
       state.place?.close();
       state.ended.resolve(state.finish === "stop");
     }
     if (state.finish === null || signal.aborted) return null;
-    this.#usage.add(state.usage ?? (await this.#estimate(state.items)));
-    const results = await Promise.all(state.calls.map((call) => call.result()));
+    const [results] = await Promise.all([Promise.all(state.calls.map((call) => call.result())), kept]);
     if (signal.aborted) return null;
     const outputs: HostedOutput[] = results.flatMap(({ output }) => (output === null ? [] : [output]));
     this.#items = [...this.#items, ...state.items.take(), ...outputs];
@@ -276,6 +273,11 @@ class ToolLoop {
       state.finish,
       results.some(({ asks }) => asks),
     );
+  }
+
+  async #count({ usage, items, calls }: TurnState): Promise<void> {
+    const turn = { number: this.#turns, usage, characters: items.characters, hasCalls: calls.length > 0 };
+    await this.#usage.add(turn, this.#items);
   }
 
   #afterTurn(state: TurnState, finish: Finish, isAsking: boolean): TurnEnd {
@@ -317,7 +319,7 @@ class ToolLoop {
   #beginCall(state: TurnState, event: Extract<ModelEvent, { type: "call_started" }>): void {
     state.place?.close();
     state.place = null;
-    state.writing = this.#calls.start(event);
+    state.writing = this.#calls.start(event, this.#turns);
     state.calls.push(state.writing);
   }
 
@@ -336,11 +338,6 @@ class ToolLoop {
       ...runs.map(({ call }) => call),
       ...runs.flatMap(({ output }) => output ?? []),
     ];
-  }
-
-  async #estimate(items: TurnItems): Promise<ModelUsage> {
-    const input = await estimateInputTokens({ ...this.#parts.task.request, items: this.#items });
-    return estimatedUsage(input, estimateTokens(items.characters));
   }
 }
 

@@ -18,6 +18,7 @@ export interface Database {
   readonly split_calls: SplitCallsTable;
   readonly owner_usage: OwnerUsageTable;
   readonly tool_exchanges: ToolExchangesTable;
+  readonly tool_turns: ToolTurnsTable;
 }
 
 export interface ResponsesTable {
@@ -236,4 +237,19 @@ export interface ToolExchangesTable {
   readonly approval_request_id: string | null;
   /** In Unix seconds. */
   readonly created_at: number;
+  /** The turn of the model that made it, from 1; 0 if it ran before the model was asked. */
+  readonly turn: number;
+  /** What it used, as JSON; null until it has ended, or if it used nothing that is counted. */
+  readonly usage: string | null;
+}
+
+/** A turn of the model in a background response with hosted tools. */
+export interface ToolTurnsTable {
+  readonly response_id: string;
+  readonly organization: string;
+  readonly project: string;
+  /** From 1. */
+  readonly number: number;
+  /** The tokens that the turn used, as JSON. */
+  readonly usage: string;
 }
