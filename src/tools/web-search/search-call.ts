@@ -116,7 +116,7 @@ async function firstPages(
 }
 
 function blockOf(hit: Hit, number: number, { settings }: WebSession, page: Page | undefined): string {
-  const date = hit.published === null ? "" : ` (${hit.published.slice(0, 40)})`;
+  const date = hit.published === null ? "" : ` (${hit.published})`;
   const text = page?.lines.join("\n").slice(0, PAGE_CHARACTERS_MAX) ?? hit.snippet.slice(0, settings.size.characters);
   return `[web:${number}] ${hit.title}${date}\n${hit.url}\n${text}`;
 }

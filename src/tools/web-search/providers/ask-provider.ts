@@ -5,6 +5,12 @@ import { readBodyStart } from "../../../base/limits/read-body-start.ts";
 import { type Hit, SearchFailed } from "./search-provider.ts";
 
 const REPLY_BYTES_MAX = 2 * 1024 * 1024;
+const HITS_MAX = 50;
+/** A hit with a longer address is left out. */
+const URL_CHARACTERS_MAX = 4096;
+const TITLE_CHARACTERS_MAX = 300;
+const SNIPPET_CHARACTERS_MAX = 2000;
+const DATE_CHARACTERS_MAX = 40;
 
 /** The address, key and patience of a search server. */
 export interface ProviderOptions {
@@ -76,17 +82,29 @@ export interface HitNames {
   readonly published: string;
 }
 
-/** The hits of a list. Elements that are no hits, or whose address is not http(s), are left out. */
+/**
+ * The first hits of a list, their texts cut to what a hit may hold. Elements that are no hits, or whose address is not
+ * http(s), are left out.
+ */
 export function hitsOf(list: unknown, names: HitNames): readonly Hit[] {
   if (!Array.isArray(list)) return [];
-  return list.filter(isRecord).flatMap((element) => {
-    const url = URL.parse(textOf(element[names.url]));
-    if (url === null || !/^https?:$/.test(url.protocol)) return [];
-    const snippet = names.snippets.map((name) => textOf(element[name])).find((text) => text !== "") ?? "";
-    const published = textOf(element[names.published]);
-    const title = plainText(textOf(element[names.title]));
-    return [{ url: url.href, title, snippet: plainText(snippet), published: published === "" ? null : published }];
-  });
+  return list
+    .filter(isRecord)
+    .slice(0, HITS_MAX)
+    .flatMap((element) => {
+      const url = URL.parse(textOf(element[names.url]).slice(0, URL_CHARACTERS_MAX + 1));
+      if (url === null || !/^https?:$/.test(url.protocol) || url.href.length > URL_CHARACTERS_MAX) return [];
+      const snippet = names.snippets.map((name) => textOf(element[name])).find((text) => text !== "") ?? "";
+      const published = textOf(element[names.published]).slice(0, DATE_CHARACTERS_MAX);
+      return [
+        {
+          url: url.href,
+          title: plainText(textOf(element[names.title])).slice(0, TITLE_CHARACTERS_MAX),
+          snippet: plainText(snippet).slice(0, SNIPPET_CHARACTERS_MAX),
+          published: published === "" ? null : published,
+        },
+      ];
+    });
 }
 
 function textOf(value: unknown): string {
