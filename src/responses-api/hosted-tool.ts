@@ -35,6 +35,8 @@ export interface HostedTool {
    * response cannot be made without it. The signal in `scope` stops it.
    */
   open(tool: ToolInput, scope: ToolScope): Promise<OpenTool>;
+  /** Closes what outlives a response, such as connections. Called once, at the end. */
+  close?(): Promise<void>;
 }
 
 /** A whole sentence for the client that says what is missing and what would help. */

@@ -1,10 +1,11 @@
 import type { Tool as ServerTool } from "@modelcontextprotocol/client";
 import { isRecord } from "../../base/json/records.ts";
 import { ModelError } from "../../runs/ports.ts";
-import { type McpConnection, timeoutSignal } from "./mcp-connection.ts";
+import { timeoutSignal } from "./mcp-connection.ts";
 import { explainMcpFailure, listFailed, McpListRefused } from "./mcp-failure.ts";
 import type { McpInput, McpOptions, McpServer } from "./mcp-server.ts";
 import type { OfferedMcpTool } from "./offered-tools.ts";
+import type { ServerLink } from "./server-link.ts";
 import { isAllowed } from "./tool-filter.ts";
 
 const PAGES_MAX = 100;
@@ -18,7 +19,7 @@ const NAME_CHARACTERS_MAX = 256;
  * cannot be had or used, and with the reason of `signal`.
  */
 export async function fetchList(
-  connection: McpConnection,
+  link: ServerLink,
   { server, tool, options }: { readonly server: McpServer; readonly tool: McpInput; readonly options: McpOptions },
   signal: AbortSignal,
 ): Promise<readonly OfferedMcpTool[]> {
@@ -33,19 +34,19 @@ export async function fetchList(
     if (kept.size > options.toolsMax) throw tooManyTools(server.label, options.toolsMax);
   };
   try {
-    for await (const page of pagesOf(connection, limited)) for (const listed of page) accept(listed);
+    for await (const page of pagesOf(link, limited)) for (const listed of page) accept(listed);
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof ModelError) throw error;
-    throw listFailed(server.label, explainMcpFailure(error, connection.lastStatus), error);
+    throw listFailed(server.label, explainMcpFailure(error), error);
   }
   return [...kept.values()];
 }
 
-async function* pagesOf(connection: McpConnection, signal: AbortSignal): AsyncGenerator<readonly ServerTool[]> {
+async function* pagesOf(link: ServerLink, signal: AbortSignal): AsyncGenerator<readonly ServerTool[]> {
   let cursor: string | undefined;
   for (let pages = 0; pages < PAGES_MAX; pages++) {
-    const page = await connection.listPage(cursor, signal);
+    const page = await link.listPage(cursor, signal);
     if (page === null) return;
     yield page.tools;
     if (page.nextCursor === undefined || page.nextCursor === cursor) return;

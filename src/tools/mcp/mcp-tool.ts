@@ -1,12 +1,14 @@
 import { assert } from "../../base/assert.ts";
 import type { HostedTool, ToolScope } from "../../responses-api/hosted-tool.ts";
 import { mcpRefusal } from "./check-mcp-tool.ts";
+import type { ConnectionPool } from "./connection-pool.ts";
 import { type McpInput, type McpOptions, type McpServer, serverOf } from "./mcp-server.ts";
 import { listInContext } from "./offered-tools.ts";
 import type { Opening } from "./open-server.ts";
 
 /** The tools of MCP servers: those that requests name by URL, and those of the operator. */
 export function createMcpTool(options: McpOptions): HostedTool {
+  let pool: ConnectionPool | null = null;
   return {
     kind: "mcp",
     types: ["mcp"],
@@ -16,9 +18,12 @@ export function createMcpTool(options: McpOptions): HostedTool {
       const server = serverOf(options, tool, scope.owner);
       assert(server !== null, "the server of a tool that was not refused is known");
       const opening = openingOf(server, { tool, scope, options });
-      const { openServer } = await import("./open-server.ts"); // The client of MCP takes a quarter of a second to load.
-      return await openServer(opening);
+      // The client of MCP takes a quarter of a second to load.
+      const { openServer, openPool } = await import("./open-server.ts");
+      pool ??= openPool(options);
+      return await openServer(pool, opening);
     },
+    close: async () => await pool?.close(),
   };
 }
 

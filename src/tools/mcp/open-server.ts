@@ -10,11 +10,12 @@ import {
   type ToolScope,
 } from "../../responses-api/hosted-tool.ts";
 import { type HostedFunction, ModelError } from "../../runs/ports.ts";
+import { ConnectionPool } from "./connection-pool.ts";
 import { fetchList } from "./list-tools.ts";
-import { McpConnection } from "./mcp-connection.ts";
 import type { McpInput, McpOptions, McpServer } from "./mcp-server.ts";
 import type { OfferedMcpTool } from "./offered-tools.ts";
 import { approvalCall, type CallContext, mcpCall } from "./run-call.ts";
+import { ServerLink } from "./server-link.ts";
 import { isAllowed, isHeldBack, needsApproval } from "./tool-filter.ts";
 
 /** What is known before the server is asked. */
@@ -33,17 +34,20 @@ export interface IdentifiedCall extends ApprovedCall {
   readonly itemId: string;
 }
 
+/** The connections of a server that offers MCP tools. */
+export function openPool(options: McpOptions): ConnectionPool {
+  return new ConnectionPool(options);
+}
+
 /** Gets the tools of a server ready for one response. Rejects with `ModelError` if they cannot be had. */
-export async function openServer(opening: Opening): Promise<OpenTool> {
+export async function openServer(pool: ConnectionPool, opening: Opening): Promise<OpenTool> {
   const { server, scope, options } = opening;
-  const { organization, project } = scope.owner;
-  const connection = new McpConnection(server, { ...options, caller: `${organization}/${project}` });
-  const close = (): Promise<void> => connection.close();
+  const link = new ServerLink(pool, server, scope.owner);
   try {
-    const { tools, list } = await toolsOf(opening, connection);
+    const { tools, list } = await toolsOf(opening, link);
     const byName = new Map(tools.map((offered) => [offered.listed.name, offered]));
     const context: CallContext = {
-      connection,
+      link,
       label: server.label,
       images: scope.abilities.images,
       charactersMax: options.outputCharactersMax,
@@ -61,17 +65,17 @@ export async function openServer(opening: Opening): Promise<OpenTool> {
           return approvalCall(server.label, offered, made);
         return mcpCall(context, offered, { id: made.newItemId("mcp"), approvalRequestId });
       },
-      close,
+      close: async () => link.close(),
     };
   } catch (error) {
-    await close();
+    link.close();
     throw error;
   }
 }
 
 async function toolsOf(
   { server, tool, scope, options, list }: Opening,
-  connection: McpConnection,
+  link: ServerLink,
 ): Promise<{ readonly tools: readonly OfferedMcpTool[]; readonly list: readonly OpeningItem[] }> {
   if ("known" in list) {
     const filters = [tool.allowed_tools, server.limits?.allowedTools];
@@ -79,7 +83,7 @@ async function toolsOf(
     return { tools, list: [] };
   }
   const first: McpListTools = { id: list.id, type: "mcp_list_tools", server_label: server.label, tools: [] };
-  const tools = await fetchList(connection, { server, tool, options }, scope.signal).catch((error: unknown) => {
+  const tools = await fetchList(link, { server, tool, options }, scope.signal).catch((error: unknown) => {
     if (!(error instanceof ModelError)) throw error;
     throw new ToolNotOpened(error, { first, last: { ...first, error: error.message } });
   });

@@ -4,16 +4,16 @@ import { isRecord } from "../../base/json/records.ts";
 import type { MadeCall, ToolCall, ToolOutcome } from "../../responses-api/hosted-tool.ts";
 import { readArguments } from "../read-arguments.ts";
 import { withoutSteps } from "../without-steps.ts";
-import type { McpConnection } from "./mcp-connection.ts";
 import { explainMcpFailure } from "./mcp-failure.ts";
 import type { OfferedMcpTool } from "./offered-tools.ts";
 import { cut, readResult } from "./read-result.ts";
+import type { ServerLink } from "./server-link.ts";
 
 const INVALID_PARAMS = -32_602;
 
 /** What calls of a response share. */
 export interface CallContext {
-  readonly connection: McpConnection;
+  readonly link: ServerLink;
   readonly label: string;
   readonly images: boolean;
   readonly charactersMax: number;
@@ -54,9 +54,9 @@ async function outcomeOf(
   if (args === null) return wrongArguments(item);
   try {
     const call = { name, arguments: args, schema: isRecord(schema) ? schema : {} };
-    return ran(item, await context.connection.callTool(call, signal), context);
+    return ran(item, await context.link.callTool(call, signal), context);
   } catch (error) {
-    return signal.aborted ? stopped(item) : failed(item, error, context);
+    return signal.aborted ? stopped(item) : failed(item, error);
   }
 }
 
@@ -107,8 +107,8 @@ function shownContent({ content }: CallToolResult, output: string, charactersMax
   return [{ type: "text", text: cut(output, charactersMax) }];
 }
 
-function failed(item: McpCall, error: unknown, { connection }: CallContext): ToolOutcome {
-  const failure = explainMcpFailure(error, connection.lastStatus);
+function failed(item: McpCall, error: unknown): ToolOutcome {
+  const failure = explainMcpFailure(error);
   return outcome({ ...item, status: "failed", error: failure }, `The call failed: ${failure.message}.`);
 }
 

@@ -258,23 +258,3 @@ test("a call that is stopped ends at once, and the server hears of it", async ()
   await cancelled.promise;
   await tool.close();
 });
-
-test("a session is ended with the response", async () => {
-  const ended = Promise.withResolvers<void>();
-  const server = await startScripted({
-    initialize: ({ id }, response) => {
-      response.setHeader("mcp-session-id", "s1");
-      const serverInfo = { name: "scripted", version: "1" };
-      const result = { protocolVersion: "2025-06-18", capabilities: { tools: {} }, serverInfo };
-      sendJson(response, { jsonrpc: "2.0", id, result });
-    },
-    DELETE: (_message, response) => {
-      response.end();
-      ended.resolve();
-    },
-  });
-  const tool = await opened(mcpInput({ server_url: server.url }));
-  await tool.close();
-  await ended.promise;
-  expect(server.heard.at(-1)).toMatchObject({ "mcp-session-id": "s1" });
-});
