@@ -199,6 +199,25 @@ describe("a run goes on", () => {
     expect(canResume(plain, { output, open: null })).toBe(expected);
   });
 
+  const shell: OutputItem = {
+    type: "shell_call",
+    id: idFromStem("sh", STEM, FIRST),
+    call_id: "call_1",
+    status: "in_progress",
+    environment: null,
+    action: { commands: [], max_output_length: null, timeout_ms: null },
+  };
+
+  test("after a call that the client was not asked for, since it was not whole", () => {
+    expect(canResume(plain, { output: [{ ...shell, status: "incomplete" }], open: null })).toBe(true);
+    expect(canResume(plain, { output: [], open: shell })).toBe(true);
+    expect(resumePoint({ output: [], open: shell }, [], []).steps).toMatchObject([
+      { type: "cut", last: { status: "incomplete", action: { commands: [] } } },
+    ]);
+    expect(canResume(plain, { output: [{ ...shell, status: "completed" }], open: null })).toBe(false);
+    expect(canResume(plain, { output: [], open: APPROVAL })).toBe(false);
+  });
+
   test("not without tools", () => {
     expect(canResume({ ...plain, tools: null }, { output: [REASONING], open: null })).toBe(false);
   });

@@ -69,8 +69,9 @@ export function canResume(task: Pick<RunTask, "tools" | "speech" | "compaction">
   const { output, open } = shown;
   if (output.length === 0 && open === null) return true;
   if (task.speech !== null || task.compaction !== null) return false;
-  // The response would have ended after the turn that asks the client for something.
-  return ![...output, ...(open === null ? [] : [open])].some(isClientsTurn);
+  // The response would have ended after the turn that asks the client for something. A call that was still being
+  // written asked for nothing yet.
+  return !output.some(isClientsTurn) && open?.type !== "mcp_approval_request";
 }
 
 /** Where a run goes on after a crash; null if it begins. */

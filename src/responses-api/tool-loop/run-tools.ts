@@ -254,7 +254,7 @@ class ToolLoop {
     try {
       for await (const batch of turn) {
         for (const event of batch) this.#hear(state, event);
-        await state.place?.read();
+        await (state.writing ?? state.place)?.read();
         if (signal.aborted) return null;
       }
       kept = state.finish === null ? null : this.#count(state); // Before calls with effects begin.
