@@ -36,7 +36,9 @@ export async function serveScript(
 ): Promise<BehindScript> {
   const asked: ChatRequest[] = [];
   const journal = newJournal();
-  const upstream = await serveChat((response, { body }) => {
+  const upstream = await serveChat((response, { path, body }) => {
+    // Before a summary it is asked for its window and for counts of tokens.
+    if (!path.endsWith("/chat/completions")) return void response.writeHead(404).end();
     const said = turns[Math.min(asked.length, turns.length - 1)] ?? [];
     asked.push(JSON.parse(body));
     response.writeHead(200, { "content-type": "text/event-stream" });

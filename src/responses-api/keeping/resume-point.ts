@@ -64,14 +64,13 @@ const SESSION_INTERRUPTED =
   "The session was interrupted. Files of /mnt/data are kept, variables are lost. Run again what you need.";
 
 /** Whether the model can be asked for the rest of an answer of which this was shown before a crash. */
-export function canResume(task: Pick<RunTask, "tools" | "speech" | "compaction">, shown: ShownAnswer): boolean {
+export function canResume(task: Pick<RunTask, "tools">, shown: ShownAnswer): boolean {
   if (task.tools === null) return false;
   const { output, open } = shown;
-  if (output.length === 0 && open === null) return true;
-  if (task.speech !== null || task.compaction !== null) return false;
-  // The response would have ended after the turn that asks the client for something. A call that was still being
-  // written asked for nothing yet.
-  return !output.some(isClientsTurn) && open?.type !== "mcp_approval_request";
+  // The response would have ended after the turn that asks the client for something, and after its compaction. A call
+  // that was still being written asked for nothing yet.
+  const isAtEnd = output.some((item) => isClientsTurn(item) || item.type === "compaction");
+  return !isAtEnd && open?.type !== "mcp_approval_request";
 }
 
 /** Where a run goes on after a crash; null if it begins. */

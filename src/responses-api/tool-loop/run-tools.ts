@@ -1,36 +1,41 @@
+import { waitAtMost } from "../../base/limits/wait-at-most.ts";
 import {
   type ContextItem,
   type HostedOutput,
   type ModelEvent,
   type ModelRequest,
-  type ModelUsage,
   type OfferedTool,
 } from "../../runs/ports.ts";
 import { ToolNotOpened, type ToolScope } from "../hosted-tool.ts";
 import { itemIds, type ResumePoint, resumedAt } from "../keeping/resume-point.ts";
 import { fitTurn } from "../window/fit-to-window.ts";
 import { approvedCalls, isApproval } from "./approvals.ts";
-import { CallLine, type LinePlace } from "./call-line.ts";
+import { CallLine } from "./call-line.ts";
 import { Sources } from "./cite.ts";
 import { failingTurn, labelOf, wholeItem } from "./hosted-run.ts";
 import type { LoopRun, LoopServices, ToolTask } from "./loop-parts.ts";
 import { deferredTools, offerTools, withNotes } from "./offer-tools.ts";
 import { openTools, type ToolSet } from "./open-tools.ts";
 import { type StartedCall, ToolCalls } from "./tool-calls.ts";
-import { TurnItems } from "./turn-items.ts";
+import { withoutOpenCalls } from "./turn-items.ts";
+import { newTurn, type TurnFinish, type TurnState } from "./turn-state.ts";
 import { LoopUsage } from "./usage/loop-usage.ts";
 
 type Batch = readonly ModelEvent[];
 type Turn = AsyncIterable<Batch>;
-type Finish = Extract<ModelEvent, { type: "finished" }>["reason"];
 /** How a turn came out: the model is asked again, or the response ends; null if the run ends without a finish. */
-type TurnEnd = "again" | Finish | null;
+type TurnEnd = "again" | TurnFinish | null;
 
 export interface ToolTurns {
   /** The events of all turns and of the tools between them, in the order in which they are shown. */
   readonly events: Turn;
   /** What the answer may cite. Grows while it is made. */
   readonly sources: Sources;
+  /**
+   * What the model was offered last, with the context as it has seen it by now. Calls that the client has to answer are
+   * left out.
+   */
+  readonly seen: () => ModelRequest;
 }
 
 /** A turn with fewer tokens left is not asked for. */
@@ -72,7 +77,7 @@ export async function runTools(services: LoopServices, task: ToolTask, run: Loop
     });
   } catch (error) {
     if (!run.isBackground || !(error instanceof ToolNotOpened)) throw error;
-    return { events: failingTurn(error), sources: new Sources() };
+    return { events: failingTurn(error), sources: new Sources(), seen: () => task.request };
   }
   run.signal.addEventListener("abort", () => void set.close(), { once: true }); // Also if nobody reads the events.
   const loop = new ToolLoop(services, { task, run, set, deferred, signal, newItemId });
@@ -80,7 +85,7 @@ export async function runTools(services: LoopServices, task: ToolTask, run: Loop
     if (point !== null) await loop.goOnAt(point);
     const isBusy = set.pending.length > 0 || (point?.steps.length ?? 0) > 0;
     const first = isBusy ? null : await loop.ask();
-    return { events: loop.events(first, () => stop.abort()), sources: loop.sources };
+    return { events: loop.events(first, () => stop.abort()), sources: loop.sources, seen: () => loop.seen() };
   } catch (error) {
     stop.abort();
     await set.close();
@@ -98,22 +103,6 @@ interface LoopParts {
   readonly newItemId: ToolScope["newItemId"];
 }
 
-/** What one turn of the model has brought so far. */
-interface TurnState {
-  readonly items: TurnItems;
-  readonly calls: StartedCall[];
-  /** Resolves to true once the turn has ended well, so that calls with effects may run. */
-  readonly ended: PromiseWithResolvers<boolean>;
-  /** Where what the model says goes; null after a call. */
-  place: LinePlace | null;
-  /** The hosted call that the model is writing. */
-  writing: StartedCall | null;
-  /** Whether the client has to answer a call. */
-  asksClient: boolean;
-  usage: ModelUsage | null;
-  finish: Finish | null;
-}
-
 class ToolLoop {
   readonly sources = new Sources();
   readonly #services: LoopServices;
@@ -124,6 +113,7 @@ class ToolLoop {
   /** The client's tools that no search has to find first. */
   readonly #clientTools: readonly OfferedTool[];
   #items: readonly ContextItem[];
+  #asked: ModelRequest;
   #turns = 0;
   #resumed: ResumePoint | null = null;
 
@@ -132,7 +122,8 @@ class ToolLoop {
     this.#parts = parts;
     this.#calls = new ToolCalls({ ...parts, services, line: this.#line, sources: this.sources });
     this.#usage = new LoopUsage(services, parts);
-    this.#items = parts.task.request.items;
+    this.#asked = parts.task.request;
+    this.#items = this.#asked.items;
     const { tools } = parts.task.request;
     const deferred = new Set(parts.deferred);
     this.#clientTools = deferred.size === 0 ? tools : tools.filter((tool) => !deferred.has(tool));
@@ -159,7 +150,7 @@ class ToolLoop {
       stop();
       this.#line.leave();
       this.#services.observer.ended(this.#turns);
-      await atMost(CLOSE_WAIT_MS, Promise.all([work, this.#parts.set.close()]));
+      await waitAtMost(CLOSE_WAIT_MS, Promise.all([work, this.#parts.set.close()]));
     }
   }
 
@@ -171,7 +162,12 @@ class ToolLoop {
     if (request === null) return null;
     const fitting = task.tools.fitsWindow ? await fitTurn(engine, request, signal) : request;
     this.#turns += 1;
+    this.#asked = request;
     return await engine.sample(fitting, signal);
+  }
+
+  seen(): ModelRequest {
+    return { ...this.#asked, items: withoutOpenCalls(this.#items) };
   }
 
   async #work(first: Turn | null): Promise<void> {
@@ -207,7 +203,7 @@ class ToolLoop {
     return "length";
   }
 
-  #finish(reason: Finish): void {
+  #finish(reason: TurnFinish): void {
     const place = this.#line.take();
     const { total, last } = this.#usage;
     const contextTokens = last.inputTokens + last.outputTokens;
@@ -239,16 +235,7 @@ class ToolLoop {
   }
 
   async #read(turn: Turn): Promise<TurnEnd> {
-    const state: TurnState = {
-      items: new TurnItems(),
-      calls: [],
-      ended: Promise.withResolvers(),
-      place: null,
-      writing: null,
-      asksClient: false,
-      usage: null,
-      finish: null,
-    };
+    const state = newTurn();
     const { signal } = this.#parts;
     let kept: Promise<void> | null = null;
     try {
@@ -280,7 +267,7 @@ class ToolLoop {
     await this.#usage.add(turn, this.#items);
   }
 
-  #afterTurn(state: TurnState, finish: Finish, isAsking: boolean): TurnEnd {
+  #afterTurn(state: TurnState, finish: TurnFinish, isAsking: boolean): TurnEnd {
     if (finish !== "stop") return finish;
     const isLast = this.#turns >= this.#services.tools.limits.turnsMax;
     return state.calls.length === 0 || state.asksClient || isAsking || isLast ? "stop" : "again";
@@ -339,10 +326,4 @@ class ToolLoop {
       ...runs.flatMap(({ output }) => output ?? []),
     ];
   }
-}
-
-async function atMost(ms: number, work: Promise<unknown>): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, ms);
-  await Promise.race([work, promise]).finally(() => clearTimeout(timer));
 }
