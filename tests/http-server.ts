@@ -1,4 +1,4 @@
-import { createServer, type RequestListener } from "node:http";
+import { createServer, type RequestListener, type ServerResponse } from "node:http";
 import { onTestFinished } from "vitest";
 
 /** An HTTP server with a handler of the test, on a real port. */
@@ -37,3 +37,20 @@ export function sends(bytes: Buffer | string, headers: Readonly<Record<string, s
     response.end(bytes);
   };
 }
+
+/** Writes this again and again, as fast as it is read, until the connection is closed. */
+export function writeForever(response: ServerResponse, piece: Buffer | string): void {
+  const write = (): void => {
+    while (!response.destroyed && response.write(piece));
+    response.once("drain", write);
+  };
+  write();
+}
+
+/** Writes this every few milliseconds until the connection is closed. */
+export function drip(response: ServerResponse, piece: string): void {
+  const timer = setInterval(() => response.write(piece), DRIP_MS);
+  response.once("close", () => clearInterval(timer));
+}
+
+const DRIP_MS = 10;

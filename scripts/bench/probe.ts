@@ -11,6 +11,8 @@ import type { Probed } from "./probed.ts";
 const RESOLUTION_MS = 1;
 /** How often the processor time of the thread is read. A longer interval means that one turn of the loop held it. */
 const CPU_READ_EVERY_MS = 1;
+const SLEEP_MS = 0.05;
+const NEVER_SET = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
 const MICROSECONDS_PER_MS = 1e3;
 const NANOSECONDS_PER_MS = 1e6;
 const CALLS = {
@@ -53,8 +55,12 @@ function report(delay: ReturnType<typeof monitorEventLoopDelay>): Probed {
   };
 }
 
-/** The processor time of this thread until now, in milliseconds. */
+/**
+ * The processor time of this thread until now, in milliseconds. The thread sleeps first, because Linux updates the time
+ * of a running thread only at its ticks, which are 4 ms apart, but that of a sleeping one at once.
+ */
 function cpuMs(): number {
+  Atomics.wait(NEVER_SET, 0, 0, SLEEP_MS);
   const { user, system } = process.threadCpuUsage();
   return (user + system) / MICROSECONDS_PER_MS;
 }

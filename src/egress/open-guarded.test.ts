@@ -1,6 +1,6 @@
 import type { RequestListener } from "node:http";
 import { describe, expect, test } from "vitest";
-import { serveHttp } from "../../tests/http-server.ts";
+import { serveHttp, writeForever } from "../../tests/http-server.ts";
 import { verifies } from "../../tests/verifies.ts";
 import { silentLogger } from "../base/logger.ts";
 import { createEgress, type EgressOptions, type GuardedCall } from "./egress.ts";
@@ -88,13 +88,7 @@ describe("a guarded call of any method", () => {
   });
 
   test("fails while reading a body that is too large", async () => {
-    const remote = await serveHttp((_request, response) => {
-      const write = (): void => {
-        while (response.write(Buffer.alloc(65_536)));
-        response.once("drain", write);
-      };
-      write();
-    });
+    const remote = await serveHttp((_request, response) => writeForever(response, Buffer.alloc(65_536)));
     const reply = await createGuard().openGuarded(remote.url, callOf({ bytesMax: 1_000_000 }));
     await checkRefused("too_large", reply.text());
   });

@@ -2,6 +2,7 @@ import type { StoredItem, Tool, ToolInput, ToolOutputContentPart } from "../../g
 import {
   type HostedFunction,
   type HostedItem,
+  type HostedItemEvent,
   type ModelAbilities,
   ModelError,
   type Owner,
@@ -35,6 +36,8 @@ export interface HostedTool {
    * response cannot be made without it. The signal in `scope` stops it.
    */
   open(tool: ToolInput, scope: ToolScope): Promise<OpenTool>;
+  /** Closes what outlives a response, such as connections. Called once, at the end. */
+  close?(): Promise<void>;
 }
 
 /** A whole sentence for the client that says what is missing and what would help. */
@@ -135,10 +138,13 @@ export interface PendingCall {
 }
 
 export interface ToolCall {
-  /** The first form of its item; null if the item is shown only when it is whole, as approvals and client calls are. */
+  /** The first form of its item; null if the item begins later, as those of approvals and of the client's calls do. */
   readonly item: HostedItem | null;
-  /** What of the arguments is streamed: all of it, the decoded string of one member, or nothing. */
-  readonly streams: "arguments" | { readonly member: string } | null;
+  /**
+   * What of the arguments is streamed: all of it, the decoded string of one member, what a writer makes of it, or
+   * nothing.
+   */
+  readonly streams: "arguments" | { readonly member: string } | CallWriter | null;
   /**
    * What a second run of the call could do. `none`: nothing. `sandboxed`: change a session of ours. `may_have`: change
    * the world, so that it never runs twice in silence.
@@ -149,6 +155,12 @@ export interface ToolCall {
    * is a fault of this server. Ends early when `signal` aborts.
    */
   run(args: string, signal: AbortSignal): AsyncGenerator<ToolStep, ToolOutcome>;
+}
+
+/** Shows the item of a call while its arguments arrive. */
+export interface CallWriter {
+  /** What a piece of the arguments adds to what is shown. The first event begins the item. */
+  add(piece: string): readonly HostedItemEvent[];
 }
 
 export type ToolOutcome =
@@ -165,9 +177,9 @@ export type ToolOutcome =
       readonly found?: readonly Tool[];
       readonly usage?: ToolUsage;
     }
-  /** The item asks the client for something; it ends the response after this turn. */
+  /** The item asks the client for something; it ends the response after this turn. `first` is not used if it began. */
   | { readonly type: "asks"; readonly first: HostedItem; readonly item: HostedItem }
-  /** The call could not become an item, for its arguments are wrong. Nothing is shown; the model is told why. */
+  /** The arguments are wrong, and the model is told why. An item that had begun ends as it can. */
   | { readonly type: "told"; readonly output: string };
 
 /** Added to the `tool_usage` of the response. */

@@ -10,8 +10,8 @@ import type {
   ToolOutputContentPart,
 } from "../../generated/responses-api/types.ts";
 import type { TraceContext } from "../base/trace-context.ts";
-import type { HostedItem, ModelEvent, Owner } from "../runs/ports.ts";
-import type { ToolKind } from "./hosted-tool.ts";
+import type { HostedItem, ModelEvent, ModelUsage, Owner } from "../runs/ports.ts";
+import type { ToolKind, ToolUsage } from "./hosted-tool.ts";
 
 /** The items of a conversation, oldest first. */
 export interface ConversationItems {
@@ -374,6 +374,8 @@ export interface BegunExchange {
   readonly effect: "none" | "sandboxed" | "may_have";
   /** The approval that allowed it. An approval is spent by its first call. */
   readonly approvalRequestId: string | null;
+  /** The turn of the model that made it, from 1; 0 if it ran before the model was asked. */
+  readonly turn: number;
 }
 
 /** The result of a call, as the model is shown it. */
@@ -383,6 +385,15 @@ export interface FinishedExchange {
   readonly item: HostedItem;
   readonly output: string;
   readonly parts: readonly ToolOutputContentPart[];
+  /** What it adds to `tool_usage`; null if nothing. */
+  readonly usage: ToolUsage | null;
+}
+
+/** A turn of the model that has ended. */
+export interface TurnInLedger {
+  /** From 1. */
+  readonly number: number;
+  readonly usage: ModelUsage;
 }
 
 /** A call that is known to have begun. `result` is null until it has ended. */
@@ -404,6 +415,10 @@ export interface ToolLedger {
   begin(owner: Owner, responseId: string, exchange: BegunExchange): Promise<void>;
   /** Durable when it resolves, which is before the end of the item is shown. Rejects as `begin` does. */
   finish(owner: Owner, responseId: string, result: FinishedExchange): Promise<void>;
+  /** Stores what a turn used. Durable when it resolves. Rejects as `begin` does. */
+  endTurn(owner: Owner, responseId: string, turn: TurnInLedger): Promise<void>;
+  /** The turns of this response that have ended, oldest first. */
+  turnsOf(owner: Owner, responseId: string): Promise<readonly TurnInLedger[]>;
   /** The calls that these items show. Unknown ids and those of other owners are absent. */
   find(owner: Owner, itemIds: readonly string[]): Promise<ReadonlyMap<string, KnownExchange>>;
   /** All calls that this response has begun, in no order. */

@@ -1,4 +1,4 @@
-export { cutForm } from "./blocks/hosted-forms.ts";
+export { cutForm, isUnfinishedCall } from "./blocks/hosted-forms.ts";
 export { ResponseFold } from "./fold/fold-events.ts";
 export { readEvents } from "./reading/read-events.ts";
 export type { ShownAnswer } from "./restore-run.ts";

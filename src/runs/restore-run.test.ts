@@ -218,6 +218,17 @@ describe("a run can go on", () => {
     expect(transition(again.state, { type: "accepted" }).events).toEqual([]);
   });
 
+  test("and says whether its sound has begun, and ended", () => {
+    const sound: ModelEvent = { type: "audio_delta", audio: "AAAA" };
+    const call: readonly ModelEvent[] = [
+      { type: "text_delta", text: "Hm" },
+      { type: "item_started", item: first },
+    ];
+    expect(shownAfter(...call).shown?.sound).toBe("not begun");
+    expect(shownAfter(sound, ...call).shown?.sound).toBe("open");
+    expect(shownAfter(sound, { type: "audio_done" }, ...call).shown?.sound).toBe("over");
+  });
+
   test.each<[string, readonly ModelEvent[]]>([
     ["a message", [{ type: "text_delta", text: "Hm" }]],
     ["a whole message", [{ type: "text_delta", text: "Hm" }, { type: "message_finished" }]],

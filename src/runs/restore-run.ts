@@ -11,6 +11,8 @@ export interface ShownAnswer {
   readonly output: readonly OutputItem[];
   /** The first form of the item of a hosted tool that has not ended. */
   readonly open: HostedItem | null;
+  /** How far its sound was heard. */
+  readonly sound: "not begun" | "open" | "over";
 }
 
 export interface RestoredRun {
@@ -42,7 +44,7 @@ export function restoreRun(plan: RunPlan, logged: readonly RecordedEvent[]): Res
   return {
     state: restored,
     hasAnswer: logged.some((event) => !isBeginning(event)),
-    shown: matchesLog && replayed.length === logged.length ? shownAnswer(restored) : null,
+    shown: matchesLog && replayed.length === logged.length ? shownAnswer(restored, logged.some(isSound)) : null,
     end: (last) => {
       const next = transition(asAccepted(restored), last);
       const all = [...replayed, ...next.events];
@@ -60,14 +62,15 @@ function asAccepted(state: RunState): RunState {
   return state.phase === "waiting" ? transition(state, { type: "accepted" }).state : state;
 }
 
-function shownAnswer(state: RunState): ShownAnswer | null {
+function shownAnswer(state: RunState, hasSound: boolean): ShownAnswer | null {
   const goingOn = asGoingOn(state);
-  if (goingOn.phase !== "answering" || goingOn.isSoundOpen) return null;
+  if (goingOn.phase !== "answering") return null;
   const { open, output } = goingOn;
   if (open !== null && open.kind !== "hosted") return null;
   // After a whole message the model may have been done; only the end is missing then.
   if (open === null && output.at(-1)?.type === "message") return null;
-  return { output, open: open?.item ?? null };
+  const heard = hasSound ? "over" : "not begun";
+  return { output, open: open?.item ?? null, sound: goingOn.isSoundOpen ? "open" : heard };
 }
 
 function asGoingOn(state: RunState): RunState {
@@ -76,6 +79,10 @@ function asGoingOn(state: RunState): RunState {
 
 function endEventCount(last: RunSignal): number {
   return last.type === "model_failed" ? 2 : 1;
+}
+
+function isSound({ type }: RecordedEvent): boolean {
+  return type.startsWith("response.audio.");
 }
 
 function isBeginning({ type }: RecordedEvent): boolean {

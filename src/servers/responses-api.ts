@@ -106,7 +106,7 @@ export async function startResponsesApi(
       await keeper.stopClaiming();
       await server.close();
       await keeper.close(Math.max(0, Math.ceil(deadline - performance.now())));
-      await sweeping?.stop();
+      await Promise.all([tools.close(), sweeping?.stop()]);
       await store.close();
       await telemetry.close();
     };

@@ -122,7 +122,10 @@ const COLUMNS: {
     item: "text?",
     approval_request_id: "text?",
     created_at: "integer",
+    turn: "integer",
+    usage: "text?",
   },
+  tool_turns: { response_id: "text", organization: "text", project: "text", number: "integer", usage: "text" },
   items: {
     sequence: "integer",
     id: "text",

@@ -1,7 +1,7 @@
 import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
 import { ApprovalSpent, type BegunExchange, type FinishedExchange } from "../responses-api/ports.ts";
-import { RunLost } from "../runs/ports.ts";
+import { type ModelUsage, RunLost } from "../runs/ports.ts";
 import type { Store } from "./open-store.ts";
 import { openTestStore, temporaryFile } from "./store.fixture.ts";
 import { aResponse, OTHERS, OURS } from "./stored-shapes.fixture.ts";
@@ -16,6 +16,7 @@ const CALL: BegunExchange = {
   arguments: '{"cents": 5}',
   effect: "may_have",
   approvalRequestId: null,
+  turn: 1,
 };
 const ITEM = {
   id: "mcp_1",
@@ -33,6 +34,7 @@ const RESULT: FinishedExchange = {
   item: ITEM,
   output: "paid",
   parts: [{ type: "input_text", text: "a receipt" }],
+  usage: { webSearches: 1 },
 };
 
 test("a call is found as it was begun and as it ended, by its owner only", async () => {
@@ -78,6 +80,26 @@ test("an approved call without effects begins a second time with its approval", 
   await expect(tools.begin(OURS, "resp_1", { ...approved, itemId: "mcp_2" })).rejects.toThrow(ApprovalSpent);
 });
 
+test("what the turns of a response used is kept with it, for its owner only", async () => {
+  const file = temporaryFile();
+  const store = await openTestStore({ file });
+  await openRun(store, "resp_1");
+  await store.tools.endTurn(OURS, "resp_1", { number: 2, usage: usageOf(7) });
+  await store.tools.endTurn(OURS, "resp_1", { number: 1, usage: usageOf(3) });
+  await store.tools.endTurn(OURS, "resp_1", { number: 2, usage: usageOf(8) });
+  expect(await store.tools.turnsOf(OURS, "resp_1")).toStrictEqual([
+    { number: 1, usage: usageOf(3) },
+    { number: 2, usage: usageOf(8) },
+  ]);
+  expect(await store.tools.turnsOf(THEIRS, "resp_1")).toStrictEqual([]);
+  const other = await openTestStore({ file });
+  await expect(other.tools.endTurn(OURS, "resp_1", { number: 3, usage: usageOf(1) })).rejects.toThrow(RunLost);
+  const end = aResponse("resp_1", { status: "completed", completed_at: 1_760_000_009 });
+  await store.events.close("resp_1", [], { response: end, outputItems: [] });
+  await store.responses.deleteResponse(OURS, "resp_1");
+  expect(await store.tools.turnsOf(OURS, "resp_1")).toStrictEqual([]);
+});
+
 test("another server that makes the response can neither begin nor finish a call for it", async () => {
   const file = temporaryFile();
   const ours = await openTestStore({ file });
@@ -119,6 +141,10 @@ test("a call of a response that was never stored is erased after a day", async (
   await eraseAll(store);
   expect((await store.tools.find(OURS, ["mcp_1"])).size).toBe(0);
 });
+
+function usageOf(outputTokens: number): ModelUsage {
+  return { inputTokens: 5, cachedTokens: 1, cacheWriteTokens: 0, outputTokens, reasoningTokens: 2 };
+}
 
 async function openRun({ events }: Store, id: string): Promise<void> {
   await events.open({ owner: OURS, response: aResponse(id), inputItems: [] }, []);

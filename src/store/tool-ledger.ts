@@ -5,6 +5,7 @@ import {
   type FinishedExchange,
   type KnownExchange,
   type ToolLedger,
+  type TurnInLedger,
 } from "../responses-api/ports.ts";
 import { type Owner, RunLost } from "../runs/ports.ts";
 import type { Database, ToolExchangesTable } from "./database/schema.ts";
@@ -26,13 +27,14 @@ export class StoredToolLedger implements ToolLedger {
   }
 
   async begin(owner: Owner, responseId: string, exchange: BegunExchange): Promise<void> {
-    const { itemId, callId, name, server, effect, approvalRequestId } = exchange;
+    const { itemId, callId, name, server, effect, approvalRequestId, turn } = exchange;
     const values = [itemId, responseId, owner.organization, owner.project, callId, name, server, exchange.arguments];
     const isFree = await this.#isNotElsewhere(responseId);
     const begun = sql`
       insert into tool_exchanges (item_id, response_id, organization, project, call_id, name, server, arguments,
-        effect, approval_request_id, created_at)
-      select ${sql.join(values)}, ${effect}, ${approvalRequestId}, ${Math.floor(Date.now() / 1000)} where ${isFree}
+        effect, approval_request_id, created_at, turn)
+      select ${sql.join(values)}, ${effect}, ${approvalRequestId}, ${Math.floor(Date.now() / 1000)}, ${turn}
+        where ${isFree}
       on conflict (item_id) do update set arguments = excluded.arguments, call_id = excluded.call_id
         where tool_exchanges.effect = 'none' and tool_exchanges.output is null`;
     const { numAffectedRows } = await begun.execute(this.#db).catch((fault: unknown) => {
@@ -41,16 +43,43 @@ export class StoredToolLedger implements ToolLedger {
     if (numAffectedRows !== 1n) throw new RunLost("the call has begun already, or another server makes the response");
   }
 
-  async finish(owner: Owner, responseId: string, { itemId, item, output, parts }: FinishedExchange): Promise<void> {
+  async finish(owner: Owner, responseId: string, result: FinishedExchange): Promise<void> {
+    const { itemId, item, output, parts, usage } = result;
     const { numUpdatedRows } = await this.#db
       .updateTable("tool_exchanges")
-      .set({ output, parts: JSON.stringify(parts), item: JSON.stringify(item) })
+      .set({
+        output,
+        parts: JSON.stringify(parts),
+        item: JSON.stringify(item),
+        usage: usage === null ? null : JSON.stringify(usage),
+      })
       .where("item_id", "=", itemId)
       .where("organization", "=", owner.organization)
       .where("project", "=", owner.project)
       .where(await this.#isNotElsewhere(responseId))
       .executeTakeFirstOrThrow();
     if (numUpdatedRows !== 1n) throw new RunLost("the call is unknown, or another server makes the response");
+  }
+
+  async endTurn(owner: Owner, responseId: string, { number, usage }: TurnInLedger): Promise<void> {
+    const values = [responseId, owner.organization, owner.project, number, JSON.stringify(usage)];
+    const ended = sql`
+      insert or replace into tool_turns (response_id, organization, project, number, usage)
+      select ${sql.join(values)} where ${await this.#isNotElsewhere(responseId)}`;
+    const { numAffectedRows } = await ended.execute(this.#db);
+    if (numAffectedRows !== 1n) throw new RunLost("another server makes the response");
+  }
+
+  async turnsOf(owner: Owner, responseId: string): Promise<readonly TurnInLedger[]> {
+    const rows = await this.#db
+      .selectFrom("tool_turns")
+      .select(["number", "usage"])
+      .where("response_id", "=", responseId)
+      .where("organization", "=", owner.organization)
+      .where("project", "=", owner.project)
+      .orderBy("number")
+      .execute();
+    return rows.map(({ number, usage }) => ({ number, usage: storedJson<TurnInLedger["usage"]>(usage) }));
   }
 
   async find(owner: Owner, itemIds: readonly string[]): Promise<ReadonlyMap<string, KnownExchange>> {
@@ -103,7 +132,7 @@ export class StoredToolLedger implements ToolLedger {
 }
 
 function exchangeOf(row: ToolExchangesTable): KnownExchange {
-  const { item_id: itemId, call_id: callId, name, server, effect, output, item, parts } = row;
+  const { item_id: itemId, call_id: callId, name, server, effect, output, item, parts, usage, turn } = row;
   const result =
     output === null || item === null || parts === null
       ? null
@@ -112,9 +141,10 @@ function exchangeOf(row: ToolExchangesTable): KnownExchange {
           item: storedJson<FinishedExchange["item"]>(item),
           output,
           parts: storedJson<FinishedExchange["parts"]>(parts),
+          usage: usage === null ? null : storedJson<FinishedExchange["usage"]>(usage),
         };
   const approvalRequestId = row.approval_request_id;
-  return { itemId, callId, name, server, arguments: row.arguments, effect, approvalRequestId, result };
+  return { itemId, callId, name, server, arguments: row.arguments, effect, approvalRequestId, turn, result };
 }
 
 /** Whether SQLite refused a second row of the same approval. */

@@ -79,17 +79,23 @@ describe(`openai ${installedVersion("openai")}`, () => {
     ]);
   });
 
-  test("responses.stream() keeps the stream's laws with every tool", async () => {
+  // readStream holds each stream to the grammar and has responses.stream() read it.
+  test.each<[string, readonly object[]]>([
+    ["herons in depth", [{ type: "web_search" }]],
+    ["herons", [{ type: "web_search_preview" }]],
+    ["a boat", [{ type: "image_generation" }]],
+    ["pay", [{ type: "mcp", server_label: "shop", require_approval: "never" }]],
+    ["pay", [{ type: "mcp", server_label: "shop", require_approval: "always" }]],
+    ["list files", [{ type: "shell", environment: { type: "local" } }]],
+    ["list files locally", [{ type: "local_shell" }]],
+    ["patch", [{ type: "apply_patch" }]],
+    ["press the button", [{ type: "computer" }]],
+    ["invoice", [{ type: "tool_search" }, INVOICE]],
+  ])("the stream that comes of %s with %j keeps the laws of streams", async (input, tools) => {
     const shop = await startModern({ legacy: true });
-    const mcp = { type: "mcp", server_label: "shop", server_url: shop.url, require_approval: "never" };
-    for (const [input, tools] of [
-      ["herons", [{ type: "web_search" }]],
-      ["a boat", [{ type: "image_generation" }]],
-      ["pay", [mcp]],
-      ["list files", [{ type: "shell", environment: { type: "local" } }]],
-      ["invoice", [{ type: "tool_search" }, INVOICE]],
-    ] as const)
-      checkStreamLaws(await readStream(await server.post("/v1/responses", { model, input, tools, stream: true })));
+    const reachable = tools.map((tool) => ("server_label" in tool ? { ...tool, server_url: shop.url } : tool));
+    const body = { model, input, tools: reachable, stream: true };
+    checkStreamLaws(await readStream(await server.post("/v1/responses", body)));
   });
 
   test.each([true, false])("an MCP call waits for its approval: %s", async (approve) => {

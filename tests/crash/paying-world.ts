@@ -10,7 +10,7 @@ import {
 } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
 import { type ChildServer, startChildServer } from "../child-server.ts";
 import { serveHttp } from "../http-server.ts";
-import { toolDelta } from "../responses/behind-upstream.ts";
+import { toolDelta, usageChunk } from "../responses/behind-upstream.ts";
 
 const BREAKER = fileURLToPath(new URL("break-at-step.fixture.ts", import.meta.url));
 
@@ -114,11 +114,15 @@ function toolsOf(act: Act): McpServer {
   return server;
 }
 
+/** What each turn of the model reads. It writes one token. */
+export const INPUT_TOKENS = 1000;
+const USAGE = usageChunk({ prompt_tokens: INPUT_TOKENS, completion_tokens: 1, total_tokens: INPUT_TOKENS + 1 });
+
 /** Looks first, then pays, then is done. Calls whose result it was not shown it makes again. */
 function nextTurn({ body }: ReceivedCall): readonly unknown[] {
   const number = /number (\d+)/.exec(body)?.[1] ?? "0";
   const results = body.split('"role":"tool"').length - 1;
-  if (results >= 2) return [textChunk("All done."), lastChunk("stop")];
+  if (results >= 2) return [textChunk("All done."), lastChunk("stop"), USAGE];
   const name = results === 0 ? "bank__look" : "bank__pay";
   const called = { id: `call_${results}`, type: "function", function: { name, arguments: "" } };
   return [
@@ -126,5 +130,6 @@ function nextTurn({ body }: ReceivedCall): readonly unknown[] {
     toolDelta(0, { function: { arguments: '{"number":' } }),
     toolDelta(0, { function: { arguments: `${number}}` } }),
     lastChunk("tool_calls"),
+    USAGE,
   ];
 }

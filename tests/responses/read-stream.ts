@@ -2,6 +2,7 @@ import { expect } from "vitest";
 import type { Response as ResponseBody, ResponseStreamEvent } from "../../generated/responses-api/types.ts";
 import { validateResponse, validateResponseStreamEvent } from "../../generated/responses-api/validators.js";
 import { lintText } from "../../src/stream-grammar/index.ts";
+import { checkOfficialStream } from "./official-stream.ts";
 
 export type EventOf<Type extends ResponseStreamEvent["type"]> = Extract<ResponseStreamEvent, { type: Type }>;
 
@@ -14,15 +15,19 @@ export interface ReadStream {
 }
 
 /**
- * Reads a stream and checks each event against the contract. A stream read from its start must also follow the grammar.
+ * Reads a stream and checks each event against the contract. A stream read from its start must also follow the grammar,
+ * and the official client must read the same response from it.
  */
 export async function readStream(reply: Response): Promise<ReadStream> {
   const text = await reply.text();
   expect(reply.status, text).toBe(200);
   const events = dataLines(text).map((line) => eventOf(JSON.parse(line)));
-  if (events[0]?.sequence_number === 0)
+  const final = responseOf(events.at(-1));
+  if (events[0]?.sequence_number === 0) {
     expect(lintText(text).flatMap(({ faults, notes }) => [...faults, ...notes])).toEqual([]);
-  return { text, events, final: responseOf(events.at(-1)) };
+    await checkOfficialStream(text, events, final);
+  }
+  return { text, events, final };
 }
 
 export function dataLines(text: string): string[] {

@@ -36,7 +36,9 @@ export async function serveScript(
 ): Promise<BehindScript> {
   const asked: ChatRequest[] = [];
   const journal = newJournal();
-  const upstream = await serveChat((response, { body }) => {
+  const upstream = await serveChat((response, { path, body }) => {
+    // Before a summary it is asked for its window and for counts of tokens.
+    if (!path.endsWith("/chat/completions")) return void response.writeHead(404).end();
     const said = turns[Math.min(asked.length, turns.length - 1)] ?? [];
     asked.push(JSON.parse(body));
     response.writeHead(200, { "content-type": "text/event-stream" });
@@ -62,7 +64,7 @@ export function saysText(text: string): Said {
   return [textChunk(text), lastChunk("stop"), USAGE];
 }
 
-/** Calls, each in two pieces, perhaps behind a text. A name without `__` is one of the scripted server. */
+/** Calls, each in two pieces. A name without `_` is one of the scripted server. */
 export function calls(...made: readonly (readonly [name: string, args: string])[]): Said {
   const pieces = made.flatMap(([name, args], index) => {
     const half = Math.floor(args.length / 2);
@@ -77,5 +79,5 @@ export function calls(...made: readonly (readonly [name: string, args: string])[
 }
 
 function flat(name: string): string {
-  return name.startsWith("client_") ? name : `lab__${name}`;
+  return name.includes("_") ? name : `lab__${name}`;
 }

@@ -1,5 +1,6 @@
 import { expect, test, vi } from "vitest";
 import { lastChunk, textChunk } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
+import { usageChunk } from "../responses/behind-upstream.ts";
 import { checkStreamLaws } from "../responses/check-stream-laws.ts";
 import { readResponse, readStream } from "../responses/read-stream.ts";
 import { verifies } from "../verifies.ts";
@@ -329,4 +330,35 @@ test("the functions of hosted tools count as input tokens where they are known w
     return tokens;
   };
   expect(await count([{ type: "apply_patch" }])).toBeGreaterThan((await count([])) + 20);
+});
+
+test("a compaction sums up the calls as the model saw them, and asks with the same tools and instructions", async () => {
+  const long = "A long answer. ".repeat(500);
+  const { create, asked } = await serveScript([
+    calls(["echo", '{"text":"a"}']),
+    [textChunk(long), lastChunk("stop"), usageChunk({ prompt_tokens: 1000, completion_tokens: 5, total_tokens: 1005 })],
+    saysText("What was said and done."),
+  ]);
+  const rules = { context_management: [{ type: "compaction", compact_threshold: 1000 }] };
+  const response = await readResponse(await create({ instructions: "Be brief.", ...rules }));
+  expect(response.output.map(({ type }) => type)).toEqual(["mcp_list_tools", "mcp_call", "message", "compaction"]);
+  const [, last, summed] = asked;
+  const shown = last?.messages.length ?? 0;
+  expect(summed?.messages.slice(0, shown)).toEqual(last?.messages);
+  expect(summed?.messages.slice(shown).map(({ role }) => role)).toEqual(["assistant", "user"]);
+  expect(summed?.tools).toEqual(last?.tools);
+});
+
+test("a compaction leaves out a call that waits for its approval", async () => {
+  const usage = usageChunk({ prompt_tokens: 1000, completion_tokens: 5, total_tokens: 1005 });
+  const { create, asked } = await serveScript([
+    [...calls(["echo", "{}"], ["ask", '{"text":"x"}']), usage],
+    saysText("What was said and done."),
+  ]);
+  const rules = { context_management: [{ type: "compaction", compact_threshold: 1000 }] };
+  const response = await readResponse(await create(rules));
+  expect(response.output.at(-1)?.type).toBe("compaction");
+  const [, summed] = asked;
+  expect(summed?.messages.map(({ role }) => role)).toEqual(["system", "user", "assistant", "tool", "user"]);
+  expect(summed?.messages[2]?.["tool_calls"]).toHaveLength(1);
 });

@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
 import { eachInSlices, mapInSlices, Slices } from "./slices.ts";
 
@@ -44,4 +45,31 @@ test("computations that follow each other in one turn share the time of one slic
     }
   };
   expect(await turnsDuring(steps())).toBeGreaterThan(1);
+});
+
+test("after a slice in the callback of a file or socket, the loop looks at timers before the next slice", async () => {
+  await readFile(import.meta.filename);
+  let ticks = 0;
+  const timer = setInterval(() => (ticks += 1), 1);
+  const slices = new Slices();
+  for (let slice = 1; slice <= 3; slice += 1) {
+    compute(3);
+    await slices.pause();
+    expect(ticks).toBeGreaterThanOrEqual(slice);
+  }
+  clearInterval(timer);
+});
+
+test("those that wait get their slice though new computations come with each turn", async () => {
+  let comes = true;
+  const come = async (): Promise<void> => {
+    if (comes) readFile(import.meta.filename).then(come, come);
+    const slices = new Slices();
+    compute(3);
+    await slices.pause();
+  };
+  await come();
+  const slices = new Slices();
+  for (let slice = 0; slice < 5; slice += 1) await slices.next();
+  comes = false;
 });

@@ -1,13 +1,19 @@
-/** The longest time to compute without a turn of the event loop. */
-const SLICE_MS = 4;
+/** The longest time to compute without a turn of the event loop. Steps that cannot be cut come on top of it. */
+const SLICE_MS = 2;
 
 /** A slice that lasts this long counts towards its turn. Shorter ones never wait, so that small requests do not. */
 const COUNTED_MS = 0.25;
 
 const waiting: (() => void)[] = [];
-let isDue = false;
+/** Counts turns. One begins when `endTurn` ends the last. */
+let turn = 0;
 /** When the first slice of this turn began that counts; null if none does. */
 let turnStartedAt: number | null = null;
+let isTurnEndPlanned = false;
+/** Whether a slice of this turn counts that did not wait. */
+let hasNewcomer = false;
+/** Whether those that wait were passed over for newcomers. The newcomers of the next turn then wait as well. */
+let isPassedOver = false;
 
 /**
  * Cuts long computations into slices, and lets the event loop serve others in between. All computations in the process
@@ -15,13 +21,15 @@ let turnStartedAt: number | null = null;
  */
 export class Slices {
   #startedAt = performance.now();
+  /** The turn that woke it. */
+  #wokenIn = -1;
 
   /** Whether the slice is used up, or the turn by slices before it. Cheap enough to ask after every step. */
   get isOver(): boolean {
     const now = performance.now();
     const lasted = now - this.#startedAt;
     if (lasted < COUNTED_MS) return false;
-    if (lasted >= SLICE_MS) return true;
+    if (lasted >= SLICE_MS || isPassedOver) return true;
     turnStartedAt ??= startTurn(this.#startedAt);
     return now - turnStartedAt >= SLICE_MS;
   }
@@ -33,10 +41,12 @@ export class Slices {
 
   /** Waits for the next slice. */
   async next(): Promise<void> {
+    if (this.#wokenIn !== turn) hasNewcomer = true;
     await new Promise<void>((resolve) => {
       waiting.push(resolve);
-      wakeLater();
+      planTurnEnd();
     });
+    this.#wokenIn = turn;
     this.#startedAt = performance.now();
   }
 }
@@ -102,21 +112,31 @@ export async function anyInSlices<T extends object>(
 }
 
 function startTurn(at: number): number {
-  setImmediate(endTurn);
+  hasNewcomer = true;
+  planTurnEnd();
   return at;
 }
 
-function endTurn(): void {
-  turnStartedAt = null;
+function planTurnEnd(): void {
+  if (isTurnEndPlanned) return;
+  isTurnEndPlanned = true;
+  setImmediate(endTurn);
 }
 
-function wakeLater(): void {
-  if (isDue) return;
-  isDue = true;
-  setImmediate(() => {
-    isDue = false;
-    endTurn(); // What is woken begins a turn, though the callback that ends the last one may come later.
-    waiting.shift()?.();
-    if (waiting.length > 0) wakeLater();
-  });
+/**
+ * Node calls this after the callbacks of sockets and before the next look at them, so what is woken here would follow
+ * the newcomers of this turn without a pause. It is woken one turn later then.
+ */
+function endTurn(): void {
+  isTurnEndPlanned = false;
+  turn += 1;
+  turnStartedAt = null;
+  isPassedOver = hasNewcomer && !isPassedOver && waiting.length > 0;
+  hasNewcomer = false;
+  if (isPassedOver) return planTurnEnd();
+  const wake = waiting.shift();
+  if (wake === undefined) return;
+  turnStartedAt = performance.now(); // What is woken begins the next turn.
+  planTurnEnd();
+  wake();
 }

@@ -1,8 +1,8 @@
 import { type Dispatcher, request } from "undici";
 import { jsonOrUndefined } from "../../base/json/read-json.ts";
 import { isRecord } from "../../base/json/records.ts";
+import { readBodyStart } from "../../base/limits/read-body-start.ts";
 import { textOrNull } from "./json-values.ts";
-import { readBodyStart } from "./read-body-start.ts";
 
 const OLLAMA_ORIGIN = "http://127.0.0.1:11434";
 const WAIT_MS = 300;

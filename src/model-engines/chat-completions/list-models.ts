@@ -1,12 +1,12 @@
 import type { Dispatcher } from "undici";
 import { jsonOrUndefined } from "../../base/json/read-json.ts";
 import { isRecord } from "../../base/json/records.ts";
+import { readBodyStart } from "../../base/limits/read-body-start.ts";
 import { type ModelDescription, ModelError, NO_MODEL_LIST } from "../../runs/ports.ts";
 import { brokenAnswer, tooSlow } from "./errors/model-errors.ts";
 import { explainTransportError } from "./errors/transport-error.ts";
 import { explainRefusal } from "./errors/upstream-error.ts";
 import { countOrZero, isList, textOrNull } from "./json-values.ts";
-import { readBodyStart } from "./read-body-start.ts";
 
 /** Statuses by which a server says that it has no list of models. */
 const NO_LIST: ReadonlySet<number> = new Set([404, 405, 501]);

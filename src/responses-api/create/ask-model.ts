@@ -44,32 +44,51 @@ export interface AskingRun {
  * aborting stops all work for the turn.
  */
 export async function askModel(services: TurnServices, task: RunTask, run: AskingRun): Promise<Turn> {
-  const turn = await withTools(services, task, run);
+  const asked = await withTools(services, task, run);
   const isAnswer = task.compaction?.type !== "instead"; // A summary is read by models only.
-  const spoken = isAnswer ? withSpeech(services, turn, task, run) : turn;
-  return withCompaction(services, spoken, task, run);
+  const turn = isAnswer ? withSpeech(services, asked.turn, task, run) : asked.turn;
+  return withCompaction(services, { ...asked, turn }, task, run);
+}
+
+interface AskedTurn {
+  readonly turn: Turn;
+  /** As in `ToolTurns`; null if the model was asked once, without tools of this server. */
+  readonly seen: (() => ModelRequest) | null;
 }
 
 /** The turn of the model, or all its turns with the work of this server's tools between them. */
-async function withTools(services: TurnServices, task: RunTask, run: AskingRun): Promise<Turn> {
+async function withTools(services: TurnServices, task: RunTask, run: AskingRun): Promise<AskedTurn> {
   const { engine, tools, toolLedger, toolObserver } = services;
-  if (task.tools === null) return await engine.sample(task.request, run.signal);
+  if (task.tools === null) return { turn: await engine.sample(task.request, run.signal), seen: null };
   const ledger = run.isStored ? toolLedger : null;
-  const { events, sources } = await runTools(
+  const { events, sources, seen } = await runTools(
     { engine, tools, ledger, observer: toolObserver },
     { ...task, tools: task.tools },
     { ...run, responseId: idFromStem("resp", task.ids, 0) },
   );
-  return citeTurn(events, sources, writesData(task.request));
+  return { turn: citeTurn(events, sources, writesData(task.request)), seen };
 }
 
-function withSpeech({ spokenOutput }: TurnServices, turn: Turn, { ids, speech }: RunTask, { signal }: AskingRun): Turn {
+/** Sound that a crash interrupted ends there: how much of the text it had left to say is not known. */
+function withSpeech({ spokenOutput }: TurnServices, turn: Turn, { ids, speech }: RunTask, run: AskingRun): Turn {
+  const { signal, shown } = run;
   if (speech === null) return turn;
+  if (shown !== null && shown.sound !== "not begun") return shown.sound === "open" ? withoutSound(turn) : turn;
   return spokenOutput.speak(turn, { responseId: idFromStem("resp", ids, 0), speech, signal });
 }
 
+async function* withoutSound(turn: Turn): AsyncGenerator<readonly ModelEvent[]> {
+  yield [{ type: "audio_done" }];
+  yield* turn;
+}
+
 /** Adds the compaction that the task plans. */
-function withCompaction({ engine, sealer }: TurnServices, turn: Turn, task: RunTask, run: AskingRun): Turn {
+function withCompaction(
+  { engine, sealer }: TurnServices,
+  { turn, seen }: AskedTurn,
+  task: RunTask,
+  run: AskingRun,
+): Turn {
   const { compaction, request, inputTokensEstimate } = task;
   if (compaction === null) return turn;
   const { owner, onFault, signal } = run;
@@ -83,7 +102,7 @@ function withCompaction({ engine, sealer }: TurnServices, turn: Turn, task: RunT
     inputTokensEstimate,
     threshold: compaction.threshold,
     summarize: async (answer) => {
-      const asked = summaryRequest({ ...request, items: [...request.items, ...answer] });
+      const asked = summaryRequest(seen?.() ?? { ...request, items: [...request.items, ...answer] });
       return takeSummary(engine, await fitToWindow(engine, asked, signal), signal);
     },
   });

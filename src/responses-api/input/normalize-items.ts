@@ -109,10 +109,17 @@ export function normalizeItem(item: SentItem, index: number, makeId: MakeId, lis
   if (SEARCHES_TOOLS.has(type)) members["execution"] ??= members["call_id"] === undefined ? "server" : "client";
   if (ANSWERS_A_CALL.has(type) && members["call_id"] === undefined) throw missingParameter(`${param}.call_id`);
   if (type === "reasoning") members["content"] ??= [];
-  const status = type === "reasoning" ? {} : { status: "completed" };
-  const normalized = filledItem({ ...members, id, type, ...(STATUSLESS.has(type) ? {} : status) });
+  const status = STATUSLESS.has(type) ? {} : { status: isUnfinished(item) ? item.status : "completed" };
+  const normalized = filledItem({ ...members, id, type, ...status });
   if (normalized === null) throw unusableItem(param, type);
   return normalized;
+}
+
+/** Whether the item is a call that the client did not run, since it did not become whole. */
+function isUnfinished(item: SentItem): item is Extract<SentItem, { status?: unknown }> {
+  if (item.type === "apply_patch_call") return item.status === "in_progress";
+  const isClients = item.type === "shell_call" || item.type === "local_shell_call" || item.type === "computer_call";
+  return isClients && item.status === "incomplete";
 }
 
 /** The reference's schema allows a null `call_id` here, but the reference requires one. */

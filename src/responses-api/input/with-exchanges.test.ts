@@ -18,11 +18,13 @@ const KNOWN: KnownExchange = {
   arguments: '{"queries": ["herons"]}',
   effect: "none",
   approvalRequestId: null,
+  turn: 1,
   result: {
     itemId: "ws_1",
     item: { id: "ws_1", type: "web_search_call", status: "completed" },
     output: "[web:1] Herons",
     parts: [],
+    usage: null,
   },
 };
 const REQUEST: StoredItem = {

@@ -9,8 +9,12 @@ const CALL_TYPES: ReadonlySet<StoredItem["type"]> = new Set([
   "code_interpreter_call",
   "image_generation_call",
   "mcp_call",
+  "shell_call",
+  "local_shell_call",
+  "apply_patch_call",
 ]);
 
+type ClientsOutput = Extract<StoredItem, { type: "shell_call_output" | "apply_patch_call_output" }>;
 type ApprovalRequest = Extract<StoredItem, { type: "mcp_approval_request" }>;
 type ApprovalResponse = Extract<StoredItem, { type: "mcp_approval_response" }>;
 
@@ -33,6 +37,8 @@ export async function withExchanges(
   if (!items.some(isOfTools)) return items;
   const ids = items.flatMap((item) => (CALL_TYPES.has(item.type) && "id" in item && item.id != null ? [item.id] : []));
   const known = ids.length === 0 ? new Map<string, KnownExchange>() : await ledger.find(owner, ids);
+  // Clients may answer a call that did not become whole, although the model was told about it already.
+  const told = new Set([...known.values()].map(({ callId }) => callId));
   const requests = new Map(items.filter(isRequest).map((item) => [item.id, item]));
   const denials = new Set(items.filter(isAnswer).flatMap((item) => (item.approve ? [] : item.approval_request_id)));
   const called = new Set(items.flatMap((item) => (item.type === "mcp_call" ? (item.approval_request_id ?? []) : [])));
@@ -40,6 +46,8 @@ export async function withExchanges(
     if (item.type === "mcp_list_tools") return mcpServers.has(item.server_label) ? [] : [item];
     // A denied request is told by its answer, and an approved one by the call that followed.
     if (isRequest(item)) return called.has(item.id) || denials.has(item.id) ? [] : [item];
+    if (isClientsOutput(item) && told.has(item.call_id)) return [];
+    if (item.type === "local_shell_call_output" && known.has(item.id)) return [];
     if (isAnswer(item)) {
       const request = requests.get(item.approval_request_id);
       if (request !== undefined && !item.approve) return denied(request, item);
@@ -90,6 +98,10 @@ export function exchangeItems({
 
 function isOfTools(item: StoredItem): boolean {
   return CALL_TYPES.has(item.type) || item.type.startsWith("mcp_");
+}
+
+function isClientsOutput(item: StoredItem): item is ClientsOutput {
+  return item.type === "shell_call_output" || item.type === "apply_patch_call_output";
 }
 
 function isRequest(item: StoredItem): item is ApprovalRequest {

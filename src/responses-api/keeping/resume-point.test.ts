@@ -32,12 +32,23 @@ function exchange(number: number, effect: KnownExchange["effect"], output: strin
     arguments: '{"n":1}',
     effect,
     approvalRequestId: null,
-    result: output === null ? null : { itemId: item.id, item, output: `shown ${output}`, parts: [] },
+    turn: number,
+    result:
+      output === null
+        ? null
+        : { itemId: item.id, item, output: `shown ${output}`, parts: [], usage: { webSearches: number } },
   };
 }
 
 const REASONING: OutputItem = { type: "reasoning", id: "rs_1", summary: [] };
-const TEXT: OutputItem = { type: "message", id: "msg_1", role: "assistant", status: "completed", content: [] };
+const TEXT: OutputItem = {
+  type: "message",
+  id: "msg_1",
+  role: "assistant",
+  status: "completed",
+  content: [{ type: "output_text", text: "Let me pay.", annotations: [], logprobs: [] }],
+};
+const COMPACTION: OutputItem = { type: "compaction", id: "cmp_1", encrypted_content: "sealed" };
 const APPROVAL: OutputItem = {
   type: "mcp_approval_request",
   id: "mcpr_1",
@@ -48,7 +59,8 @@ const APPROVAL: OutputItem = {
 
 describe("a call whose item is open", () => {
   const open = call(0);
-  const stepsOf = (...exchanges: KnownExchange[]) => resumePoint({ output: [], open }, exchanges).steps;
+  const stepsOf = (...exchanges: KnownExchange[]) =>
+    resumePoint({ output: [], open, sound: "not begun" }, exchanges, []).steps;
 
   test("ends as incomplete if it had not begun", () => {
     expect(stepsOf()).toEqual([{ type: "cut", last: { ...open, status: "incomplete" } }]);
@@ -93,7 +105,7 @@ describe("a call whose item is open", () => {
 
 test("calls whose items were not shown are shown in their order, but for those without effects", () => {
   const exchanges = [exchange(3, "may_have"), exchange(2, "none"), exchange(1, "may_have", "paid")];
-  const { steps, idsUsed, calls } = resumePoint({ output: [], open: null }, exchanges);
+  const { steps, idsUsed, calls } = resumePoint({ output: [], open: null, sound: "not begun" }, exchanges, []);
   expect(steps).toMatchObject([
     { first: { id: exchanges[2]?.itemId, status: "in_progress", arguments: "" }, isNew: false },
     { first: { id: exchanges[0]?.itemId, status: "in_progress", arguments: "" }, isNew: true },
@@ -104,7 +116,7 @@ test("calls whose items were not shown are shown in their order, but for those w
 test("an approved call without effects runs again although its item was not shown, for its approval is spent", () => {
   const begun = { ...exchange(1, "none"), approvalRequestId: "mcpr_1" };
   const ended = { ...exchange(2, "none", "seen"), approvalRequestId: "mcpr_2" };
-  const { steps } = resumePoint({ output: [], open: null }, [begun, ended]);
+  const { steps } = resumePoint({ output: [], open: null, sound: "not begun" }, [begun, ended], []);
   const first = call(1, { approval_request_id: "mcpr_1" });
   expect(steps).toEqual([
     { type: "again", exchange: begun, item: first, first },
@@ -127,7 +139,7 @@ test("the model is shown what had ended, and all counts go on", () => {
   };
   const approved = { ...exchange(2, "may_have", "paid"), approvalRequestId: "mcpr_1" };
   const output = [list, REASONING, call(1, { status: "completed" }), call(2, { status: "completed" }), TEXT];
-  const point = resumePoint({ output, open: call(5) }, [exchange(1, "none", "seen"), approved]);
+  const point = resumePoint({ output, open: call(5), sound: "not begun" }, [exchange(1, "none", "seen"), approved], []);
   expect(point.items).toEqual([
     REASONING,
     { type: "hosted_call", callId: "call_1", name: "pay", server: "bank", arguments: '{"n":1}' },
@@ -146,24 +158,73 @@ test("the model is shown what had ended, and all counts go on", () => {
   });
 });
 
+describe("what was used before a crash", () => {
+  const usage = { inputTokens: 9, cachedTokens: 1, cacheWriteTokens: 0, outputTokens: 4, reasoningTokens: 2 };
+  const approved = { ...exchange(0, "none", "seen"), turn: 0 };
+  const output = [call(0), TEXT, call(1), call(2)];
+  const used = (...ended: readonly number[]) =>
+    resumePoint(
+      { output, open: null, sound: "not begun" },
+      [approved, exchange(1, "none", "seen"), exchange(2, "may_have")],
+      ended.map((number) => ({ number, usage })),
+    ).used;
+
+  test("is what the model servers told of each turn, and what the calls told", () => {
+    expect(used(1, 2)).toEqual({
+      turns: [usage, usage],
+      cutCharacters: [],
+      tools: [{ webSearches: 0 }, { webSearches: 1 }],
+    });
+  });
+
+  test("is estimated for a turn that was cut, from what it said and called", () => {
+    const characters = 'pay{"n":1}'.length;
+    expect(used(1).cutCharacters).toEqual([characters]);
+    expect(used(2).cutCharacters).toEqual([characters + "Let me pay.".length]);
+  });
+});
+
 test("what may be cited is numbered on", () => {
   const exchanges = [exchange(1, "none", "[web:2] A\n[web:7] B")];
-  expect(resumePoint({ output: [call(1)], open: null }, exchanges).citedBefore).toBe(7);
+  expect(resumePoint({ output: [call(1)], open: null, sound: "not begun" }, exchanges, []).citedBefore).toBe(7);
 });
 
 describe("a run goes on", () => {
-  const task = { tools: { hosted: [], include: [], callsMax: null, context: [], fitsWindow: false }, speech: null };
-  const plain = { ...task, compaction: null };
+  const tools = { hosted: [], include: [], callsMax: null, context: [], fitsWindow: false };
 
   test.each<[string, boolean, readonly OutputItem[]]>([
     ["after calls of this server's tools", true, [REASONING, call(0)]],
     ["before anything was shown", true, []],
     ["not after a question to the client", false, [APPROVAL]],
+    ["not after its compaction", false, [call(0), COMPACTION]],
   ])("%s", (_name, expected, output) => {
-    expect(canResume(plain, { output, open: null })).toBe(expected);
+    expect(canResume({ tools }, { output, open: null, sound: "not begun" })).toBe(expected);
+  });
+
+  const shell: OutputItem = {
+    type: "shell_call",
+    id: idFromStem("sh", STEM, FIRST),
+    call_id: "call_1",
+    status: "in_progress",
+    environment: null,
+    action: { commands: [], max_output_length: null, timeout_ms: null },
+  };
+
+  test("after a call that the client was not asked for, since it was not whole", () => {
+    expect(canResume({ tools }, { output: [{ ...shell, status: "incomplete" }], open: null, sound: "not begun" })).toBe(
+      true,
+    );
+    expect(canResume({ tools }, { output: [], open: shell, sound: "not begun" })).toBe(true);
+    expect(resumePoint({ output: [], open: shell, sound: "not begun" }, [], []).steps).toMatchObject([
+      { type: "cut", last: { status: "incomplete", action: { commands: [] } } },
+    ]);
+    expect(canResume({ tools }, { output: [{ ...shell, status: "completed" }], open: null, sound: "not begun" })).toBe(
+      false,
+    );
+    expect(canResume({ tools }, { output: [], open: APPROVAL, sound: "not begun" })).toBe(false);
   });
 
   test("not without tools", () => {
-    expect(canResume({ ...plain, tools: null }, { output: [REASONING], open: null })).toBe(false);
+    expect(canResume({ tools: null }, { output: [REASONING], open: null, sound: "not begun" })).toBe(false);
   });
 });

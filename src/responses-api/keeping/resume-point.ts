@@ -4,9 +4,10 @@ import { cutForm, type ShownAnswer } from "../../runs/index.ts";
 import type { ContextItem, HostedItem } from "../../runs/ports.ts";
 import type { ToolScope } from "../hosted-tool.ts";
 import { exchangeItems } from "../input/with-exchanges.ts";
-import type { BegunExchange, FinishedExchange, KnownExchange } from "../ports.ts";
+import type { BegunExchange, FinishedExchange, KnownExchange, TurnInLedger } from "../ports.ts";
 import { interruptedForm, isClientsTurn } from "../tool-loop/hosted-run.ts";
 import type { LoopRun, LoopServices } from "../tool-loop/loop-parts.ts";
+import { type ResumedUsage, resumedUsage } from "../tool-loop/usage/resumed-usage.ts";
 import type { RunTask } from "./run-task.ts";
 
 /** Ids of hosted items count from here; those of output items from 0, those of input items from 0x10000000. */
@@ -21,8 +22,9 @@ export interface ResumePoint {
   /** How many ids of hosted items are used. */
   readonly idsUsed: number;
   readonly calls: number;
-  /** Turns that made a call. Calls side by side count as one turn. */
+  /** Turns that have ended or have begun a call. */
   readonly turns: number;
+  readonly used: ResumedUsage;
   /** The requests whose approvals were used. */
   readonly spent: ReadonlySet<string>;
   /** Functions of the client that tool searches have found. */
@@ -62,13 +64,13 @@ const SESSION_INTERRUPTED =
   "The session was interrupted. Files of /mnt/data are kept, variables are lost. Run again what you need.";
 
 /** Whether the model can be asked for the rest of an answer of which this was shown before a crash. */
-export function canResume(task: Pick<RunTask, "tools" | "speech" | "compaction">, shown: ShownAnswer): boolean {
+export function canResume(task: Pick<RunTask, "tools">, shown: ShownAnswer): boolean {
   if (task.tools === null) return false;
   const { output, open } = shown;
-  if (output.length === 0 && open === null) return true;
-  if (task.speech !== null || task.compaction !== null) return false;
-  // The response would have ended after the turn that asks the client for something.
-  return ![...output, ...(open === null ? [] : [open])].some(isClientsTurn);
+  // The response would have ended after the turn that asks the client for something, and after its compaction. A call
+  // that was still being written asked for nothing yet.
+  const isAtEnd = output.some((item) => isClientsTurn(item) || item.type === "compaction");
+  return !isAtEnd && open?.type !== "mcp_approval_request";
 }
 
 /** Where a run goes on after a crash; null if it begins. */
@@ -77,7 +79,11 @@ export async function resumedAt(
   { shown, owner, responseId }: LoopRun,
 ): Promise<ResumePoint | null> {
   if (shown === null) return null;
-  return resumePoint(shown, (await ledger?.listOf(owner, responseId)) ?? []);
+  const [exchanges = [], ended = []] = await Promise.all([
+    ledger?.listOf(owner, responseId),
+    ledger?.turnsOf(owner, responseId),
+  ]);
+  return resumePoint(shown, exchanges, ended);
 }
 
 /** The ids of hosted items are counted, so a restarted run makes the same ones. */
@@ -90,7 +96,12 @@ export function itemIds({ ids }: RunTask, used: number): ToolScope["newItemId"] 
 }
 
 /** Decides where the loop goes on, from what was shown and from the calls that had begun. */
-export function resumePoint({ output, open }: ShownAnswer, exchanges: readonly KnownExchange[]): ResumePoint {
+export function resumePoint(
+  answer: ShownAnswer,
+  exchanges: readonly KnownExchange[],
+  ended: readonly TurnInLedger[],
+): ResumePoint {
+  const { output, open } = answer;
   const known = new Map(exchanges.map((exchange) => [exchange.itemId, exchange]));
   const shown = new Set([...output.map(({ id }) => id), open?.id]);
   const unshown = exchanges
@@ -106,7 +117,8 @@ export function resumePoint({ output, open }: ShownAnswer, exchanges: readonly K
     steps: [...(open === null ? [] : [openStep(open, known.get(open.id ?? ""))]), ...unshown.flatMap(unshownStep)],
     idsUsed: Math.max(0, ...numbers),
     calls: exchanges.length,
-    turns: turnsOf(output, open),
+    turns: Math.max(0, ...ended.map(({ number }) => number), ...exchanges.map(({ turn }) => turn)),
+    used: resumedUsage(answer, exchanges, ended),
     spent: new Set(exchanges.flatMap(({ approvalRequestId }) => approvalRequestId ?? [])),
     found: output.flatMap((item) => (item.type === "tool_search_output" ? item.tools : [])),
     lists: output.flatMap((item) => (item.type === "mcp_list_tools" && item.error == null ? [item] : [])),
@@ -158,6 +170,7 @@ function interrupted(exchange: KnownExchange, item: HostedItem, first: HostedIte
     item: isSession ? cutForm(item) : interruptedForm(item, exchange.arguments),
     output: isSession ? SESSION_INTERRUPTED : UNKNOWN_EFFECT,
     parts: [],
+    usage: null,
   };
   return { type: "settled", exchange, result, first, isNew: true };
 }
@@ -176,13 +189,4 @@ function firstFormOf({ itemId, server, name, approvalRequestId }: KnownExchange)
     output: null,
     server_label: server,
   };
-}
-
-function turnsOf(output: readonly OutputItem[], open: HostedItem | null): number {
-  const made = [...output, ...(open === null ? [] : [open])].map(isCall);
-  return made.filter((isOne, index) => isOne && made[index + 1] !== true).length;
-}
-
-function isCall({ type }: OutputItem): boolean {
-  return type.endsWith("_call");
 }

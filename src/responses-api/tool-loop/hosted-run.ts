@@ -1,9 +1,17 @@
 import type { OutputItem, StoredItem } from "../../../generated/responses-api/types.ts";
-import type { HostedCall, HostedItem, HostedOutput, ModelEvent } from "../../runs/ports.ts";
+import { cutForm, isUnfinishedCall } from "../../runs/index.ts";
+import {
+  type ContextItem,
+  type HostedCall,
+  type HostedItem,
+  type HostedOutput,
+  ModelError,
+  type ModelEvent,
+} from "../../runs/ports.ts";
 import type { ToolCall, ToolKind, ToolNotOpened, ToolOutcome } from "../hosted-tool.ts";
-import type { ToolCallEnd } from "../ports.ts";
+import type { BegunExchange, ToolCallEnd } from "../ports.ts";
 import type { LinePlace } from "./call-line.ts";
-import { MemberReader } from "./member-reader.ts";
+import type { ShownArguments } from "./shown-arguments.ts";
 
 /** A call of a hosted function that the model is writing or has written. */
 export interface MadeRun {
@@ -16,7 +24,11 @@ export interface MadeRun {
   /** Null if it is not run; `refusal` then tells the model why. */
   readonly call: ToolCall | null;
   readonly refusal: string | null;
+  /** What is shown of it. */
+  readonly shown: ShownArguments;
   readonly approvalRequestId: string | null;
+  /** As in `BegunExchange`. */
+  readonly turn: number;
 }
 
 /** How a call came out. */
@@ -29,52 +41,18 @@ export interface CallResult {
   readonly item: HostedItem | null;
 }
 
-/** Shows what an item shows of its arguments while they arrive. */
-export class ShownArguments {
-  readonly #call: ToolCall | null;
-  readonly #place: LinePlace;
-  readonly #member: MemberReader | null;
-  #text = "";
-
-  constructor({ call, place }: Pick<MadeRun, "call" | "place">) {
-    this.#call = call?.item == null || call.streams === null ? null : call;
-    this.#place = place;
-    const { streams = null } = this.#call ?? {};
-    this.#member = streams === null || streams === "arguments" ? null : new MemberReader(streams.member);
-  }
-
-  get text(): string {
-    return this.#text;
-  }
-
-  add(piece: string): void {
-    this.#text += piece;
-    if (this.#call === null) return;
-    const shown = this.#member === null ? piece : this.#member.add(piece);
-    if (shown !== "") this.#place.add({ type: "item_delta", text: shown });
-  }
-
-  /** The arguments are whole. Models often write none at all for a function without parameters. */
-  end(): string {
-    const isEmpty = this.#text.trim() === "";
-    if (isEmpty) this.add("{}");
-    if (this.#call !== null) this.#place.add({ type: "item_written" });
-    return isEmpty ? "{}" : this.#text;
-  }
-}
-
 /** The events that end the item of a call, and those that show what follows it. */
-export function endingEvents(call: ToolCall, outcome: ToolOutcome): readonly ModelEvent[] {
+export function endingEvents({ shown }: Pick<MadeRun, "shown">, outcome: ToolOutcome): readonly ModelEvent[] {
+  const end = (first: HostedItem, last: HostedItem): readonly ModelEvent[] =>
+    shown.item === null ? wholeItem(first, last) : [{ type: "item_finished", item: last }];
   switch (outcome.type) {
     case "told":
-      return call.item === null ? [] : [{ type: "item_finished", item: brokenForm(call.item) }];
+      return shown.item === null ? [] : [{ type: "item_finished", item: brokenForm(shown.item) }];
     case "asks":
-      return wholeItem(outcome.first, outcome.item);
+      return end(outcome.first, outcome.item);
     case "ran":
       return [
-        ...(call.item === null
-          ? wholeItem(outcome.item, outcome.item)
-          : [{ type: "item_finished" as const, item: outcome.item }]),
+        ...end(outcome.item, outcome.item),
         ...(outcome.following ?? []).flatMap(({ first, last }) => wholeItem(first, last)),
       ];
   }
@@ -143,6 +121,7 @@ const CLIENTS_TYPES: ReadonlySet<OutputItem["type"]> = new Set([
 
 /** Whether the item waits for the client, so that the response ends after the turn that made it. */
 export function isClientsTurn(item: OutputItem): boolean {
+  if (isUnfinishedCall(item)) return false;
   if (item.type === "tool_search_call") return item.execution === "client";
   if (item.type === "shell_call") return item.environment?.type !== "container_reference";
   return CLIENTS_TYPES.has(item.type);
@@ -166,11 +145,13 @@ export function outputOf({ callId }: MadeRun, output: string, parts: HostedOutpu
 }
 
 /** The result of a call that was made too often: the first result again. */
-export function repeatOf(made: MadeRun, call: ToolCall, first: CallResult): CallResult {
+export function repeatOf(made: MadeRun, first: CallResult): CallResult {
   const said = first.output?.output ?? "";
   const output = outputOf(made, `${said}\nYou made this call before, and the answer is still this one.`);
-  if (call.item === null) return { output, asks: false, item: null };
-  const last = first.item === null ? brokenForm(call.item) : copiedItem(first.item, call.item, made.callId);
+  const { item } = made.shown;
+  if (item === null) return { output, asks: false, item: null };
+  // The client need not run a call once more.
+  const last = first.item === null || first.asks ? brokenForm(item) : copiedItem(first.item, item, made.callId);
   made.place.add({ type: "item_finished", item: last });
   return { output, asks: false, item: last };
 }
@@ -184,4 +165,36 @@ export async function* failingTurn(error: ToolNotOpened): AsyncGenerator<readonl
 /** The server of a list of tools. */
 export function labelOf(item: OutputItem | StoredItem): string | null {
   return item.type === "mcp_list_tools" ? item.server_label : null;
+}
+
+/** The result of a call that was cut off. */
+export const CUT: CallResult = { output: null, asks: false, item: null };
+
+/** Ends the item of a call that is not run. */
+export function endUnrun({ shown, place }: MadeRun): CallResult {
+  if (shown.item !== null) place.add({ type: "item_finished", item: cutForm(shown.item) });
+  place.close();
+  return CUT;
+}
+
+/** The call as it is kept before it begins. */
+export function exchangeOf(made: MadeRun, { effect }: ToolCall, itemId: string, args: string): BegunExchange {
+  const { callId, name, server, approvalRequestId, turn } = made;
+  return { itemId, callId, name, server, arguments: args, effect, approvalRequestId, turn };
+}
+
+/** The id by which outputs name the call; null for items that are no calls. */
+export function outputKeyOf(item: ContextItem): string | null {
+  if (item.type === "hosted_call") return item.callId;
+  return "call_id" in item && typeof item.call_id === "string" ? item.call_id : null;
+}
+
+/** Another response was quicker. */
+export function spentElsewhere(approvalRequestId: string): ModelError {
+  return new ModelError(`Approval request '${approvalRequestId}' was used already.`, {
+    status: 400,
+    type: "invalid_request_error",
+    code: "invalid_value",
+    param: "input",
+  });
 }

@@ -20,6 +20,8 @@ export interface HostedTools {
   isOffered(kind: ToolKind): boolean;
   /** The tool that serves this type of `tools[]`; null if none does. */
   find(type: ToolInput["type"]): HostedTool | null;
+  /** Closes what the tools keep between responses. Never rejects. */
+  close(): Promise<void>;
 }
 
 /** `kinds`: those that the operator offers. */
@@ -28,5 +30,10 @@ export function createHostedTools(
   { kinds, ...rest }: Pick<HostedTools, "limits" | "unavailable"> & { readonly kinds: ReadonlySet<ToolKind> },
 ): HostedTools {
   const byType = new Map(tools.flatMap((tool) => tool.types.map((type) => [type, tool] as const)));
-  return { ...rest, isOffered: (kind) => kinds.has(kind), find: (type) => byType.get(type) ?? null };
+  return {
+    ...rest,
+    isOffered: (kind) => kinds.has(kind),
+    find: (type) => byType.get(type) ?? null,
+    close: async () => void (await Promise.allSettled(tools.map(async (tool) => await tool.close?.()))),
+  };
 }

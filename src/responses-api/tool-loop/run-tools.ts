@@ -1,38 +1,41 @@
-import { estimateTokens } from "../../runs/index.ts";
+import { waitAtMost } from "../../base/limits/wait-at-most.ts";
 import {
   type ContextItem,
   type HostedOutput,
   type ModelEvent,
   type ModelRequest,
-  type ModelUsage,
   type OfferedTool,
 } from "../../runs/ports.ts";
-import { estimateInputTokens } from "../create/model-request.ts";
 import { ToolNotOpened, type ToolScope } from "../hosted-tool.ts";
 import { itemIds, type ResumePoint, resumedAt } from "../keeping/resume-point.ts";
 import { fitTurn } from "../window/fit-to-window.ts";
 import { approvedCalls, isApproval } from "./approvals.ts";
-import { CallLine, type LinePlace } from "./call-line.ts";
+import { CallLine } from "./call-line.ts";
 import { Sources } from "./cite.ts";
 import { failingTurn, labelOf, wholeItem } from "./hosted-run.ts";
 import type { LoopRun, LoopServices, ToolTask } from "./loop-parts.ts";
 import { deferredTools, offerTools, withNotes } from "./offer-tools.ts";
 import { openTools, type ToolSet } from "./open-tools.ts";
 import { type StartedCall, ToolCalls } from "./tool-calls.ts";
-import { TurnItems } from "./turn-items.ts";
-import { estimatedUsage, UsageSum } from "./usage-sum.ts";
+import { withoutOpenCalls } from "./turn-items.ts";
+import { newTurn, type TurnFinish, type TurnState } from "./turn-state.ts";
+import { LoopUsage } from "./usage/loop-usage.ts";
 
 type Batch = readonly ModelEvent[];
 type Turn = AsyncIterable<Batch>;
-type Finish = Extract<ModelEvent, { type: "finished" }>["reason"];
 /** How a turn came out: the model is asked again, or the response ends; null if the run ends without a finish. */
-type TurnEnd = "again" | Finish | null;
+type TurnEnd = "again" | TurnFinish | null;
 
 export interface ToolTurns {
   /** The events of all turns and of the tools between them, in the order in which they are shown. */
   readonly events: Turn;
   /** What the answer may cite. Grows while it is made. */
   readonly sources: Sources;
+  /**
+   * What the model was offered last, with the context as it has seen it by now. Calls that the client has to answer are
+   * left out.
+   */
+  readonly seen: () => ModelRequest;
 }
 
 /** A turn with fewer tokens left is not asked for. */
@@ -74,15 +77,15 @@ export async function runTools(services: LoopServices, task: ToolTask, run: Loop
     });
   } catch (error) {
     if (!run.isBackground || !(error instanceof ToolNotOpened)) throw error;
-    return { events: failingTurn(error), sources: new Sources() };
+    return { events: failingTurn(error), sources: new Sources(), seen: () => task.request };
   }
   run.signal.addEventListener("abort", () => void set.close(), { once: true }); // Also if nobody reads the events.
-  const loop = new ToolLoop(services, { task, run, set, signal, newItemId });
+  const loop = new ToolLoop(services, { task, run, set, deferred, signal, newItemId });
   try {
     if (point !== null) await loop.goOnAt(point);
     const isBusy = set.pending.length > 0 || (point?.steps.length ?? 0) > 0;
     const first = isBusy ? null : await loop.ask();
-    return { events: loop.events(first, () => stop.abort()), sources: loop.sources };
+    return { events: loop.events(first, () => stop.abort()), sources: loop.sources, seen: () => loop.seen() };
   } catch (error) {
     stop.abort();
     await set.close();
@@ -94,24 +97,10 @@ interface LoopParts {
   readonly task: ToolTask;
   readonly run: LoopRun;
   readonly set: ToolSet;
+  /** Tools of the client that a search has to find first. */
+  readonly deferred: readonly OfferedTool[];
   readonly signal: AbortSignal;
   readonly newItemId: ToolScope["newItemId"];
-}
-
-/** What one turn of the model has brought so far. */
-interface TurnState {
-  readonly items: TurnItems;
-  readonly calls: StartedCall[];
-  /** Resolves to true once the turn has ended well, so that calls with effects may run. */
-  readonly ended: PromiseWithResolvers<boolean>;
-  /** Where what the model says goes; null after a call. */
-  place: LinePlace | null;
-  /** The hosted call that the model is writing. */
-  writing: StartedCall | null;
-  /** Whether the client has to answer a call. */
-  asksClient: boolean;
-  usage: ModelUsage | null;
-  finish: Finish | null;
 }
 
 class ToolLoop {
@@ -120,10 +109,11 @@ class ToolLoop {
   readonly #parts: LoopParts;
   readonly #line = new CallLine();
   readonly #calls: ToolCalls;
-  readonly #usage = new UsageSum();
+  readonly #usage: LoopUsage;
   /** The client's tools that no search has to find first. */
   readonly #clientTools: readonly OfferedTool[];
   #items: readonly ContextItem[];
+  #asked: ModelRequest;
   #turns = 0;
   #resumed: ResumePoint | null = null;
 
@@ -131,24 +121,21 @@ class ToolLoop {
     this.#services = services;
     this.#parts = parts;
     this.#calls = new ToolCalls({ ...parts, services, line: this.#line, sources: this.sources });
-    this.#items = parts.task.request.items;
-    const { request, tools } = parts.task;
-    const deferred = new Set<OfferedTool>(deferredTools(request.tools, tools));
-    this.#clientTools = deferred.size === 0 ? request.tools : request.tools.filter((tool) => !deferred.has(tool));
+    this.#usage = new LoopUsage(services, parts);
+    this.#asked = parts.task.request;
+    this.#items = this.#asked.items;
+    const { tools } = parts.task.request;
+    const deferred = new Set(parts.deferred);
+    this.#clientTools = deferred.size === 0 ? tools : tools.filter((tool) => !deferred.has(tool));
   }
 
-  /**
-   * Continues after a crash. The tokens of earlier turns are not known: they are estimated as if one turn had said all.
-   */
+  /** Continues after a crash. */
   async goOnAt(point: ResumePoint): Promise<void> {
-    const { request } = this.#parts.task;
     this.#resumed = point;
     this.#turns = point.turns;
     this.#calls.goOnAt(point);
     this.#items = [...this.#items.filter((item) => !isApproval(item, point.spent)), ...point.items];
-    if (point.items.length === 0) return;
-    const input = await estimateInputTokens({ ...request, items: this.#items });
-    this.#usage.add(estimatedUsage(input, estimateTokens(JSON.stringify(point.items).length)));
+    await this.#usage.goOnAt(point.used, this.#items);
   }
 
   /** All events. `first` is the first turn, if the model was asked for it already. `stop` stops all work. */
@@ -163,7 +150,7 @@ class ToolLoop {
       stop();
       this.#line.leave();
       this.#services.observer.ended(this.#turns);
-      await atMost(CLOSE_WAIT_MS, Promise.all([work, this.#parts.set.close()]));
+      await waitAtMost(CLOSE_WAIT_MS, Promise.all([work, this.#parts.set.close()]));
     }
   }
 
@@ -175,11 +162,17 @@ class ToolLoop {
     if (request === null) return null;
     const fitting = task.tools.fitsWindow ? await fitTurn(engine, request, signal) : request;
     this.#turns += 1;
+    this.#asked = request;
     return await engine.sample(fitting, signal);
+  }
+
+  seen(): ModelRequest {
+    return { ...this.#asked, items: withoutOpenCalls(this.#items) };
   }
 
   async #work(first: Turn | null): Promise<void> {
     for (const step of this.#resumed?.steps ?? []) this.#items = [...this.#items, ...(await this.#calls.settle(step))];
+    this.#calls.showUsedBefore();
     this.#showOpening();
     if (first === null) await this.#runApproved();
     for (let turn = first ?? (await this.ask()); ; turn = await this.ask()) {
@@ -210,7 +203,7 @@ class ToolLoop {
     return "length";
   }
 
-  #finish(reason: Finish): void {
+  #finish(reason: TurnFinish): void {
     const place = this.#line.take();
     const { total, last } = this.#usage;
     const contextTokens = last.inputTokens + last.outputTokens;
@@ -242,30 +235,23 @@ class ToolLoop {
   }
 
   async #read(turn: Turn): Promise<TurnEnd> {
-    const state: TurnState = {
-      items: new TurnItems(),
-      calls: [],
-      ended: Promise.withResolvers(),
-      place: null,
-      writing: null,
-      asksClient: false,
-      usage: null,
-      finish: null,
-    };
+    const state = newTurn();
     const { signal } = this.#parts;
+    let kept: Promise<void> | null = null;
     try {
       for await (const batch of turn) {
         for (const event of batch) this.#hear(state, event);
-        await state.place?.read();
+        await (state.writing ?? state.place)?.read();
         if (signal.aborted) return null;
       }
+      kept = state.finish === null ? null : this.#count(state); // Before calls with effects begin.
+      kept?.catch(() => {}); // It is waited for below, unless the run is over.
     } finally {
       state.place?.close();
       state.ended.resolve(state.finish === "stop");
     }
     if (state.finish === null || signal.aborted) return null;
-    this.#usage.add(state.usage ?? (await this.#estimate(state.items)));
-    const results = await Promise.all(state.calls.map((call) => call.result()));
+    const [results] = await Promise.all([Promise.all(state.calls.map((call) => call.result())), kept]);
     if (signal.aborted) return null;
     const outputs: HostedOutput[] = results.flatMap(({ output }) => (output === null ? [] : [output]));
     this.#items = [...this.#items, ...state.items.take(), ...outputs];
@@ -276,7 +262,12 @@ class ToolLoop {
     );
   }
 
-  #afterTurn(state: TurnState, finish: Finish, isAsking: boolean): TurnEnd {
+  async #count({ usage, items, calls }: TurnState): Promise<void> {
+    const turn = { number: this.#turns, usage, characters: items.characters, hasCalls: calls.length > 0 };
+    await this.#usage.add(turn, this.#items);
+  }
+
+  #afterTurn(state: TurnState, finish: TurnFinish, isAsking: boolean): TurnEnd {
     if (finish !== "stop") return finish;
     const isLast = this.#turns >= this.#services.tools.limits.turnsMax;
     return state.calls.length === 0 || state.asksClient || isAsking || isLast ? "stop" : "again";
@@ -315,7 +306,7 @@ class ToolLoop {
   #beginCall(state: TurnState, event: Extract<ModelEvent, { type: "call_started" }>): void {
     state.place?.close();
     state.place = null;
-    state.writing = this.#calls.start(event);
+    state.writing = this.#calls.start(event, this.#turns);
     state.calls.push(state.writing);
   }
 
@@ -335,15 +326,4 @@ class ToolLoop {
       ...runs.flatMap(({ output }) => output ?? []),
     ];
   }
-
-  async #estimate(items: TurnItems): Promise<ModelUsage> {
-    const input = await estimateInputTokens({ ...this.#parts.task.request, items: this.#items });
-    return estimatedUsage(input, estimateTokens(items.characters));
-  }
-}
-
-async function atMost(ms: number, work: Promise<unknown>): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, ms);
-  await Promise.race([work, promise]).finally(() => clearTimeout(timer));
 }

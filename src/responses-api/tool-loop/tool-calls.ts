@@ -1,43 +1,40 @@
 import type { Tool } from "../../../generated/responses-api/types.ts";
 import { randomHex } from "../../base/ids.ts";
 import { Semaphore } from "../../base/limits/semaphore.ts";
-import { cutForm } from "../../runs/index.ts";
-import {
-  type ContextItem,
-  type HostedCall,
-  type HostedOutput,
-  ModelError,
-  type ModelEvent,
-  RunLost,
-} from "../../runs/ports.ts";
-import type { ToolCall, ToolOutcome, ToolScope } from "../hosted-tool.ts";
+import { type ContextItem, type HostedCall, type HostedOutput, type ModelEvent, RunLost } from "../../runs/ports.ts";
+import type { ToolCall, ToolOutcome, ToolScope, ToolUsage } from "../hosted-tool.ts";
 import { exchangeItems } from "../input/with-exchanges.ts";
 import type { ResumePoint, ResumeStep } from "../keeping/resume-point.ts";
-import { ApprovalSpent, type BegunExchange } from "../ports.ts";
+import { ApprovalSpent } from "../ports.ts";
 import type { CallLine } from "./call-line.ts";
 import type { Sources } from "./cite.ts";
+import { EqualCalls } from "./equal-calls.ts";
 import { cutOutput, fence } from "./fence.ts";
 import {
   brokenForm,
   type CallResult,
+  CUT,
   callOf,
   endingEvents,
   endOf,
+  endUnrun,
+  exchangeOf,
   interruptedForm,
   type MadeRun,
+  outputKeyOf,
   outputOf,
   repeatOf,
-  ShownArguments,
+  spentElsewhere,
 } from "./hosted-run.ts";
 import type { LoopRun, LoopServices, ToolTask } from "./loop-parts.ts";
 import { returnsOutsideText } from "./offer-tools.ts";
 import type { PlacedCall, ToolSet } from "./open-tools.ts";
-import { ToolUsageSum } from "./tool-usage.ts";
+import { ShownArguments } from "./shown-arguments.ts";
+import { ToolUsageSum } from "./usage/tool-usage.ts";
 
 type CallStarted = Extract<ModelEvent, { type: "call_started" }>;
+type Told = Extract<ToolOutcome, { type: "told" }>;
 
-/** A call that was made so often in a row, word for word, is not run again. */
-const EQUAL_CALLS_MAX = 3;
 const CALL_ID_DIGITS = 24;
 
 export interface CallParts {
@@ -55,6 +52,8 @@ export interface CallParts {
 export interface StartedCall {
   /** Adds a piece of the arguments. */
   add(piece: string): void;
+  /** Resolves once a reader has taken what is shown of them, but at once if other calls are in front of this one. */
+  read(): Promise<void>;
   /**
    * The arguments are whole, or were cut off. `ended` tells whether the turn has ended well. Returns the call as the
    * model made it; null if it was cut off.
@@ -80,14 +79,15 @@ export class ToolCalls {
   readonly #toolUsage = new ToolUsageSum();
   readonly #callIds = new Set<string>();
   #calls = 0;
+  #usedBefore: readonly ToolUsage[] = [];
   /** The end of the call before, where calls run one after the other. */
   #before: Promise<unknown> = Promise.resolve();
-  #repeated: { readonly key: string; count: number; readonly first: Promise<CallResult> } | null = null;
+  readonly #equal = new EqualCalls();
 
   constructor(parts: CallParts) {
     this.#parts = parts;
     this.#slots = new Semaphore(parts.services.tools.limits.parallelMax);
-    for (const callId of parts.task.request.items.map(callIdOf)) if (callId !== null) this.#callIds.add(callId);
+    for (const callId of parts.task.request.items.map(outputKeyOf)) if (callId !== null) this.#callIds.add(callId);
   }
 
   /** Whether the limits leave room for another call. */
@@ -100,8 +100,8 @@ export class ToolCalls {
     return Math.min(task.tools.callsMax ?? Number.POSITIVE_INFINITY, services.tools.limits.callsMax);
   }
 
-  /** The model begins to write a call. */
-  start(event: CallStarted): StartedCall {
+  /** The model begins to write a call in this turn, counted from 1. */
+  start(event: CallStarted, turn: number): StartedCall {
     const { set, line, newItemId, run } = this.#parts;
     const server = event.namespace ?? null;
     const placed = set.find(event.name, server);
@@ -111,16 +111,17 @@ export class ToolCalls {
     if (call !== null) this.#calls += 1;
     const kind = placed?.kind ?? null;
     const place = line.take();
-    const made = { kind, name: event.name, server, callId, place, call, refusal, approvalRequestId: null };
-    if (call !== null && call.item !== null) place.add({ type: "item_started", item: call.item });
-    const args = new ShownArguments(made);
+    const shown = new ShownArguments(call, place);
+    const made = { kind, name: event.name, server, callId, place, call, shown, refusal, approvalRequestId: null, turn };
+    shown.begin();
     let done: Promise<CallResult> = Promise.resolve(CUT);
     return {
-      add: (piece) => args.add(piece),
+      add: (piece) => shown.add(piece),
+      read: () => shown.read(),
       end: (isCut, ended) => {
-        if (isCut) cutOff(made);
+        if (isCut) endUnrun(made);
         if (isCut) return null;
-        const text = args.end();
+        const text = shown.end();
         done = this.#inTurn(() => this.#guarded(made, text, ended));
         // Nobody waits for it before the turn has ended.
         done.catch((fault: unknown) => (run.signal.aborted ? undefined : line.fail(fault)));
@@ -131,11 +132,20 @@ export class ToolCalls {
   }
 
   /** Continues the counts of a run that a crash interrupted. */
-  goOnAt({ calls, found, items, steps }: ResumePoint): void {
+  goOnAt({ calls, found, items, steps, used }: ResumePoint): void {
     this.#calls = calls;
+    this.#usedBefore = used.tools;
     this.found.push(...found);
-    for (const callId of items.map(callIdOf)) if (callId !== null) this.#callIds.add(callId);
+    for (const callId of items.map(outputKeyOf)) if (callId !== null) this.#callIds.add(callId);
     for (const step of steps) if (step.type !== "cut") this.#callIds.add(step.exchange.callId);
+  }
+
+  /** Tells what tools had used before a crash, if they had used anything. */
+  showUsedBefore(): void {
+    const place = this.#parts.line.take();
+    const told = this.#usedBefore.map((used) => this.#toolUsage.add(used)).at(-1);
+    if (told !== undefined) place.add(told);
+    place.close();
   }
 
   /** Ends a call that had begun before a crash. Returns what the model is shown of it. */
@@ -154,15 +164,18 @@ export class ToolCalls {
   /** Runs a call without effects again. */
   async #runAgain({ exchange, item, first }: Extract<ResumeStep, { type: "again" }>): Promise<readonly ContextItem[]> {
     const { set, line, newItemId } = this.#parts;
-    const { name, server, callId, arguments: args, approvalRequestId } = exchange;
+    const { itemId, name, server, callId, arguments: args, approvalRequestId, turn } = exchange;
     const placed = set.find(name, server);
     const ids = [item.id ?? ""];
     const made = { callId, approvalRequestId, newItemId: (prefix: string) => ids.shift() ?? newItemId(prefix) };
     const call = placed?.tool.call(name, made) ?? null;
     if (placed === null || call?.item?.id !== item.id) {
-      const result = { itemId: exchange.itemId, item: interruptedForm(item, args), output: NOT_REPEATED, parts: [] };
+      const last = interruptedForm(item, args);
+      const result = { itemId, item: last, output: NOT_REPEATED, parts: [], usage: null };
       return await this.settle({ type: "settled", exchange, result, first, isNew: true });
     }
+    const place = line.take();
+    const shown = new ShownArguments(call, place);
     const again: MadeRun = {
       kind: placed.kind,
       refusal: null,
@@ -170,8 +183,10 @@ export class ToolCalls {
       server,
       callId,
       approvalRequestId,
+      turn,
       call,
-      place: line.take(),
+      place,
+      shown,
     };
     if (first !== null) again.place.add({ type: "item_started", item: first });
     const { output } = await this.#guarded(again, args, Promise.resolve(true));
@@ -182,11 +197,11 @@ export class ToolCalls {
   async runApproved({ kind, server, pending }: PlacedCall): Promise<RunApproval> {
     const { name, callId, arguments: args, approvalRequestId, call } = pending;
     const place = this.#parts.line.take();
-    const made: MadeRun = { kind, name, server, callId, place, call, refusal: null, approvalRequestId };
+    const shown = new ShownArguments(call, place);
+    const made: MadeRun = { kind, name, server, callId, place, call, shown, refusal: null, approvalRequestId, turn: 0 };
     this.#calls += 1;
     this.#callIds.add(callId);
-    if (call.item !== null) place.add({ type: "item_started", item: call.item });
-    const shown = new ShownArguments(made);
+    shown.begin();
     shown.add(args);
     const text = shown.end();
     const { output } = await this.#inTurn(() => this.#guarded(made, text, Promise.resolve(true)));
@@ -213,8 +228,11 @@ export class ToolCalls {
     const { call, refusal } = made;
     try {
       if (call === null) return { output: outputOf(made, refusal ?? ""), asks: false, item: null };
-      const first = this.#firstOfEqual(made, args, () => this.#started(made, call, args, ended));
-      return first.isNew ? await first.result : repeatOf(made, call, await first.result);
+      const { name, server } = made;
+      const first = this.#equal.take({ name, server, arguments: args }, () => this.#started(made, call, args, ended));
+      if (first.isNew) return await first.result;
+      this.#parts.services.observer.limited("repeated");
+      return repeatOf(made, await first.result);
     } catch (fault) {
       if (!this.#parts.signal.aborted) throw fault;
       return CUT;
@@ -223,24 +241,9 @@ export class ToolCalls {
     }
   }
 
-  /** The call itself, or the first of those equal to it if there were too many of them in a row. */
-  #firstOfEqual(made: MadeRun, args: string, start: () => Promise<CallResult>) {
-    const key = JSON.stringify([made.name, made.server, args]);
-    const last = this.#repeated;
-    if (last?.key !== key) {
-      const result = start();
-      this.#repeated = { key, count: 1, first: result };
-      return { isNew: true, result };
-    }
-    last.count += 1;
-    if (last.count <= EQUAL_CALLS_MAX) return { isNew: true, result: start() };
-    this.#parts.services.observer.limited("repeated");
-    return { isNew: false, result: last.first };
-  }
-
   async #started(made: MadeRun, call: ToolCall, args: string, ended: Promise<boolean>): Promise<CallResult> {
     // A call with effects waits until the model has said all it wanted to say.
-    if (call.effect === "may_have" && !(await ended)) return cutOff(made);
+    if (call.effect === "may_have" && !(await ended)) return endUnrun(made);
     const release = await this.#slots.take(this.#parts.signal);
     try {
       return await this.#watched(made, call, args);
@@ -262,10 +265,11 @@ export class ToolCalls {
     } catch (fault) {
       const isCut = signal.aborted || fault instanceof RunLost || fault instanceof ApprovalSpent;
       watch.ended(isCut ? "cut" : "broken");
-      if (fault instanceof ApprovalSpent) throw approvalSpent(made.approvalRequestId ?? "");
+      if (fault instanceof ApprovalSpent) throw spentElsewhere(made.approvalRequestId ?? "");
       if (isCut) throw fault;
       run.onFault(fault);
-      if (call.item !== null) made.place.add({ type: "item_finished", item: brokenForm(call.item) });
+      const { item } = made.shown;
+      if (item !== null) made.place.add({ type: "item_finished", item: brokenForm(item) });
       return { output: outputOf(made, "The tool broke. How far it came is unknown."), asks: false, item: null };
     }
   }
@@ -288,26 +292,38 @@ export class ToolCalls {
     const { services, run, sources } = this.#parts;
     if (outcome.type === "asks") {
       this.#calls -= 1; // It counts when it runs.
-      place.add(...endingEvents(call, outcome));
+      place.add(...endingEvents(made, outcome));
       return { output: null, asks: true, item: outcome.item };
     }
     const text = cutOutput(outcome.output, services.tools.limits.outputCharactersMax);
-    if (outcome.type === "told") {
-      place.add(...endingEvents(call, outcome));
-      return { output: outputOf(made, text), asks: false, item: null };
-    }
-    const { item, parts, found = [], usage } = outcome;
+    if (outcome.type === "told") return await this.#told(made, call, args, { ...outcome, output: text });
+    const { item, parts, found = [], usage = null } = outcome;
     const shown = returnsOutsideText(made.kind) ? fence(made.server ?? made.name, text) : text;
     const output = outputOf(made, shown, parts);
     if (call.item === null) await this.#begin(made, call, item.id, args);
-    const kept = { itemId: item.id, item, output: shown, parts };
+    const kept = { itemId: item.id, item, output: shown, parts, usage };
     await services.ledger?.finish(run.owner, run.responseId, kept);
     run.onExchange({ ...exchangeOf(made, call, item.id, args), result: kept });
     sources.add(outcome.sources);
     this.found.push(...found);
-    place.add(...endingEvents(call, outcome));
-    if (usage !== undefined) place.add(this.#toolUsage.add(usage));
+    place.add(...endingEvents(made, outcome));
+    if (usage !== null) place.add(this.#toolUsage.add(usage));
     return { output, asks: false, item };
+  }
+
+  /** The arguments were wrong. If the item had begun, later turns show the model what it is told now. */
+  async #told(made: MadeRun, call: ToolCall, args: string, outcome: Told): Promise<CallResult> {
+    const { services, run } = this.#parts;
+    const { item } = made.shown;
+    const { output } = outcome;
+    if (item !== null) {
+      const kept = { itemId: item.id, item: brokenForm(item), output, parts: [], usage: null };
+      if (call.item === null) await this.#begin(made, call, item.id, args);
+      await services.ledger?.finish(run.owner, run.responseId, kept);
+      run.onExchange({ ...exchangeOf(made, call, item.id, args), result: kept });
+    }
+    made.place.add(...endingEvents(made, outcome));
+    return { output: outputOf(made, output), asks: false, item: null };
   }
 
   async #begin(made: MadeRun, call: ToolCall, itemId: string, args: string): Promise<void> {
@@ -325,32 +341,4 @@ export class ToolCalls {
   }
 }
 
-function exchangeOf(made: MadeRun, { effect }: ToolCall, itemId: string, args: string): BegunExchange {
-  const { callId, name, server, approvalRequestId } = made;
-  return { itemId, callId, name, server, arguments: args, effect, approvalRequestId };
-}
-
 const NOT_REPEATED = "The call was interrupted, and was not repeated.";
-const CUT: CallResult = { output: null, asks: false, item: null };
-
-/** Ends the item of a call that is not run. */
-function cutOff({ call, place }: MadeRun): CallResult {
-  if (call !== null && call.item !== null) place.add({ type: "item_finished", item: cutForm(call.item) });
-  place.close();
-  return CUT;
-}
-
-/** Another response was quicker. */
-function approvalSpent(approvalRequestId: string): ModelError {
-  return new ModelError(`Approval request '${approvalRequestId}' was used already.`, {
-    status: 400,
-    type: "invalid_request_error",
-    code: "invalid_value",
-    param: "input",
-  });
-}
-
-function callIdOf(item: ContextItem): string | null {
-  if (item.type === "hosted_call") return item.callId;
-  return "call_id" in item && typeof item.call_id === "string" ? item.call_id : null;
-}

@@ -1,6 +1,12 @@
 import { randomHex } from "../../base/ids.ts";
 import type { ContextItem, ModelEvent } from "../../runs/ports.ts";
 
+/** A call without its output is one that the client has to answer. */
+export function withoutOpenCalls(items: readonly ContextItem[]): readonly ContextItem[] {
+  const answered = new Set(items.flatMap((item) => (item.type === "hosted_output" ? [item.callId] : [])));
+  return items.filter((item) => item.type !== "hosted_call" || answered.has(item.callId));
+}
+
 /** Collects what a model says in one turn, calls of hosted functions aside, as items that it is shown again. */
 export class TurnItems {
   readonly #items: ContextItem[] = [];

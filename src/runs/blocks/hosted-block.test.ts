@@ -261,6 +261,23 @@ test("a call that waited for its approval is in progress twice, as in the refere
   );
 });
 
+test.each([
+  ["shell_call", { action: { commands: [], max_output_length: null, timeout_ms: null } }],
+  ["apply_patch_call", { operation: { type: "create_file", path: "a", diff: "" } }],
+] as const)("a %s of the client's that did not become whole holds nothing that could be run", (type, left) => {
+  const { first } = SAMPLE_ITEMS[type]("it_1");
+  const { output, events } = play([{ type: "item_started", item: first }, writes("rm -r /"), written], "cancelled");
+  expect(output).toMatchObject([{ ...CUT[type], ...left }]);
+  expect(events.some((event) => "delta" in event && event.delta === "rm -r /")).toBe(true);
+});
+
+test("a shell_call of a container that did not become whole shows what was written", () => {
+  const { first } = SAMPLE_ITEMS.shell_call("it_1");
+  const environment = { type: "container_reference", container_id: "cntr_1" } as const;
+  const { output } = play([{ type: "item_started", item: { ...first, environment } }, writes("ls")], "cancelled");
+  expect(output).toMatchObject([{ status: "incomplete", action: { commands: ["ls"] } }]);
+});
+
 test("text that was shown is not taken back by the last form", () => {
   const { first, last } = SAMPLE_ITEMS.mcp_call("it_1");
   const { output } = play([

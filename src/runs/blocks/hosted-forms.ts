@@ -1,3 +1,4 @@
+import type { OutputItem } from "../../../generated/responses-api/types.ts";
 import type { HostedItem } from "../ports.ts";
 
 /** How an item ended. `incomplete`: the run ended, or the call was cut, before the item was whole. */
@@ -31,8 +32,25 @@ export function textsIn(item: HostedItem): readonly string[] {
   return item.type === "apply_patch_call" && "diff" in item.operation ? [item.operation.diff] : [];
 }
 
-/** The item with the texts that were shown. */
+/** Whether the item is a call that the client would run, but that did not become whole. */
+export function isUnfinishedCall(item: OutputItem): boolean {
+  if (item.type === "shell_call")
+    return item.status === "incomplete" && item.environment?.type !== "container_reference";
+  // The contract has no other status for it.
+  if (item.type === "apply_patch_call") return item.status === "in_progress";
+  return (item.type === "local_shell_call" || item.type === "computer_call") && item.status === "incomplete";
+}
+
+/**
+ * The item with the texts that were shown. A call that did not become whole holds nothing that could be run: clients
+ * may run a call whatever its status is.
+ */
 export function withTexts(item: HostedItem, texts: readonly string[]): HostedItem {
+  if (!isUnfinishedCall(item)) return filled(item, texts);
+  return filled(item, item.type === "shell_call" ? [] : [""]);
+}
+
+function filled(item: HostedItem, texts: readonly string[]): HostedItem {
   if (item.type === "shell_call") return { ...item, action: { ...item.action, commands: [...texts] } };
   const [text] = texts;
   if (text === undefined) return item;

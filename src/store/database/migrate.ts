@@ -14,6 +14,7 @@ import { responseNumbers } from "./migrations/0010-response-numbers.ts";
 import { keyTools } from "./migrations/0011-key-tools.ts";
 import { toolExchanges } from "./migrations/0012-tool-exchanges.ts";
 import { vectorStores } from "./migrations/0014-vector-stores.ts";
+import { toolTurns } from "./migrations/0013-tool-turns.ts";
 import type { Database } from "./schema.ts";
 
 /** All migrations by name. They run in the order of their names and are never edited once released. */
@@ -31,6 +32,7 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0011-key-tools": keyTools,
   "0012-tool-exchanges": toolExchanges,
   "0014-vector-stores": vectorStores,
+  "0013-tool-turns": toolTurns,
 };
 
 /** Runs all missing migrations, or none if one fails. Throws if the database is newer than this program. */

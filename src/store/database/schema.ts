@@ -25,6 +25,7 @@ export interface Database {
   readonly vector_store_vectors: VectorStoreVectorsTable;
   readonly vector_store_removals: VectorStoreRemovalsTable;
   readonly vector_models: VectorModelsTable;
+  readonly tool_turns: ToolTurnsTable;
 }
 
 export interface ResponsesTable {
@@ -243,6 +244,21 @@ export interface ToolExchangesTable {
   readonly approval_request_id: string | null;
   /** In Unix seconds. */
   readonly created_at: number;
+  /** The turn of the model that made it, from 1; 0 if it ran before the model was asked. */
+  readonly turn: number;
+  /** What it used, as JSON; null until it has ended, or if it used nothing that is counted. */
+  readonly usage: string | null;
+}
+
+/** A turn of the model in a background response with hosted tools. */
+export interface ToolTurnsTable {
+  readonly response_id: string;
+  readonly organization: string;
+  readonly project: string;
+  /** From 1. */
+  readonly number: number;
+  /** The tokens that the turn used, as JSON. */
+  readonly usage: string;
 }
 
 /** Vector stores. Times are Unix seconds. */

@@ -4,7 +4,47 @@ import { verifies } from "../../../tests/verifies.ts";
 import { StorageQuotaExceeded } from "../../responses-api/ports.ts";
 import { openStore } from "../open-store.ts";
 import { openTestStore, storeRun, temporaryFile } from "../store.fixture.ts";
-import { OTHERS, OURS } from "../stored-shapes.fixture.ts";
+import { aResponse, OTHERS, OURS } from "../stored-shapes.fixture.ts";
+
+const CALL = {
+  itemId: "mcp_1",
+  callId: "call_1",
+  name: "look",
+  server: "bank",
+  arguments: '{"at":"Zürich"}',
+  effect: "may_have",
+  approvalRequestId: null,
+  turn: 1,
+} as const;
+const ITEM = {
+  id: "mcp_1",
+  type: "mcp_call",
+  name: "look",
+  server_label: "bank",
+  arguments: CALL.arguments,
+  output: "fünf",
+  error: null,
+  status: "completed",
+  approval_request_id: null,
+} as const;
+const RESULT = {
+  itemId: "mcp_1",
+  item: ITEM,
+  output: "fünf ".repeat(1000),
+  parts: [{ type: "input_text", text: "a receipt" }],
+  usage: null,
+} as const;
+
+/** The bytes that count for our owner. */
+function countedIn(file: string): number {
+  const database = new DatabaseSync(file);
+  const { organization, project } = OURS;
+  const row = database
+    .prepare("select bytes from owner_usage where organization = ? and project = ?")
+    .get(organization, project);
+  database.close();
+  return Number(row?.["bytes"] ?? 0);
+}
 
 test("the first start with a limit counts what is there, and further ones do not count it again", async () => {
   verifies("state.quota.per-owner");
@@ -23,4 +63,37 @@ test("the first start with a limit counts what is there, and further ones do not
     await expect(quota.requireRoom(OURS, 11)).rejects.toThrow(StorageQuotaExceeded);
     for (const other of OTHERS) await quota.requireRoom(other, bytes + 10);
   }
+});
+
+test("what tools were asked and answered counts while it is stored, and is given back with its response", async () => {
+  verifies("state.quota.per-owner");
+  const file = temporaryFile();
+  const store = await openTestStore({ file, ownerBytesMax: 1_000_000 });
+  await store.events.open({ owner: OURS, response: aResponse("resp_1"), inputItems: [] }, []);
+  const empty = countedIn(file);
+  await store.tools.begin(OURS, "resp_1", CALL);
+  expect(countedIn(file) - empty).toBe(Buffer.byteLength(CALL.arguments));
+  await store.tools.finish(OURS, "resp_1", RESULT);
+  const texts = [CALL.arguments, RESULT.output, JSON.stringify(RESULT.parts), JSON.stringify(ITEM)];
+  const bytes = Buffer.byteLength(texts.join(""));
+  expect(countedIn(file) - empty).toBe(bytes);
+  await expect(store.quota.requireRoom(OURS, 1_000_001 - bytes)).rejects.toThrow(StorageQuotaExceeded);
+  const end = aResponse("resp_1", { status: "completed", completed_at: 1_760_000_009 });
+  await store.events.close("resp_1", [], { response: end, outputItems: [ITEM] });
+  await store.responses.deleteResponse(OURS, "resp_1");
+  for (let cursor: string | null = ""; cursor !== null; cursor = (await store.erasure.eraseUnused(cursor)).next);
+  expect(countedIn(file)).toBe(0);
+});
+
+test("a database that counted before there were tools counts their texts from the next start on", async () => {
+  const file = temporaryFile();
+  const before = await openStore({ file, ownerBytesMax: 1_000_000 });
+  await before.tools.begin(OURS, "resp_1", CALL);
+  await before.close();
+  const database = new DatabaseSync(file);
+  for (const end of ["added", "changed", "removed"]) database.exec(`drop trigger tool_exchanges_usage_${end}`);
+  database.exec("delete from owner_usage");
+  database.close();
+  await openTestStore({ file, ownerBytesMax: 1_000_000 });
+  expect(countedIn(file)).toBe(Buffer.byteLength(CALL.arguments));
 });

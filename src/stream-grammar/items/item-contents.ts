@@ -26,6 +26,7 @@ export class ItemContents {
 
   /** Compares the finished item with the contents that its events gave. */
   checkDone(item: Members, report: Report): void {
+    if (isUnfinishedCall(item)) return;
     for (const [path, { sum, whole }] of this.#texts) {
       const found = valueAt(item, path);
       if (typeof found !== "string" && path.startsWith("output.")) continue;
@@ -144,6 +145,13 @@ export class ItemContents {
     }
     if (name.endsWith(".done")) this.#counts.output++;
   }
+}
+
+/** A call that the client would run may hold nothing if it did not become whole. */
+function isUnfinishedCall({ type, status }: Members): boolean {
+  return (
+    (type === "shell_call" && status === "incomplete") || (type === "apply_patch_call" && status === "in_progress")
+  );
 }
 
 interface Text {

@@ -1,8 +1,10 @@
 import type { ApplyPatchCall, ToolInput } from "../../../generated/responses-api/types.ts";
 import { validateApplyPatchCall } from "../../../generated/responses-api/validators.js";
+import type { JsonPath } from "../../base/json/json-strings.ts";
 import { isRecord } from "../../base/json/records.ts";
 import type { HostedTool } from "../../responses-api/hosted-tool.ts";
-import { type ClientTool, hostedClientTool } from "./client-tool.ts";
+import type { SketchPart } from "./call-sketch.ts";
+import { type CallNames, type ClientTool, hostedClientTool } from "./client-tool.ts";
 
 const DIFF_FORM =
   "In a diff lines begin with a blank, - or +, and @@ lines give context; it has no file headers. A new file has + lines only.";
@@ -32,12 +34,17 @@ const APPLY_PATCH: ClientTool<Extract<ToolInput, { type: "apply_patch" }>, Apply
       required: ["operation"],
     },
   }),
-  itemOf: (args, { id, callId }) => {
-    const call = { id, type: "apply_patch_call" as const, call_id: callId };
+  sketch: (names) => ({
+    partOf,
+    // A deletion has nothing to show while it is written.
+    firstOf: (heads) => (heads.get("type") === "delete_file" ? null : firstForm(names, Object.fromEntries(heads))),
+  }),
+  textsIn: ({ operation }) => ("diff" in operation ? [operation.diff] : []),
+  itemOf: (args, names) => {
     const operation = withoutDiff(args["operation"] ?? args); // Some models leave the outer object out.
     return {
-      first: { ...call, status: "in_progress", operation: firstForm(operation) },
-      last: { ...call, status: "completed", operation },
+      first: firstForm(names, isRecord(operation) ? operation : {}),
+      last: { ...callOf(names), status: "completed", operation },
     };
   },
 };
@@ -51,10 +58,23 @@ function withoutDiff(operation: unknown): unknown {
   return { type: "delete_file", path: operation["path"] };
 }
 
-/** The operation before its diff is known. */
-function firstForm(operation: unknown): ApplyPatchCall["operation"] {
-  const { type, path } = isRecord(operation) ? operation : {};
-  const at = typeof path === "string" ? path : "";
-  if (type === "delete_file") return { type, path: at };
-  return { type: type === "create_file" ? type : "update_file", path: at, diff: "" };
+/** The members of the operation, also without their outer object. */
+function partOf(path: JsonPath): SketchPart {
+  const [member = "", ...deeper] = path[0] === "operation" ? path.slice(1) : path;
+  if (deeper.length > 0) return null;
+  if (member === "diff") return "text";
+  return member === "type" || member === "path" ? { head: member } : null;
+}
+
+/** The item before its diff is known; null as long as it is not known what happens to which file. */
+function firstForm(names: CallNames, { type, path }: Readonly<Record<string, unknown>>): ApplyPatchCall | null {
+  if (typeof path !== "string") return null;
+  const call = { ...callOf(names), status: "in_progress" as const };
+  if (type === "delete_file") return { ...call, operation: { type, path } };
+  if (type !== "create_file" && type !== "update_file") return null;
+  return { ...call, operation: { type, path, diff: "" } };
+}
+
+function callOf({ id, callId }: CallNames) {
+  return { id, type: "apply_patch_call" as const, call_id: callId };
 }

@@ -121,6 +121,63 @@ describe("a patch", () => {
   });
 });
 
+describe("a call that the model writes piece by piece", () => {
+  const WRITTEN: readonly (readonly [HostedTool, ToolInput, object])[] = [
+    [shellTool, { type: "shell" }, { timeout_ms: 5, commands: ['ls "a"', "", "echo 😀"] }],
+    [localShellTool, { type: "local_shell" }, { command: ["ls", "-a"], env: { command: "x" } }],
+    [applyPatchTool, { type: "apply_patch" }, { operation: { type: "create_file", path: "a", diff: "+1\n+2" } }],
+    [applyPatchTool, { type: "apply_patch" }, { operation: { diff: "+1\n+2", path: "a", type: "update_file" } }],
+    [applyPatchTool, { type: "apply_patch" }, { diff: "", path: "a", type: "create_file" }],
+    [applyPatchTool, { type: "apply_patch" }, { operation: { type: "delete_file", path: "a", diff: "-1" } }],
+  ];
+
+  it.each(WRITTEN)("of %s %s with %j shows the same wherever it is cut", async (tool, asked, args) => {
+    const json = JSON.stringify(args).replace("😀", "\\ud83d\\ude00");
+    const whole = await shownOf(tool, asked, [json]);
+    expect(whole.outcome).toMatchObject({ type: "asks", ...(whole.first === null ? {} : { first: whole.first }) });
+    for (let at = 0; at <= json.length; at += 1)
+      expect(await shownOf(tool, asked, [json.slice(0, at), json.slice(at)])).toEqual(whole);
+    expect(await shownOf(tool, asked, json.split(""))).toEqual(whole);
+  });
+
+  it.each([
+    [shellTool, { type: "shell" }, '{"commands":["rm a"],"commands":["rm b"]}'],
+    [applyPatchTool, { type: "apply_patch" }, '{"operation":{"type":"create_file","path":"a","diff":"","path":"b"}}'],
+    [applyPatchTool, { type: "apply_patch" }, '{"diff":"x","operation":{"type":"create_file","path":"a","diff":"y"}}'],
+  ] as const)("of %s %s with %s is told if another one was shown", async (tool, asked, json) => {
+    expect((await shownOf(tool, asked, [json])).outcome).toMatchObject({ type: "told" });
+  });
+
+  it("begins no item before it is known what happens to which file", async () => {
+    for (const json of [
+      '{"operation":{"type":"create_file","diff":"x',
+      '{"operation":{"path":"a","diff":"x',
+      "{}",
+      "no",
+    ])
+      expect((await shownOf(applyPatchTool, { type: "apply_patch" }, [json])).first).toBeNull();
+  });
+});
+
+/** What was shown while these pieces arrived, and how the call came out. */
+async function shownOf(tool: HostedTool, asked: ToolInput, pieces: readonly string[]) {
+  const open = await opened(tool, asked);
+  const call = open.call(open.functions[0]?.name ?? "", { callId: "call_1", newItemId: (prefix) => `${prefix}_1` });
+  const writer = call.streams;
+  if (writer === null || typeof writer !== "object" || !("add" in writer)) throw new Error("nothing is written");
+  const [first = null, ...events] = pieces.flatMap((piece) => writer.add(piece));
+  const texts: string[] = [];
+  let text: string | null = null;
+  for (const event of events) {
+    if (event.type === "item_delta") text = (text ?? "") + event.text;
+    else if (event.type === "item_written") texts.push(text ?? "none");
+    else throw new Error(`not in an item: ${event.type}`);
+    if (event.type === "item_written") text = null;
+  }
+  const { value: outcome } = await call.run(pieces.join(""), new AbortController().signal).next();
+  return { first: first?.type === "item_started" ? first.item : first, texts, text, outcome };
+}
+
 async function opened(tool: HostedTool, asked: ToolInput): Promise<OpenTool> {
   const scope: ToolScope = {
     ...USER,

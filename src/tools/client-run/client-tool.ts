@@ -1,7 +1,5 @@
 import type { Validate } from "../../../generated/responses-api/readers.js";
 import type { ToolInput } from "../../../generated/responses-api/types.ts";
-import { jsonOrUndefined } from "../../base/json/read-json.ts";
-import { isRecord } from "../../base/json/records.ts";
 import type {
   HostedTool,
   MadeCall,
@@ -13,7 +11,9 @@ import type {
   ToolUser,
 } from "../../responses-api/hosted-tool.ts";
 import type { HostedFunction, HostedItem } from "../../runs/ports.ts";
+import { readArguments } from "../read-arguments.ts";
 import { withoutSteps } from "../without-steps.ts";
+import { type CallSketch, SketchWriter } from "./call-sketch.ts";
 
 /** A tool that the model calls through this server and that the client runs. */
 export interface ClientTool<Tool extends ToolInput, Item extends HostedItem> {
@@ -26,14 +26,19 @@ export interface ClientTool<Tool extends ToolInput, Item extends HostedItem> {
   refusal?(tool: Tool, user: ToolUser): ToolRefusal | null;
   /** The function that the model is offered. */
   offer(tool: Tool): Pick<HostedFunction, "name" | "description" | "parameters"> & { readonly note?: string };
+  /** How the item is shown while the model writes; null, as when it is absent, if only when it is whole. */
+  sketch?(names: CallNames, tool: Tool): CallSketch<Item>;
+  /** The texts of an item that its sketch shows. */
+  textsIn?(item: Item): readonly string[];
   /**
-   * The item of a call, unchecked, in its first and last form. `args` are what the model wrote.
+   * The item of a call in its first and last form. `args` are what the model wrote. The last form is unchecked, and the
+   * first form is null if the last one is wrong.
    */
   itemOf(
     args: Readonly<Record<string, unknown>>,
     names: CallNames,
     tool: Tool,
-  ): { readonly first: Item; last: unknown };
+  ): { readonly first: Item | null; readonly last: unknown };
 }
 
 export interface CallNames {
@@ -76,26 +81,41 @@ function callOf<Tool extends ToolInput, Item extends HostedItem>(
   tool: Tool,
   made: MadeCall,
 ): ToolCall {
+  const names = { id: made.newItemId(client.idPrefix), callId: made.callId };
+  const sketch = client.sketch?.(names, tool);
+  const writer = sketch === undefined ? null : new SketchWriter(sketch);
   return {
     item: null,
-    streams: null,
+    streams: writer,
     effect: "none", // Nothing happens here; the client acts.
-    run: (args) => withoutSteps(outcomeOf(client, tool, made, args)),
+    run: (args) => withoutSteps(outcomeOf(client, { tool, names, writer }, args)),
   };
+}
+
+interface WrittenCall<Tool, Item extends HostedItem> {
+  readonly tool: Tool;
+  readonly names: CallNames;
+  readonly writer: SketchWriter<Item> | null;
 }
 
 function outcomeOf<Tool extends ToolInput, Item extends HostedItem>(
   client: ClientTool<Tool, Item>,
-  tool: Tool,
-  made: MadeCall,
+  { tool, names, writer }: WrittenCall<Tool, Item>,
   args: string,
 ): ToolOutcome {
-  const read = args.trim() === "" ? {} : jsonOrUndefined(args);
-  if (!isRecord(read)) return told("The arguments are not a JSON object.");
-  const names = { id: made.newItemId(client.idPrefix), callId: made.callId };
+  const read = readArguments(args);
+  if (read === null) return told("The arguments are not a JSON object.");
   const { first, last } = client.itemOf(read, names, tool);
-  if (client.validate(last)) return { type: "asks", first, item: last };
-  return told(`The arguments are wrong: ${faultOf(client.validate)}.`);
+  if (!client.validate(last) || first === null) return told(`The arguments are wrong: ${faultOf(client.validate)}.`);
+  if (writer === null || wasShown(writer, first, client.textsIn?.(last) ?? []))
+    return { type: "asks", first, item: last };
+  return told("The arguments hold a member more than once.");
+}
+
+/** Whether the item that was shown is the one that the whole arguments give. */
+function wasShown<Item extends HostedItem>(writer: SketchWriter<Item>, first: Item, texts: readonly string[]): boolean {
+  if (writer.first === null) return true; // Nothing was shown.
+  return JSON.stringify([writer.first, writer.texts]) === JSON.stringify([first, texts]);
 }
 
 function told(fault: string): ToolOutcome {

@@ -1,7 +1,7 @@
 import type { LocalShellCall, ToolInput } from "../../../generated/responses-api/types.ts";
 import { validateLocalShellCall } from "../../../generated/responses-api/validators.js";
 import type { HostedTool } from "../../responses-api/hosted-tool.ts";
-import { type ClientTool, hostedClientTool } from "./client-tool.ts";
+import { type CallNames, type ClientTool, hostedClientTool } from "./client-tool.ts";
 
 const LOCAL_SHELL: ClientTool<Extract<ToolInput, { type: "local_shell" }>, LocalShellCall> = {
   kind: "local_shell",
@@ -23,18 +23,33 @@ const LOCAL_SHELL: ClientTool<Extract<ToolInput, { type: "local_shell" }>, Local
       required: ["command"],
     },
   }),
-  itemOf: ({ command, env, timeout_ms, working_directory }, { id, callId }) => {
-    const call = { id, type: "local_shell_call" as const, call_id: callId };
+  sketch: (names) => ({
+    partOf: ([member, index, ...deeper]) =>
+      member === "command" && typeof index === "number" && deeper.length === 0 ? "sign" : null,
+    firstOf: () => firstForm(names),
+  }),
+  itemOf: ({ command, env, timeout_ms, working_directory }, names) => {
     const options = {
       ...(timeout_ms == null ? {} : { timeout_ms }),
       ...(working_directory == null ? {} : { working_directory }),
     };
+    const first = firstForm(names);
     return {
-      first: { ...call, status: "in_progress", action: { type: "exec", command: [], env: {} } },
-      last: { ...call, status: "completed", action: { type: "exec", command, env: env ?? {}, ...options } },
+      first,
+      last: { ...first, status: "completed", action: { ...first.action, command, env: env ?? {}, ...options } },
     };
   },
 };
+
+function firstForm({ id, callId }: CallNames): LocalShellCall {
+  return {
+    id,
+    type: "local_shell_call",
+    call_id: callId,
+    status: "in_progress",
+    action: { type: "exec", command: [], env: {} },
+  };
+}
 
 /** The tool `local_shell`: the client runs the program. */
 export const localShellTool: HostedTool = hostedClientTool(LOCAL_SHELL);

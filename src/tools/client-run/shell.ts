@@ -1,7 +1,7 @@
 import type { ShellCall, ToolInput } from "../../../generated/responses-api/types.ts";
 import { validateShellCall } from "../../../generated/responses-api/validators.js";
 import type { HostedTool, ToolRefusal } from "../../responses-api/hosted-tool.ts";
-import { type ClientTool, hostedClientTool } from "./client-tool.ts";
+import { type CallNames, type ClientTool, hostedClientTool } from "./client-tool.ts";
 
 type ShellInput = Extract<ToolInput, { type: "shell" }>;
 
@@ -27,20 +27,37 @@ const SHELL: ClientTool<ShellInput, ShellCall> = {
       required: ["commands"],
     },
   }),
-  itemOf: ({ commands, max_output_length, timeout_ms }, { id, callId }, { environment }) => {
-    const limits = { max_output_length: max_output_length ?? null, timeout_ms: timeout_ms ?? null };
-    const shown = environment?.type === "local" ? ({ type: "local" } as const) : null;
-    const call = { id, type: "shell_call" as const, call_id: callId, environment: shown };
-    const started = { commands: [], max_output_length: null, timeout_ms: null };
-    return {
-      first: { ...call, status: "in_progress", action: started },
-      last: { ...call, status: "completed", action: { commands, ...limits } },
-    };
+  sketch: (names, tool) => ({
+    partOf: ([member, index, ...deeper]) =>
+      member === "commands" && typeof index === "number" && deeper.length === 0 ? "text" : null,
+    firstOf: () => firstForm(names, tool),
+  }),
+  textsIn: ({ action }) => action.commands,
+  itemOf: ({ commands, max_output_length, timeout_ms }, names, tool) => {
+    const limits = { max_output_length: limitOf(max_output_length), timeout_ms: limitOf(timeout_ms) };
+    const first = firstForm(names, tool);
+    return { first, last: { ...first, status: "completed", action: { commands, ...limits } } };
   },
 };
 
 /** The tool `shell` without a container: the client runs the commands. */
 export const shellTool: HostedTool = hostedClientTool(SHELL);
+
+function firstForm({ id, callId }: CallNames, { environment }: ShellInput): ShellCall {
+  return {
+    id,
+    type: "shell_call",
+    call_id: callId,
+    environment: environment?.type === "local" ? { type: "local" } : null,
+    status: "in_progress",
+    action: { commands: [], max_output_length: null, timeout_ms: null },
+  };
+}
+
+/** Models write such as "5s". The client then takes the limit that it has. */
+function limitOf(value: unknown): number | null {
+  return typeof value === "number" && Number.isInteger(value) ? value : null;
+}
 
 function noContainer({ environment }: ShellInput): ToolRefusal | null {
   if (environment == null || environment.type === "local") return null;

@@ -1,6 +1,4 @@
 import type { ImageGenerationCall, ToolInput } from "../../../generated/responses-api/types.ts";
-import { jsonOrUndefined } from "../../base/json/read-json.ts";
-import { isRecord } from "../../base/json/records.ts";
 import type { Egress } from "../../egress/egress.ts";
 import type {
   HostedTool,
@@ -12,6 +10,7 @@ import type {
   ToolScope,
 } from "../../responses-api/hosted-tool.ts";
 import type { HostedFunction, ToolStep } from "../../runs/ports.ts";
+import { readArguments, textArgument } from "../read-arguments.ts";
 import {
   DrawingFailed,
   type DrawnPicture,
@@ -131,11 +130,11 @@ async function* drawnOutcome(
   args: string,
   signal: AbortSignal,
 ): AsyncGenerator<ToolStep, ToolOutcome> {
-  const asked = jsonOrUndefined(args);
-  const prompt = isRecord(asked) && typeof asked["prompt"] === "string" ? asked["prompt"].trim() : "";
-  if (prompt === "") throw new DrawingFailed("The arguments need `prompt`.");
+  const asked = readArguments(args) ?? {};
+  const prompt = textArgument(asked, "prompt");
+  if (prompt === null) throw new DrawingFailed("The arguments need `prompt`.");
   const { tool, scope, services } = drawing;
-  const pictures = await picturesFor(drawing, isRecord(asked) ? asked["action"] : null, signal);
+  const pictures = await picturesFor(drawing, asked["action"], signal);
   const order = await orderOf(drawing, prompt.slice(0, PROMPT_CHARACTERS_MAX), pictures, signal);
   const picture = yield* inSteps(services.server.draw(order, signal), tool);
   const item = itemOf(id, tool, picture, pictures.length > 0 ? "edit" : "generate");

@@ -1,10 +1,11 @@
 import type { Tool as ServerTool } from "@modelcontextprotocol/client";
-import type { McpListedTool, StoredItem } from "../../../generated/responses-api/types.ts";
 import { isRecord } from "../../base/json/records.ts";
 import { ModelError } from "../../runs/ports.ts";
-import { type McpConnection, timeoutSignal } from "./mcp-connection.ts";
+import { timeoutSignal } from "./mcp-connection.ts";
 import { explainMcpFailure, listFailed, McpListRefused } from "./mcp-failure.ts";
 import type { McpInput, McpOptions, McpServer } from "./mcp-server.ts";
+import type { OfferedMcpTool } from "./offered-tools.ts";
+import type { ServerLink } from "./server-link.ts";
 import { isAllowed } from "./tool-filter.ts";
 
 const PAGES_MAX = 100;
@@ -13,31 +14,12 @@ const TOOL_CHARACTERS_MAX = 65_536;
 const SCHEMA_DEPTH_MAX = 64;
 const NAME_CHARACTERS_MAX = 256;
 
-/** A tool that a response may call. */
-export interface OfferedMcpTool {
-  readonly listed: McpListedTool;
-  readonly readOnly: boolean;
-  /** Whether the server says that a repeated call does no more than a single one. */
-  readonly idempotent: boolean;
-}
-
-/** The newest list of this server in a context; null if there is none that can be used. */
-export function listInContext(context: readonly StoredItem[], label: string): readonly OfferedMcpTool[] | null {
-  const found = context.findLast((item) => item.type === "mcp_list_tools" && item.server_label === label);
-  if (found?.type !== "mcp_list_tools" || found.error != null || found.tools.length === 0) return null;
-  return found.tools.map((listed) => ({
-    listed,
-    readOnly: listed.annotations?.read_only === true,
-    idempotent: listed.annotations?.["idempotent"] === true,
-  }));
-}
-
 /**
  * Asks a server for its tools; only those that the request allows are kept. Rejects with `ModelError` if the list
  * cannot be had or used, and with the reason of `signal`.
  */
 export async function fetchList(
-  connection: McpConnection,
+  link: ServerLink,
   { server, tool, options }: { readonly server: McpServer; readonly tool: McpInput; readonly options: McpOptions },
   signal: AbortSignal,
 ): Promise<readonly OfferedMcpTool[]> {
@@ -52,19 +34,19 @@ export async function fetchList(
     if (kept.size > options.toolsMax) throw tooManyTools(server.label, options.toolsMax);
   };
   try {
-    for await (const page of pagesOf(connection, limited)) for (const listed of page) accept(listed);
+    for await (const page of pagesOf(link, limited)) for (const listed of page) accept(listed);
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof ModelError) throw error;
-    throw listFailed(server.label, explainMcpFailure(error, connection.lastStatus), error);
+    throw listFailed(server.label, explainMcpFailure(error), error);
   }
   return [...kept.values()];
 }
 
-async function* pagesOf(connection: McpConnection, signal: AbortSignal): AsyncGenerator<readonly ServerTool[]> {
+async function* pagesOf(link: ServerLink, signal: AbortSignal): AsyncGenerator<readonly ServerTool[]> {
   let cursor: string | undefined;
   for (let pages = 0; pages < PAGES_MAX; pages++) {
-    const page = await connection.listPage(cursor, signal);
+    const page = await link.listPage(cursor, signal);
     if (page === null) return;
     yield page.tools;
     if (page.nextCursor === undefined || page.nextCursor === cursor) return;

@@ -1,7 +1,7 @@
 import { type CallToolResult, Client, type ListToolsResult, type Tool } from "@modelcontextprotocol/client";
-import { McpTimeout, refusedStatus } from "./mcp-failure.ts";
+import { McpFault, McpTimeout, refusedStatus } from "./mcp-failure.ts";
 import type { McpOptions, McpServer } from "./mcp-server.ts";
-import { type EndableTransport, type HttpTransport, openTransport } from "./open-transport.ts";
+import { type EndableTransport, type HttpTransport, openTransport, type Use, withinUse } from "./open-transport.ts";
 import { ProgramTransport } from "./program-transport.ts";
 
 /** How long an end of a session, or of a call, may take to be told to the server. */
@@ -10,6 +10,9 @@ const FAREWELL_MS = 1000;
 const PROGRESS_FACTOR = 5;
 /** Statuses by which a server shows that it does not speak the newer transport. */
 const NOT_STREAMABLE: ReadonlySet<number> = new Set([400, 404, 405]);
+/** By the protocol, a server answers so if it has forgotten a session. Some answer with 400. */
+const NOT_FOUND = 404;
+const BAD_REQUEST = 400;
 
 export type McpConnectionOptions = Pick<
   McpOptions,
@@ -18,84 +21,155 @@ export type McpConnectionOptions = Pick<
   readonly caller: string;
 };
 
-/** The connection of one response to one server. It is made when it is first needed. */
+/** Who asks: `signal` stops one request, and `until` aborts when the response that uses the connection ends. */
+export interface Asking {
+  readonly signal: AbortSignal;
+  readonly until: AbortSignal;
+}
+
+interface OpenClient {
+  readonly client: Client;
+  readonly transport: EndableTransport;
+  readonly kind: HttpTransport | "program";
+}
+
+/** A connection to one server. It is opened when it is first needed. */
 export class McpConnection {
   readonly #server: McpServer;
   readonly #options: McpConnectionOptions;
   readonly #lifetime = new AbortController();
-  #connected: Promise<Client> | null = null;
-  #endSession: (() => Promise<void>) | null = null;
-  #lastStatus: number | null = null;
+  #opening: Promise<OpenClient> | null = null;
+  #opened: OpenClient | null = null;
+  #isOver = false;
 
   constructor(server: McpServer, options: McpConnectionOptions) {
     this.#server = server;
     this.#options = options;
   }
 
-  /** The status of the last reply that was an error; null if there was none. */
-  get lastStatus(): number | null {
-    return this.#lastStatus;
+  get isOpen(): boolean {
+    return this.#opened !== null && !this.#isOver;
   }
 
-  /** One page of the server's tools; null if it has no tools. */
-  async listPage(cursor: string | undefined, signal: AbortSignal): Promise<ListToolsResult | null> {
-    const client = await this.#client(signal);
-    if (client.getServerCapabilities()?.tools === undefined) return null;
+  /** Whether it could not be opened, has failed, or was closed. New requests need another one. */
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  /** Whether it may serve another response after this one. Each of the others has a stream or a program to itself. */
+  get isLasting(): boolean {
+    return this.isOpen && this.#opened?.kind === "streamable";
+  }
+
+  /** Whether it may serve several responses at once: the server keeps nothing for a session. */
+  get isShareable(): boolean {
+    return this.isLasting && this.#opened?.transport.sessionId === undefined;
+  }
+
+  /** Opens it, once. Rejects with `McpFault`. */
+  async open(): Promise<void> {
+    await this.#client();
+  }
+
+  /** One page of the server's tools; null if it has no tools. Rejects with `McpFault` or the reason of the signal. */
+  async listPage(cursor: string | undefined, asking: Asking): Promise<ListToolsResult | null> {
+    const { signal } = asking;
     const params = cursor === undefined ? {} : { cursor };
-    return await unlessAborted(client.request({ method: "tools/list", params }, { signal }), signal);
+    return await this.#ask(asking, BAD_REQUEST, async (client) => {
+      if (client.getServerCapabilities()?.tools === undefined) return null;
+      return await unlessAborted(client.request({ method: "tools/list", params }, { signal }), signal);
+    });
   }
 
-  /** Calls a tool. `schema` is its input schema, from which newer servers want some arguments as headers. */
+  /**
+   * Calls a tool. `schema` is its input schema, from which newer servers want some arguments as headers. Rejects with
+   * `McpFault` or the reason of the signal.
+   */
   async callTool(
-    call: { readonly name: string; readonly arguments: Record<string, unknown>; readonly schema: object },
-    signal: AbortSignal,
+    call: {
+      readonly name: string;
+      readonly arguments: Readonly<Record<string, unknown>>;
+      readonly schema: object;
+    },
+    asking: Asking,
   ): Promise<CallToolResult> {
     const { callTimeoutMs: timeout } = this.#options;
-    const client = await this.#client(signal);
     const toolDefinition: Tool = { name: call.name, inputSchema: { ...call.schema, type: "object" } };
-    return await client.callTool(
-      { name: call.name, arguments: call.arguments },
-      {
-        signal,
-        timeout,
-        onprogress: () => {}, // So that the server reports progress.
-        resetTimeoutOnProgress: true,
-        maxTotalTimeout: PROGRESS_FACTOR * timeout,
-        toolDefinition,
-      },
+    const options = {
+      signal: asking.signal,
+      timeout,
+      onprogress: () => {}, // So that the server reports progress.
+      resetTimeoutOnProgress: true,
+      maxTotalTimeout: PROGRESS_FACTOR * timeout,
+      toolDefinition,
+    };
+    return await this.#ask(asking, NOT_FOUND, (client) =>
+      client.callTool({ name: call.name, arguments: call.arguments }, options),
     );
   }
 
   /** Ends the session and all requests. Never rejects. */
   async close(): Promise<void> {
-    const end = this.#endSession;
-    this.#endSession = null;
-    if (end !== null) await unlessAborted(end(), AbortSignal.timeout(FAREWELL_MS)).catch(() => {});
+    const wasOver = this.#isOver;
+    this.#isOver = true;
+    const end = wasOver ? undefined : this.#opened?.transport.terminateSession?.();
+    if (end !== undefined) await unlessAborted(end, AbortSignal.timeout(FAREWELL_MS)).catch(() => {});
     this.#lifetime.abort();
-    const client = await this.#connected?.catch(() => null);
-    await client?.close().catch(() => {});
+    const opened = await this.#opening?.catch(() => null);
+    await opened?.client.close().catch(() => {});
   }
 
-  async #client(signal: AbortSignal): Promise<Client> {
+  /** `forgotten`: the status beside 404 by which a server shows that it does not know the session any more. */
+  async #ask<T>({ signal, until }: Asking, forgotten: number, work: (client: Client) => Promise<T>): Promise<T> {
     signal.throwIfAborted();
-    const limit = AbortSignal.any([this.#lifetime.signal, timeoutSignal(this.#options.listTimeoutMs)]);
-    this.#connected ??= this.#connect(limit).catch((error: unknown) => {
-      this.#connected = null; // The next call tries again.
-      throw error;
-    });
-    return await unlessAborted(this.#connected, signal);
-  }
-
-  async #connect(signal: AbortSignal): Promise<Client> {
+    const { client, transport } = await unlessAborted(this.#client(), signal);
+    const hadSession = transport.sessionId !== undefined;
+    const failed = new AbortController();
+    const use: Use = { signal: AbortSignal.any([until, failed.signal]), refusedWith: null };
     try {
-      return await this.#connectOver("streamable", signal);
+      return await withinUse(use, () => work(client));
     } catch (error) {
-      if (signal.aborted || !NOT_STREAMABLE.has(refusedStatus(error) ?? 0)) throw error;
-      return await this.#connectOver("sse", signal);
+      failed.abort(error); // The older protocol leaves the request open.
+      signal.throwIfAborted();
+      const status = refusedStatus(error);
+      const isForgotten = hadSession && (status === NOT_FOUND || status === forgotten);
+      if (isForgotten) this.#isOver = true;
+      throw new McpFault(error, { status: use.refusedWith, isForgotten });
     }
   }
 
-  async #connectOver(kind: HttpTransport, signal: AbortSignal): Promise<Client> {
+  #client(): Promise<OpenClient> {
+    this.#opening ??= this.#connect().catch((error: unknown) => {
+      this.#isOver = true;
+      throw error;
+    });
+    return this.#opening;
+  }
+
+  async #connect(): Promise<OpenClient> {
+    const refused: { status: number | null } = { status: null };
+    const limit = AbortSignal.any([this.#lifetime.signal, timeoutSignal(this.#options.listTimeoutMs)]);
+    try {
+      const opened = await this.#connectOver("streamable", limit, refused).catch((error: unknown) => {
+        if (limit.aborted || !NOT_STREAMABLE.has(refusedStatus(error) ?? 0)) throw error;
+        return this.#connectOver("sse", limit, refused);
+      });
+      // oxlint-disable-next-line unicorn/prefer-add-event-listener -- The client is no event target.
+      opened.client.onclose = () => {
+        this.#isOver = true;
+      };
+      this.#opened = opened;
+      return opened;
+    } catch (error) {
+      throw new McpFault(error, { ...refused, isForgotten: false });
+    }
+  }
+
+  async #connectOver(
+    kind: HttpTransport,
+    signal: AbortSignal,
+    refused: { status: number | null },
+  ): Promise<OpenClient> {
     const { version, listTimeoutMs: timeout } = this.#options;
     const client = new Client(
       { name: "antiphon", version },
@@ -106,7 +180,9 @@ export class McpConnection {
       },
     );
     const attempt = new AbortController();
-    const transport = this.#transport(kind, AbortSignal.any([this.#lifetime.signal, attempt.signal]));
+    const transport = this.#transport(kind, AbortSignal.any([this.#lifetime.signal, attempt.signal]), (status) => {
+      refused.status = status;
+    });
     try {
       await unlessAborted(client.connect(transport, { signal, timeout }), signal);
     } catch (error) {
@@ -115,22 +191,14 @@ export class McpConnection {
       await transport.close().catch(() => {});
       throw error;
     }
-    this.#endSession = async () => await transport.terminateSession?.();
-    return client;
+    return { client, transport, kind: this.#server.reach.type === "program" ? "program" : kind };
   }
 
-  #transport(kind: HttpTransport, signal: AbortSignal): EndableTransport {
+  #transport(kind: HttpTransport, signal: AbortSignal, onRefused: (status: number) => void): EndableTransport {
     const { egress, operatorEgress, caller } = this.#options;
     const { reach, isOperators } = this.#server;
     if (reach.type === "program") return new ProgramTransport(reach, signal);
-    return openTransport(kind, reach, {
-      egress: isOperators ? operatorEgress : egress,
-      caller,
-      signal,
-      onRefused: (status) => {
-        this.#lastStatus = status;
-      },
-    });
+    return openTransport(kind, reach, { egress: isOperators ? operatorEgress : egress, caller, signal, onRefused });
   }
 }
 
@@ -143,7 +211,7 @@ export function timeoutSignal(ms: number): AbortSignal {
 }
 
 /** Stops waiting when the signal aborts, with its reason. The work itself may go on; its error is then nobody's. */
-async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
   const leave = (): void => reject(signal.reason);
   if (signal.aborted) leave();

@@ -11,6 +11,21 @@ export class McpTimeout extends Error {
   override readonly name = "McpTimeout";
 }
 
+/** An open of a connection or a request that failed. Its cause says why. */
+export class McpFault extends Error {
+  override readonly name = "McpFault";
+  /** The last status by which the server refused a request of this kind; null if it refused none. */
+  readonly status: number | null;
+  /** Whether the server has forgotten the session, so that it did nothing. */
+  readonly isForgotten: boolean;
+
+  constructor(cause: unknown, { status, isForgotten }: Pick<McpFault, "status" | "isForgotten">) {
+    super("a request to an MCP server failed", { cause });
+    this.status = status;
+    this.isForgotten = isForgotten;
+  }
+}
+
 /** The server sent a list that this server does not take. `message` is a whole sentence. */
 export class McpListRefused extends Error {
   override readonly name = "McpListRefused";
@@ -57,14 +72,15 @@ const SDK_FAILURES: ReadonlyMap<SdkErrorCode, McpFailure> = new Map([
   ],
 ]);
 
-/** Reads an error of the MCP client, of the guard, or of a time limit. `status` is the last failed reply's. */
-export function explainMcpFailure(error: unknown, status: number | null = null): McpFailure {
+/** Reads an error of the MCP client, of the guard, or of a time limit. */
+export function explainMcpFailure(error: unknown): McpFailure {
   const causes = causesOf(error);
   for (const cause of causes) {
     const failure = explainOne(cause);
     if (failure !== null) return failure;
   }
-  if (status !== null) return http(status, statusText(status));
+  const status = causes.flatMap((cause) => (cause instanceof McpFault ? (cause.status ?? []) : []))[0];
+  if (status !== undefined) return http(status, statusText(status));
   return http(FAILED_DEPENDENCY, "The connection to the MCP server failed");
 }
 

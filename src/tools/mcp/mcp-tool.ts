@@ -1,25 +1,14 @@
-import type { McpListTools } from "../../../generated/responses-api/types.ts";
 import { assert } from "../../base/assert.ts";
-import { isRecord } from "../../base/json/records.ts";
-import {
-  type ApprovedCall,
-  type HostedTool,
-  type OpeningItem,
-  type OpenTool,
-  type PendingCall,
-  ToolNotOpened,
-  type ToolScope,
-} from "../../responses-api/hosted-tool.ts";
-import { type HostedFunction, ModelError } from "../../runs/ports.ts";
+import type { HostedTool, ToolScope } from "../../responses-api/hosted-tool.ts";
 import { mcpRefusal } from "./check-mcp-tool.ts";
-import { fetchList, listInContext, type OfferedMcpTool } from "./list-tools.ts";
-import { McpConnection } from "./mcp-connection.ts";
+import type { ConnectionPool } from "./connection-pool.ts";
 import { type McpInput, type McpOptions, type McpServer, serverOf } from "./mcp-server.ts";
-import { approvalCall, type CallContext, mcpCall } from "./run-call.ts";
-import { isAllowed, isHeldBack, needsApproval } from "./tool-filter.ts";
+import { listInContext } from "./offered-tools.ts";
+import type { Opening } from "./open-server.ts";
 
 /** The tools of MCP servers: those that requests name by URL, and those of the operator. */
 export function createMcpTool(options: McpOptions): HostedTool {
+  let pool: ConnectionPool | null = null;
   return {
     kind: "mcp",
     types: ["mcp"],
@@ -28,135 +17,29 @@ export function createMcpTool(options: McpOptions): HostedTool {
       assert(tool.type === "mcp", "only mcp tools are opened here");
       const server = serverOf(options, tool, scope.owner);
       assert(server !== null, "the server of a tool that was not refused is known");
-      return await openServer(server, { tool, scope, options });
+      const opening = openingOf(server, { tool, scope, options });
+      // The client of MCP takes a quarter of a second to load.
+      const { openServer, openPool } = await import("./open-server.ts");
+      pool ??= openPool(options);
+      return await openServer(pool, opening);
     },
+    close: async () => await pool?.close(),
   };
 }
 
-interface Opening {
-  readonly tool: McpInput;
-  readonly scope: ToolScope;
-  readonly options: McpOptions;
-}
-
-async function openServer(server: McpServer, opening: Opening): Promise<OpenTool> {
-  const { scope, options } = opening;
-  const { organization, project } = scope.owner;
-  const connection = new McpConnection(server, { ...options, caller: `${organization}/${project}` });
-  const close = (): Promise<void> => connection.close();
-  const approved = approvedCalls(server, scope);
-  try {
-    const { tools, list } = await toolsOf(server, connection, opening);
-    const byName = new Map(tools.map((offered) => [offered.listed.name, offered]));
-    const context: CallContext = {
-      connection,
-      label: server.label,
-      images: scope.abilities.images,
-      charactersMax: options.outputCharactersMax,
-    };
-    return {
-      functions: tools.map((offered) => functionOf(server, offered)),
-      note: null,
-      opening: list,
-      pending: approved.map((call) => pendingCall(context, byName, call)),
-      call(name, made) {
-        const offered = byName.get(name);
-        assert(offered !== undefined, "only offered tools are called");
-        const { approvalRequestId = null } = made;
-        if (approvalRequestId === null && isHeld(offered, server, opening.tool))
-          return approvalCall(server.label, offered, made);
-        return mcpCall(context, offered, { id: made.newItemId("mcp"), approvalRequestId });
-      },
-      close,
-    };
-  } catch (error) {
-    await close();
-    throw error;
-  }
-}
-
-async function toolsOf(
+/** Ids are made before anything is waited for, so that a restarted run makes the same ones. */
+function openingOf(
   server: McpServer,
-  connection: McpConnection,
-  { tool, scope, options }: Opening,
-): Promise<{ readonly tools: readonly OfferedMcpTool[]; readonly list: readonly OpeningItem[] }> {
+  asked: { readonly tool: McpInput; readonly scope: ToolScope; readonly options: McpOptions },
+): Opening {
+  const { scope } = asked;
+  const own = scope.approvals.filter(({ serverLabel }) => serverLabel === server.label);
+  const approved = own.map((call) => ({ ...call, itemId: scope.newItemId("mcp") }));
   const known = mayReuse(server) ? listInContext(scope.context, server.label) : null;
-  if (known !== null) {
-    const filters = [tool.allowed_tools, server.limits?.allowedTools];
-    const tools = known.filter((offered) => filters.every((filter) => isAllowed(filtered(offered), filter)));
-    return { tools, list: [] };
-  }
-  const id = scope.newItemId("mcpl");
-  const first: McpListTools = { id, type: "mcp_list_tools", server_label: server.label, tools: [] };
-  const tools = await fetchList(connection, { server, tool, options }, scope.signal).catch((error: unknown) => {
-    if (!(error instanceof ModelError)) throw error;
-    throw new ToolNotOpened(error, { first, last: { ...first, error: error.message } });
-  });
-  return { tools, list: [{ first, last: { ...first, tools: tools.map(({ listed }) => listed) } }] };
+  return { ...asked, server, approved, list: known === null ? { id: scope.newItemId("mcpl") } : { known } };
 }
 
 /** A client can send a list of its own. What the operator's filters look at is then asked anew. */
 function mayReuse({ limits }: McpServer): boolean {
   return limits === null || !JSON.stringify([limits.allowedTools, limits.requireApproval]).includes("read_only");
-}
-
-function isHeld(offered: OfferedMcpTool, { limits }: McpServer, tool: McpInput): boolean {
-  const looked = filtered(offered);
-  return needsApproval(looked, tool.require_approval) || isHeldBack(looked, limits?.requireApproval);
-}
-
-function filtered({ listed, readOnly }: OfferedMcpTool) {
-  return { name: listed.name, readOnly };
-}
-
-interface IdentifiedCall extends ApprovedCall {
-  readonly itemId: string;
-}
-
-/** Ids are made before anything is waited for, so that a restarted run makes the same ones. */
-function approvedCalls({ label }: McpServer, scope: ToolScope): readonly IdentifiedCall[] {
-  const own = scope.approvals.filter(({ serverLabel }) => serverLabel === label);
-  return own.map((call) => ({ ...call, itemId: scope.newItemId("mcp") }));
-}
-
-/** An approved call, with the arguments of its request. */
-function pendingCall(
-  context: CallContext,
-  tools: ReadonlyMap<string, OfferedMcpTool>,
-  { requestId, itemId, name, arguments: args }: IdentifiedCall,
-): PendingCall {
-  const offered = tools.get(name);
-  if (offered === undefined) throw approvedToolMissing(context.label, name);
-  const call = mcpCall(context, offered, { id: itemId, approvalRequestId: requestId });
-  return { name, callId: requestId, arguments: args, approvalRequestId: requestId, call };
-}
-
-function approvedToolMissing(label: string, name: string): ModelError {
-  return new ModelError(
-    `The approved call is of the tool '${name}', which the MCP server '${label}' does not offer now.`,
-    {
-      status: 400,
-      type: "invalid_request_error",
-      code: "invalid_value",
-      param: "input",
-    },
-  );
-}
-
-function functionOf({ label, description }: McpServer, { listed }: OfferedMcpTool): HostedFunction {
-  const texts = [description, listed.description].filter((text) => text !== null && text !== "");
-  return {
-    type: "hosted_function",
-    name: listed.name,
-    server: label,
-    description: texts.join("\n"),
-    parameters: parametersOf(listed.input_schema),
-  };
-}
-
-/** Model servers refuse some members that say which kind of schema it is. */
-function parametersOf(schema: unknown): Readonly<Record<string, unknown>> {
-  if (!isRecord(schema)) return { type: "object", properties: {} };
-  const { $schema: _, ...rest } = schema;
-  return { ...rest, type: "object", ...(isRecord(rest["properties"]) ? {} : { properties: {} }) };
 }

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import { SSEClientTransport, StreamableHTTPClientTransport, type Transport } from "@modelcontextprotocol/client";
 import type { Egress } from "../../egress/egress.ts";
 import type { McpAddress } from "./mcp-server.ts";
@@ -5,6 +6,9 @@ import type { McpAddress } from "./mcp-server.ts";
 /** Most bytes of one reply. Over SSE all replies of a connection are one. */
 const REPLY_BYTES_MAX = 16 * 1024 * 1024;
 const METHOD_NOT_ALLOWED = 405;
+/** A message that ends a request. It is sent after the request was given up, and has this long. */
+const CANCELLED = '{"jsonrpc":"2.0","method":"notifications/cancelled"';
+const CANCELLED_MS = 5000;
 
 /** The two transports of MCP over HTTP. `sse` is the older one. */
 export type HttpTransport = "streamable" | "sse";
@@ -18,8 +22,23 @@ export interface McpTransportOptions {
   readonly caller: string;
   /** Ends all requests. */
   readonly signal: AbortSignal;
-  /** Called with the status of each reply that is an error. */
+  /** Called with the status of each reply that is an error and belongs to no `Use`. */
   readonly onRefused: (status: number) => void;
+}
+
+/** One request of a response, for which the transport may make several calls. */
+export interface Use {
+  /** Ends its calls. */
+  readonly signal: AbortSignal;
+  /** The status of the last reply that was an error; null if there was none. */
+  refusedWith: number | null;
+}
+
+const USES = new AsyncLocalStorage<Use>();
+
+/** All calls of the transport that this work makes belong to `use`. */
+export async function withinUse<T>(use: Use, work: () => Promise<T>): Promise<T> {
+  return await USES.run(use, work);
 }
 
 /** A transport whose requests all pass the guard and carry the headers of the server. */
@@ -36,6 +55,8 @@ export function openTransport(
 function guardedFetch(kind: HttpTransport, address: McpAddress, options: McpTransportOptions) {
   const { origin } = new URL(address.url);
   return async (target: string | URL, init: RequestInit = {}): Promise<Response> => {
+    const use = USES.getStore();
+    const body = typeof init.body === "string" ? init.body : null;
     const method = init.method ?? "GET";
     const headers = new Headers(init.headers);
     // A stream of the server's own messages: no use for it here. One that goes on where a reply broke off is opened.
@@ -46,12 +67,17 @@ function guardedFetch(kind: HttpTransport, address: McpAddress, options: McpTran
     const reply = await options.egress.openGuarded(String(target), {
       method,
       headers,
-      body: typeof init.body === "string" ? init.body : null,
+      body,
       bytesMax: REPLY_BYTES_MAX,
-      signal: init.signal == null ? options.signal : AbortSignal.any([options.signal, init.signal]),
+      signal: AbortSignal.any([options.signal, init.signal ?? [], limitOf(body, use) ?? []].flat()),
       caller: options.caller,
     });
-    if (!reply.ok) options.onRefused(reply.status);
+    if (!reply.ok && use === undefined) options.onRefused(reply.status);
+    if (!reply.ok && use !== undefined) use.refusedWith = reply.status;
     return reply;
   };
+}
+
+function limitOf(body: string | null, use: Use | undefined): AbortSignal | undefined {
+  return body?.startsWith(CANCELLED) === true ? AbortSignal.timeout(CANCELLED_MS) : use?.signal;
 }

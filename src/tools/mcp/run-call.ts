@@ -1,19 +1,19 @@
 import type { CallToolResult } from "@modelcontextprotocol/client";
-import type { McpCall } from "../../../generated/responses-api/types.ts";
-import { jsonOrUndefined } from "../../base/json/read-json.ts";
+import type { McpCall, McpListedTool } from "../../../generated/responses-api/types.ts";
 import { isRecord } from "../../base/json/records.ts";
 import type { MadeCall, ToolCall, ToolOutcome } from "../../responses-api/hosted-tool.ts";
-import type { ToolStep } from "../../runs/ports.ts";
-import type { OfferedMcpTool } from "./list-tools.ts";
-import type { McpConnection } from "./mcp-connection.ts";
+import { readArguments } from "../read-arguments.ts";
+import { withoutSteps } from "../without-steps.ts";
 import { explainMcpFailure } from "./mcp-failure.ts";
+import type { OfferedMcpTool } from "./offered-tools.ts";
 import { cut, readResult } from "./read-result.ts";
+import type { ServerLink } from "./server-link.ts";
 
 const INVALID_PARAMS = -32_602;
 
 /** What calls of a response share. */
 export interface CallContext {
-  readonly connection: McpConnection;
+  readonly link: ServerLink;
   readonly label: string;
   readonly images: boolean;
   readonly charactersMax: number;
@@ -40,20 +40,24 @@ export function mcpCall(
     item,
     streams: "arguments",
     effect: readOnly || idempotent ? "none" : "may_have",
-    // oxlint-disable-next-line require-yield -- A call has no steps of its own.
-    async *run(args, signal): AsyncGenerator<ToolStep, ToolOutcome> {
-      const made = { ...item, arguments: args };
-      const read = args.trim() === "" ? {} : jsonOrUndefined(args);
-      if (!isRecord(read)) return wrongArguments(made);
-      try {
-        const schema = isRecord(listed.input_schema) ? listed.input_schema : {};
-        const result = await context.connection.callTool({ name: listed.name, arguments: read, schema }, signal);
-        return ran(made, result, context);
-      } catch (error) {
-        return signal.aborted ? stopped(made) : failed(made, error, context);
-      }
-    },
+    run: (args, signal) => withoutSteps(outcomeOf(context, { ...item, arguments: args }, listed, signal)),
   };
+}
+
+async function outcomeOf(
+  context: CallContext,
+  item: McpCall,
+  { name, input_schema: schema }: McpListedTool,
+  signal: AbortSignal,
+): Promise<ToolOutcome> {
+  const args = readArguments(item.arguments);
+  if (args === null) return wrongArguments(item);
+  try {
+    const call = { name, arguments: args, schema: isRecord(schema) ? schema : {} };
+    return ran(item, await context.link.callTool(call, signal), context);
+  } catch (error) {
+    return signal.aborted ? stopped(item) : failed(item, error);
+  }
 }
 
 /** A call that a person must approve: it asks, and does nothing. */
@@ -62,20 +66,20 @@ export function approvalCall(label: string, { listed }: OfferedMcpTool, made: Ma
     item: null,
     streams: null,
     effect: "none",
-    // oxlint-disable-next-line require-yield -- It asks at once.
-    async *run(args): AsyncGenerator<ToolStep, ToolOutcome> {
-      const read = args.trim() === "" ? {} : jsonOrUndefined(args);
-      if (!isRecord(read)) return { type: "told", output: NOT_AN_OBJECT };
-      const item = {
-        id: made.newItemId("mcpr"),
-        type: "mcp_approval_request" as const,
-        arguments: args.trim() === "" ? "{}" : args,
-        name: listed.name,
-        server_label: label,
-      };
-      return { type: "asks", first: item, item };
-    },
+    run: (args) => withoutSteps(askedOutcome(label, listed.name, made, args)),
   };
+}
+
+function askedOutcome(label: string, name: string, made: MadeCall, args: string): ToolOutcome {
+  if (readArguments(args) === null) return { type: "told", output: NOT_AN_OBJECT };
+  const item = {
+    id: made.newItemId("mcpr"),
+    type: "mcp_approval_request" as const,
+    arguments: args.trim() === "" ? "{}" : args,
+    name,
+    server_label: label,
+  };
+  return { type: "asks", first: item, item };
 }
 
 const NOT_AN_OBJECT =
@@ -103,8 +107,8 @@ function shownContent({ content }: CallToolResult, output: string, charactersMax
   return [{ type: "text", text: cut(output, charactersMax) }];
 }
 
-function failed(item: McpCall, error: unknown, { connection }: CallContext): ToolOutcome {
-  const failure = explainMcpFailure(error, connection.lastStatus);
+function failed(item: McpCall, error: unknown): ToolOutcome {
+  const failure = explainMcpFailure(error);
   return outcome({ ...item, status: "failed", error: failure }, `The call failed: ${failure.message}.`);
 }
 

@@ -1,6 +1,4 @@
 import type { Tool, ToolSearchCall } from "../../../generated/responses-api/types.ts";
-import { jsonOrUndefined } from "../../base/json/read-json.ts";
-import { isRecord } from "../../base/json/records.ts";
 import type {
   HostedTool,
   MadeCall,
@@ -11,6 +9,7 @@ import type {
   ToolRefusal,
 } from "../../responses-api/hosted-tool.ts";
 import type { HostedFunction, HostedItem } from "../../runs/ports.ts";
+import { readArguments, textArgument } from "../read-arguments.ts";
 import { withoutSteps } from "../without-steps.ts";
 import { ToolIndex } from "./find-tools.ts";
 
@@ -74,10 +73,8 @@ function callOf(index: ToolIndex, made: MadeCall): ToolCall {
     streams: null,
     effect: "none",
     run: (args) => {
-      const asked = jsonOrUndefined(args);
-      const query = isRecord(asked) ? asked["query"] : null;
-      const isAsked = typeof query === "string" && query.trim() !== "";
-      return withoutSteps(isAsked ? outcomeOf(made, first, index.find(query)) : NO_QUERY);
+      const query = textArgument(readArguments(args) ?? {}, "query");
+      return withoutSteps(query === null ? NO_QUERY : outcomeOf(made, first, index.find(query)));
     },
   };
 }

@@ -1,6 +1,6 @@
 import type { ToolOutcome } from "../../responses-api/hosted-tool.ts";
+import { readArguments, textArgument } from "../read-arguments.ts";
 import { type Page, PageFailed } from "./pages/page-reader.ts";
-import { readArguments, textArgument } from "./read-arguments.ts";
 import { failedCall, type Names, ranCall } from "./web-items.ts";
 import type { WebSession } from "./web-session.ts";
 

@@ -1,7 +1,7 @@
 import type { ToolOutcome } from "../../responses-api/hosted-tool.ts";
+import { readArguments } from "../read-arguments.ts";
 import { type Page, PageFailed } from "./pages/page-reader.ts";
 import { type Hit, type Recency, SearchFailed } from "./providers/search-provider.ts";
-import { readArguments } from "./read-arguments.ts";
 import { failedCall, type Names, ranCall } from "./web-items.ts";
 import type { WebSession } from "./web-session.ts";
 
@@ -116,7 +116,7 @@ async function firstPages(
 }
 
 function blockOf(hit: Hit, number: number, { settings }: WebSession, page: Page | undefined): string {
-  const date = hit.published === null ? "" : ` (${hit.published.slice(0, 40)})`;
+  const date = hit.published === null ? "" : ` (${hit.published})`;
   const text = page?.lines.join("\n").slice(0, PAGE_CHARACTERS_MAX) ?? hit.snippet.slice(0, settings.size.characters);
   return `[web:${number}] ${hit.title}${date}\n${hit.url}\n${text}`;
 }

@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 import { describe, expect, test } from "vitest";
 import { ModelError } from "../../../src/runs/ports.ts";
 import type { McpInput } from "../../../src/tools/mcp/mcp-server.ts";
-import { serveHttp } from "../../http-server.ts";
+import { serveHttp, writeForever } from "../../http-server.ts";
 import { verifies } from "../../verifies.ts";
 import { type JsonRpc, plainTool, sendJson, startModern, startScripted, toolList } from "./mcp-servers.ts";
 import { called, guard, mcpInput, type OpenMore, opened, ranCall } from "./opened-tool.ts";
@@ -26,15 +26,6 @@ async function failedCall(answer: (message: JsonRpc, response: ServerResponse) =
   } finally {
     await tool.close();
   }
-}
-
-function endless(response: ServerResponse, head: string, piece: string): void {
-  response.write(head);
-  const write = (): void => {
-    while (!response.destroyed && response.write(piece));
-    response.once("drain", write);
-  };
-  write();
 }
 
 describe("a list that cannot be had refuses the response", () => {
@@ -112,7 +103,8 @@ describe("a list that cannot be had refuses the response", () => {
     const server = await startScripted({
       "tools/list": (_message, response) => {
         response.writeHead(200, { "content-type": "application/json" });
-        endless(response, '{"jsonrpc":"2.0","id":1,"result":{"tools":["', "x".repeat(65_536));
+        response.write('{"jsonrpc":"2.0","id":1,"result":{"tools":["');
+        writeForever(response, "x".repeat(65_536));
       },
     });
     expect((await refusedOpen(server.url)).message).toContain("larger than");
@@ -222,7 +214,8 @@ describe("a call that fails is told to the client and to the model", () => {
   test.each(["application/json", "text/event-stream"])("when it sends a gigabyte as %s", async (type) => {
     const { error } = await failedCall((_message, response) => {
       response.writeHead(200, { "content-type": type });
-      endless(response, type === "text/event-stream" ? "data: " : '"', "x".repeat(65_536));
+      response.write(type === "text/event-stream" ? "data: " : '"');
+      writeForever(response, "x".repeat(65_536));
     });
     expect(error).toMatchObject({ type: "http_error" });
   });
@@ -264,24 +257,4 @@ test("a call that is stopped ends at once, and the server hears of it", async ()
   expect(ranCall(await running).item.status).toBe("incomplete");
   await cancelled.promise;
   await tool.close();
-});
-
-test("a session is ended with the response", async () => {
-  const ended = Promise.withResolvers<void>();
-  const server = await startScripted({
-    initialize: ({ id }, response) => {
-      response.setHeader("mcp-session-id", "s1");
-      const serverInfo = { name: "scripted", version: "1" };
-      const result = { protocolVersion: "2025-06-18", capabilities: { tools: {} }, serverInfo };
-      sendJson(response, { jsonrpc: "2.0", id, result });
-    },
-    DELETE: (_message, response) => {
-      response.end();
-      ended.resolve();
-    },
-  });
-  const tool = await opened(mcpInput({ server_url: server.url }));
-  await tool.close();
-  await ended.promise;
-  expect(server.heard.at(-1)).toMatchObject({ "mcp-session-id": "s1" });
 });

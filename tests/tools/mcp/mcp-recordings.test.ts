@@ -4,7 +4,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { stringify } from "yaml";
 import { readResponseStreamEvent } from "../../../generated/responses-api/readers.js";
 import type { McpCall, McpListTools, ResponseStreamEvent } from "../../../generated/responses-api/types.ts";
-import { dataLines } from "../../responses/read-stream.ts";
+import { readStream } from "../../responses/read-stream.ts";
 import { startTestServer } from "../../test-server.ts";
 import { startScripted, toolList } from "./mcp-servers.ts";
 
@@ -78,7 +78,7 @@ describe.skipIf(RECORDINGS === undefined)("the reference's stream with the same 
       stream: true,
       tools: [{ ...tool, require_approval: asked === undefined ? "never" : "always" }],
     });
-    const own = dataLines(await reply.text()).map(eventOf);
+    const own = (await readStream(reply)).events;
     expect(shapeOf(own)).toEqual(shapeOf(events));
     expect(doneItems(own).find(({ type }) => type === "mcp_list_tools")).toMatchObject({ tools: list?.tools });
   });

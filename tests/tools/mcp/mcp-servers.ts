@@ -16,18 +16,22 @@ export interface TestMcpServer {
 }
 
 /** The official server that has every kind of tool, as a process of its own. */
-export async function startEverything(transport: "streamableHttp" | "sse"): Promise<{ readonly url: string }> {
+export async function startEverything(
+  transport: "streamableHttp" | "sse",
+  givenPort?: number,
+): Promise<{ readonly url: string; readonly stop: () => Promise<void> }> {
   const program = createRequire(import.meta.url).resolve("@modelcontextprotocol/server-everything/dist/index.js");
-  const port = await freePort();
+  const port = givenPort ?? (await freePort());
   const child = spawn(process.execPath, [program, transport], {
     env: { PATH: process.env["PATH"], PORT: String(port) },
     stdio: ["ignore", "ignore", "pipe"],
   });
   const ended = new Promise((resolve) => child.once("exit", resolve));
-  onTestFinished(async () => {
+  const stop = async (): Promise<void> => {
     child.kill("SIGKILL");
     await ended;
-  });
+  };
+  onTestFinished(stop);
   await new Promise<void>((resolve, reject) => {
     let said = "";
     child.stderr.setEncoding("utf8").on("data", (text: string) => {
@@ -36,7 +40,7 @@ export async function startEverything(transport: "streamableHttp" | "sse"): Prom
     });
     void ended.then(() => reject(new Error(`the MCP server ended: ${said}`)));
   });
-  return { url: `http://127.0.0.1:${port}/${transport === "sse" ? "sse" : "mcp"}` };
+  return { url: `http://127.0.0.1:${port}/${transport === "sse" ? "sse" : "mcp"}`, stop };
 }
 
 async function freePort(): Promise<number> {

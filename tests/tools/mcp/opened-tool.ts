@@ -1,7 +1,13 @@
 import type { McpCall, StoredItem } from "../../../generated/responses-api/types.ts";
 import { silentLogger } from "../../../src/base/logger.ts";
 import { createEgress } from "../../../src/egress/egress.ts";
-import type { ApprovedCall, OpenTool, ToolOutcome, ToolScope } from "../../../src/responses-api/hosted-tool.ts";
+import type {
+  ApprovedCall,
+  HostedTool,
+  OpenTool,
+  ToolOutcome,
+  ToolScope,
+} from "../../../src/responses-api/hosted-tool.ts";
 import type { McpInput, McpOptions } from "../../../src/tools/mcp/mcp-server.ts";
 import { createMcpTool } from "../../../src/tools/mcp/mcp-tool.ts";
 
@@ -46,6 +52,9 @@ export interface OpenMore {
   readonly context?: readonly StoredItem[];
   readonly approvals?: readonly ApprovedCall[];
   readonly signal?: AbortSignal;
+  /** Opened instead of a tool of its own. */
+  readonly from?: HostedTool;
+  readonly project?: string;
 }
 
 /** Opens the tool through its port. */
@@ -53,6 +62,7 @@ export async function opened(tool: McpInput, more: OpenMore = {}): Promise<OpenT
   let items = 0;
   const scope: ToolScope = {
     ...USER,
+    owner: { ...OWNER, project: more.project ?? OWNER.project },
     responseId: "resp_1",
     include: [],
     context: more.context ?? [],
@@ -62,7 +72,7 @@ export async function opened(tool: McpInput, more: OpenMore = {}): Promise<OpenT
     signal: more.signal ?? new AbortController().signal,
     newItemId: (prefix) => `${prefix}_${++items}`,
   };
-  return await createMcpTool(mcpOptions(more.options)).open(tool, scope);
+  return await (more.from ?? createMcpTool(mcpOptions(more.options))).open(tool, scope);
 }
 
 /** Makes one call of an open tool. */

@@ -58,21 +58,21 @@ export function readHostedItem(item: HostedItem, path: string): readonly History
     case "mcp_approval_response":
       return [{ type: "user", content: `[${item.approve ? "Approved" : "Denied"} the call${quoted(item.reason)}]` }];
     case "computer_call":
-      return [call(item.call_id, "computer", { actions: computerActions(item) })];
+      return [clientCall(item, item.call_id, "computer", { actions: computerActions(item) })];
     case "computer_call_output":
       return [
         callOutput(item.call_id, "The screen follows in the next message.", [mapImage(item.output, `${path}.output`)]),
       ];
     case "local_shell_call":
-      return [call(item.id ?? item.call_id, "local_shell", item.action)];
+      return [clientCall(item, item.id ?? item.call_id, "local_shell", item.action)];
     case "local_shell_call_output":
       return [callOutput(item.id, item.output)]; // Its id is that of the call's item, not the call id.
     case "shell_call":
-      return [call(item.call_id, "shell", item.action)];
+      return [clientCall(item, item.call_id, "shell", item.action)];
     case "shell_call_output":
       return [callOutput(item.call_id, JSON.stringify(item.output))];
     case "apply_patch_call":
-      return [call(item.call_id, "apply_patch", item.operation)];
+      return [clientCall(item, item.call_id, "apply_patch", item.operation)];
     case "apply_patch_call_output":
       return [callOutput(item.call_id, item.output ?? item.status)];
     case "tool_search_call":
@@ -169,6 +169,18 @@ function pair(callId: string, name: string, args: unknown, output: unknown): rea
 
 function call(callId: string, name: string, args: unknown): Call {
   return { type: "call", callId, name, arguments: JSON.stringify(args) };
+}
+
+/** A call that did not become whole needs no output. */
+function clientCall(
+  { type, status }: Item<"computer_call" | "local_shell_call" | "shell_call" | "apply_patch_call">,
+  callId: string,
+  name: string,
+  args: unknown,
+): Call {
+  const isUnfinished = status === "incomplete" || (type === "apply_patch_call" && status === "in_progress");
+  const made = call(callId, name, args);
+  return isUnfinished ? { ...made, defaultOutput: "The call was not finished, so nothing was run." } : made;
 }
 
 function note(text: string): HistoryStep {

@@ -1,9 +1,16 @@
 import { request } from "undici";
 import { jsonOrUndefined } from "../../../base/json/read-json.ts";
 import { isRecord } from "../../../base/json/records.ts";
+import { readBodyStart } from "../../../base/limits/read-body-start.ts";
 import { type Hit, SearchFailed } from "./search-provider.ts";
 
 const REPLY_BYTES_MAX = 2 * 1024 * 1024;
+const HITS_MAX = 50;
+/** A hit with a longer address is left out. */
+const URL_CHARACTERS_MAX = 4096;
+const TITLE_CHARACTERS_MAX = 300;
+const SNIPPET_CHARACTERS_MAX = 2000;
+const DATE_CHARACTERS_MAX = 40;
 
 /** The address, key and patience of a search server. */
 export interface ProviderOptions {
@@ -41,9 +48,9 @@ export async function askProvider(
       body: body === undefined ? null : JSON.stringify(body),
       signal: AbortSignal.any([signal, deadline]),
     });
-    const text = await readStart(reply.body);
+    const text = await readBodyStart(reply.body, REPLY_BYTES_MAX);
     if (reply.statusCode !== 200) throw new SearchFailed(sentenceOf(reply.statusCode));
-    const answer = text === null ? undefined : jsonOrUndefined(text);
+    const answer = jsonOrUndefined(text); // Text that is too long is cut, and then no JSON.
     if (answer === undefined) throw new SearchFailed("The search server sent no JSON that could be read.");
     return answer;
   } catch (error) {
@@ -66,18 +73,6 @@ function sentenceOf(status: number): string {
   return `The search server failed with status ${status}.`;
 }
 
-/** The whole text; null if it is too long. */
-async function readStart(body: AsyncIterable<Buffer>): Promise<string | null> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of body) {
-    bytes += chunk.length;
-    if (bytes > REPLY_BYTES_MAX) return null;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString("utf8");
-}
-
 /** The members of a hit by the names that a provider gives them. */
 export interface HitNames {
   readonly url: string;
@@ -87,17 +82,29 @@ export interface HitNames {
   readonly published: string;
 }
 
-/** The hits of a list. Elements that are no hits, or whose address is not http(s), are left out. */
+/**
+ * The first hits of a list, their texts cut to what a hit may hold. Elements that are no hits, or whose address is not
+ * http(s), are left out.
+ */
 export function hitsOf(list: unknown, names: HitNames): readonly Hit[] {
   if (!Array.isArray(list)) return [];
-  return list.filter(isRecord).flatMap((element) => {
-    const url = URL.parse(textOf(element[names.url]));
-    if (url === null || !/^https?:$/.test(url.protocol)) return [];
-    const snippet = names.snippets.map((name) => textOf(element[name])).find((text) => text !== "") ?? "";
-    const published = textOf(element[names.published]);
-    const title = plainText(textOf(element[names.title]));
-    return [{ url: url.href, title, snippet: plainText(snippet), published: published === "" ? null : published }];
-  });
+  return list
+    .filter(isRecord)
+    .slice(0, HITS_MAX)
+    .flatMap((element) => {
+      const url = URL.parse(textOf(element[names.url]).slice(0, URL_CHARACTERS_MAX + 1));
+      if (url === null || !/^https?:$/.test(url.protocol) || url.href.length > URL_CHARACTERS_MAX) return [];
+      const snippet = names.snippets.map((name) => textOf(element[name])).find((text) => text !== "") ?? "";
+      const published = textOf(element[names.published]).slice(0, DATE_CHARACTERS_MAX);
+      return [
+        {
+          url: url.href,
+          title: plainText(textOf(element[names.title])).slice(0, TITLE_CHARACTERS_MAX),
+          snippet: plainText(snippet).slice(0, SNIPPET_CHARACTERS_MAX),
+          published: published === "" ? null : published,
+        },
+      ];
+    });
 }
 
 function textOf(value: unknown): string {

@@ -1,0 +1,79 @@
+import { JsonStrings } from "../../base/json/json-strings.ts";
+import type { HostedItem, HostedItemEvent } from "../../runs/ports.ts";
+import type { CallWriter, ToolCall } from "../hosted-tool.ts";
+import type { LinePlace } from "./call-line.ts";
+
+/** Shows what an item shows of its call's arguments while they arrive, and knows whether the item has begun. */
+export class ShownArguments {
+  readonly #place: LinePlace;
+  readonly #writer: CallWriter | null;
+  /** Whether the writer says when the text is whole. */
+  readonly #endsTexts: boolean;
+  #item: HostedItem | null;
+  #text = "";
+
+  /** `call`: null if nothing is shown. */
+  constructor(call: ToolCall | null, place: LinePlace) {
+    this.#place = place;
+    this.#item = call?.item ?? null;
+    this.#writer = writerOf(call);
+    this.#endsTexts = call?.streams !== null && typeof call?.streams === "object" && "add" in call.streams;
+  }
+
+  /** The first form of the item; null if it has not begun. */
+  get item(): HostedItem | null {
+    return this.#item;
+  }
+
+  /** Shows that the item begins, if it can be shown already. */
+  begin(): void {
+    if (this.#item !== null) this.#place.add({ type: "item_started", item: this.#item });
+  }
+
+  add(piece: string): void {
+    this.#text += piece;
+    const events = this.#writer?.add(piece) ?? [];
+    for (const event of events) if (event.type === "item_started") this.#item = event.item;
+    if (events.length > 0) this.#place.add(...events);
+  }
+
+  /** Resolves once a reader has taken what was added, but at once if other calls are in front of this one. */
+  read(): Promise<void> {
+    return this.#place.read();
+  }
+
+  /** The arguments are whole. Models often write none at all for a function without parameters. Returns them. */
+  end(): string {
+    if (this.#text.trim() === "") {
+      this.#text = "";
+      this.add("{}");
+    }
+    if (this.#writer !== null && !this.#endsTexts) this.#place.add({ type: "item_written" });
+    return this.#text;
+  }
+}
+
+function writerOf(call: ToolCall | null): CallWriter | null {
+  if (call === null || call.streams === null) return null;
+  const { streams } = call;
+  if (streams === "arguments") return { add: deltaOf };
+  return "add" in streams ? streams : memberWriter(streams.member);
+}
+
+/** Shows the string of one member, decoded. */
+function memberWriter(member: string): CallWriter {
+  const strings = new JsonStrings(1);
+  let isWhole = false;
+  return {
+    add: (piece) =>
+      strings.add(piece).flatMap((added) => {
+        if (isWhole || added.path[0] !== member) return [];
+        isWhole = added.isWhole;
+        return deltaOf(added.text);
+      }),
+  };
+}
+
+function deltaOf(text: string): readonly HostedItemEvent[] {
+  return text === "" ? [] : [{ type: "item_delta", text }];
+}

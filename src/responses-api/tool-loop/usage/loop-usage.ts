@@ -1,0 +1,84 @@
+import { estimateTokens } from "../../../runs/index.ts";
+import type { ContextItem, ModelUsage } from "../../../runs/ports.ts";
+import { estimateInputTokens } from "../../create/model-request.ts";
+import type { LoopRun, LoopServices, ToolTask } from "../loop-parts.ts";
+import type { ResumedUsage } from "./resumed-usage.ts";
+
+const NOTHING: ModelUsage = {
+  inputTokens: 0,
+  cachedTokens: 0,
+  cacheWriteTokens: 0,
+  outputTokens: 0,
+  reasoningTokens: 0,
+};
+
+interface UsageParts {
+  readonly task: ToolTask;
+  readonly run: LoopRun;
+}
+
+/** How a turn of the model ended. */
+interface TurnToCount {
+  /** From 1. */
+  readonly number: number;
+  /** Null if the model server counts nothing. */
+  readonly usage: ModelUsage | null;
+  /** Characters that the model wrote. */
+  readonly characters: number;
+  /** Whether it called a tool of this server, so that another turn may follow. */
+  readonly hasCalls: boolean;
+}
+
+/** The tokens of all turns of a response. */
+export class LoopUsage {
+  readonly #ledger: LoopServices["ledger"];
+  readonly #parts: UsageParts;
+  #total: ModelUsage = NOTHING;
+  #last: ModelUsage = NOTHING;
+
+  constructor({ ledger }: Pick<LoopServices, "ledger">, { task, run }: UsageParts) {
+    this.#ledger = ledger;
+    this.#parts = { task, run };
+  }
+
+  get total(): ModelUsage {
+    return this.#total;
+  }
+
+  /** Of the latest turn alone. */
+  get last(): ModelUsage {
+    return this.#last;
+  }
+
+  /** Counts what was used before a crash. What a turn used that was cut is estimated. */
+  async goOnAt({ turns, cutCharacters }: ResumedUsage, context: readonly ContextItem[]): Promise<void> {
+    for (const usage of turns) this.#add(usage);
+    for (const characters of cutCharacters) this.#add(await this.#estimate(context, characters));
+  }
+
+  /**
+   * Counts what a turn with this context used. It is stored for a background run, which another process may go on with.
+   */
+  async add({ usage: counted, number, characters, hasCalls }: TurnToCount, context: readonly ContextItem[]) {
+    const { owner, responseId, isBackground } = this.#parts.run;
+    const usage = counted ?? (await this.#estimate(context, characters));
+    this.#add(usage);
+    if (isBackground && hasCalls) await this.#ledger?.endTurn(owner, responseId, { number, usage });
+  }
+
+  #add(turn: ModelUsage): void {
+    this.#last = turn;
+    this.#total = {
+      inputTokens: this.#total.inputTokens + turn.inputTokens,
+      cachedTokens: this.#total.cachedTokens + turn.cachedTokens,
+      cacheWriteTokens: this.#total.cacheWriteTokens + turn.cacheWriteTokens,
+      outputTokens: this.#total.outputTokens + turn.outputTokens,
+      reasoningTokens: this.#total.reasoningTokens + turn.reasoningTokens,
+    };
+  }
+
+  async #estimate(items: readonly ContextItem[], characters: number): Promise<ModelUsage> {
+    const inputTokens = await estimateInputTokens({ ...this.#parts.task.request, items });
+    return { ...NOTHING, inputTokens, outputTokens: estimateTokens(characters) };
+  }
+}

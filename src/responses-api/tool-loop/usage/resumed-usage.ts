@@ -1,0 +1,53 @@
+import type { OutputItem } from "../../../../generated/responses-api/types.ts";
+import type { ShownAnswer } from "../../../runs/index.ts";
+import type { ModelUsage } from "../../../runs/ports.ts";
+import type { ToolUsage } from "../../hosted-tool.ts";
+import type { KnownExchange, TurnInLedger } from "../../ports.ts";
+
+/** What a response had used before a crash. */
+export interface ResumedUsage {
+  /** Of the turns that had ended, oldest first. */
+  readonly turns: readonly ModelUsage[];
+  /** The characters of each turn that was cut: no model server has told what it used. */
+  readonly cutCharacters: readonly number[];
+  readonly tools: readonly ToolUsage[];
+}
+
+/** Sums up what was stored. Turns that were cut before they said or called anything are not known. */
+export function resumedUsage(
+  shown: ShownAnswer,
+  exchanges: readonly KnownExchange[],
+  ended: readonly TurnInLedger[],
+): ResumedUsage {
+  const numbers = new Set(ended.map(({ number }) => number));
+  const said = charactersOfTurns(shown.output, exchanges);
+  return {
+    turns: ended.map(({ usage }) => usage),
+    cutCharacters: [...said].flatMap(([turn, characters]) => (numbers.has(turn) ? [] : [characters])),
+    tools: exchanges.flatMap(({ result }) => result?.usage ?? []),
+  };
+}
+
+/** What the model said and called in each turn. What stands before a call belongs to its turn. */
+function charactersOfTurns(
+  output: readonly OutputItem[],
+  exchanges: readonly KnownExchange[],
+): ReadonlyMap<number, number> {
+  const characters = new Map<number, number>();
+  const add = (turn: number, more: number): void => void characters.set(turn, (characters.get(turn) ?? 0) + more);
+  const turns = new Map(exchanges.map(({ itemId, turn }) => [itemId, turn]));
+  for (const { turn, name, arguments: args } of exchanges) if (turn > 0) add(turn, name.length + args.length);
+  let turn = Math.max(0, ...turns.values()) + 1;
+  for (const item of output.toReversed()) {
+    if (item.type === "message" || item.type === "reasoning") add(turn, saidIn(item));
+    else turn = turns.get(item.id ?? "") ?? turn;
+  }
+  return characters;
+}
+
+function saidIn(item: Extract<OutputItem, { type: "message" | "reasoning" }>): number {
+  const parts = item.type === "message" ? item.content : [...item.summary, ...(item.content ?? [])];
+  let characters = 0;
+  for (const part of parts) characters += "text" in part ? part.text.length : 0;
+  return characters;
+}

@@ -1,0 +1,92 @@
+import { type JsonPath, JsonStrings, type StringPiece } from "../../base/json/json-strings.ts";
+import type { CallWriter } from "../../responses-api/hosted-tool.ts";
+import type { HostedItem, HostedItemEvent } from "../../runs/ports.ts";
+
+/** What a string of the arguments is to the item that is shown while they arrive. */
+export type SketchPart =
+  /** Needed for the first form of the item, under this name. */
+  | { readonly head: string }
+  /** Shown as it is written. The item begins with the first one. */
+  | "text"
+  /** Not shown, but the item begins with it. */
+  | "sign"
+  | null;
+
+/** How the item of a call is shown while the model writes its arguments. */
+export interface CallSketch<Item extends HostedItem> {
+  partOf(path: JsonPath): SketchPart;
+  /** The first form of the item, as soon as it can be known. Texts wait for it. */
+  firstOf(heads: ReadonlyMap<string, string>): Item | null;
+}
+
+/** Levels of the arguments that hold what is shown. */
+const LEVELS = 2;
+
+/** Follows the arguments of one call. */
+export class SketchWriter<Item extends HostedItem> implements CallWriter {
+  readonly #sketch: CallSketch<Item>;
+  readonly #strings = new JsonStrings(LEVELS);
+  readonly #heads = new Map<string, string>();
+  /** Of strings that have not ended. */
+  #head = "";
+  #text = "";
+  readonly #texts: string[] = [];
+  /** What waits for the first form. */
+  #waiting: HostedItemEvent[] = [];
+  #first: Item | null = null;
+  #isDue = false;
+
+  constructor(sketch: CallSketch<Item>) {
+    this.#sketch = sketch;
+  }
+
+  /** The first form of the item; null if it has not begun. */
+  get first(): Item | null {
+    return this.#first;
+  }
+
+  /** The texts that were shown whole. */
+  get texts(): readonly string[] {
+    return this.#texts;
+  }
+
+  add(piece: string): readonly HostedItemEvent[] {
+    for (const added of this.#strings.add(piece)) {
+      this.#take(added);
+      if (this.#isDue && this.#first === null) this.#begin();
+    }
+    if (this.#first === null) return [];
+    const events = this.#waiting;
+    this.#waiting = [];
+    return events;
+  }
+
+  #begin(): void {
+    this.#first = this.#sketch.firstOf(this.#heads);
+    if (this.#first !== null) this.#waiting.unshift({ type: "item_started", item: this.#first });
+  }
+
+  #take(added: StringPiece): void {
+    const part = this.#sketch.partOf(added.path);
+    if (part === null) return;
+    if (part === "text") this.#show(added);
+    else if (part !== "sign") return this.#takeHead(part.head, added);
+    this.#isDue = true;
+  }
+
+  #takeHead(name: string, { text, isWhole }: StringPiece): void {
+    this.#head += text;
+    if (!isWhole) return;
+    this.#heads.set(name, this.#head);
+    this.#head = "";
+  }
+
+  #show({ text, isWhole }: StringPiece): void {
+    this.#text += text;
+    this.#waiting.push({ type: "item_delta", text });
+    if (!isWhole) return;
+    this.#waiting.push({ type: "item_written" });
+    this.#texts.push(this.#text);
+    this.#text = "";
+  }
+}

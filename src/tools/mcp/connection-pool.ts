@@ -1,0 +1,112 @@
+import { createHash } from "node:crypto";
+import type { Owner } from "../../runs/ports.ts";
+import { McpConnection, type McpConnectionOptions } from "./mcp-connection.ts";
+import type { McpServer } from "./mcp-server.ts";
+
+/** How long an unused connection is kept. */
+const IDLE_MS = 60_000;
+/** Most connections that are kept unused. The one that was unused longest makes room. */
+const IDLE_MAX = 256;
+
+/** A connection, and the responses that use it. */
+export interface PooledConnection {
+  readonly key: string;
+  readonly connection: McpConnection;
+  users: number;
+  /** Ends it when nobody has used it for a while. */
+  idle: NodeJS.Timeout | null;
+}
+
+/**
+ * Connections that outlive the response that opened them. Another response gets one only if it belongs to the same
+ * owner and names the same URL with the same headers, and a connection with a session only when nobody else uses it.
+ */
+export class ConnectionPool {
+  readonly #options: Omit<McpConnectionOptions, "caller">;
+  readonly #places = new Map<string, Set<PooledConnection>>();
+  /** The one that was unused longest comes first. */
+  readonly #idle = new Set<PooledConnection>();
+  #isClosed = false;
+
+  constructor(options: Omit<McpConnectionOptions, "caller">) {
+    this.#options = options;
+  }
+
+  /**
+   * A connection to this server, to be given back once. It may not be open yet. Waits while the first one to a server
+   * is opened, and rejects as that does.
+   */
+  async take(server: McpServer, owner: Owner): Promise<PooledConnection> {
+    const key = keyOf(server, owner);
+    const first = this.#firstToOpen(key); // Two that ask at the same time must not both be first.
+    if (first !== null) {
+      first.users += 1;
+      await first.connection.open().finally(() => this.giveBack(first));
+    }
+    return this.#free(key) ?? this.#add(key, server, owner);
+  }
+
+  giveBack(place: PooledConnection): void {
+    place.users -= 1;
+    if (place.users > 0) return;
+    if (this.#isClosed || !place.connection.isLasting) return void this.#end(place);
+    place.idle = setTimeout(() => void this.#end(place), IDLE_MS).unref();
+    this.#idle.add(place);
+    const [oldest] = this.#idle;
+    if (this.#idle.size > IDLE_MAX && oldest !== undefined) void this.#end(oldest);
+  }
+
+  /** Closes all connections that nobody uses; those in use are closed when they are given back. Never rejects. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await Promise.all([...this.#idle].map((place) => this.#end(place)));
+  }
+
+  /** The connection to wait for: whether the server keeps sessions is known when the first one is open. */
+  #firstToOpen(key: string): PooledConnection | null {
+    const others = [...(this.#places.get(key) ?? [])].filter(({ connection }) => !connection.isOver);
+    return others.some(({ connection }) => connection.isOpen) ? null : (others[0] ?? null);
+  }
+
+  #free(key: string): PooledConnection | null {
+    for (const place of this.#places.get(key) ?? []) {
+      const { connection, users } = place;
+      if (connection.isOver) continue;
+      if (!connection.isShareable && !(users === 0 && connection.isLasting)) continue;
+      place.users += 1;
+      this.#stay(place);
+      return place;
+    }
+    return null;
+  }
+
+  #add(key: string, server: McpServer, owner: Owner): PooledConnection {
+    const caller = `${owner.organization}/${owner.project}`;
+    const place = { key, connection: new McpConnection(server, { ...this.#options, caller }), users: 1, idle: null };
+    const places = this.#places.get(key) ?? new Set();
+    this.#places.set(key, places.add(place));
+    return place;
+  }
+
+  #stay(place: PooledConnection): void {
+    if (place.idle !== null) clearTimeout(place.idle);
+    place.idle = null;
+    this.#idle.delete(place);
+  }
+
+  async #end(place: PooledConnection): Promise<void> {
+    this.#stay(place);
+    const places = this.#places.get(place.key);
+    places?.delete(place);
+    if (places?.size === 0) this.#places.delete(place.key);
+    await place.connection.close();
+  }
+}
+
+/** Holds all that two responses must have in common, without its secrets. */
+function keyOf({ reach, isOperators, label }: McpServer, { organization, project }: Owner): string {
+  const target = reach.type === "url" ? [reach.url, reach.headers] : [label, reach.command];
+  return createHash("sha256")
+    .update(JSON.stringify([organization, project, isOperators, reach.type, target]))
+    .digest("base64");
+}

@@ -1,0 +1,142 @@
+import type { McpListTools } from "../../../generated/responses-api/types.ts";
+import { assert } from "../../base/assert.ts";
+import { isRecord } from "../../base/json/records.ts";
+import {
+  type ApprovedCall,
+  type OpeningItem,
+  type OpenTool,
+  type PendingCall,
+  ToolNotOpened,
+  type ToolScope,
+} from "../../responses-api/hosted-tool.ts";
+import { type HostedFunction, ModelError } from "../../runs/ports.ts";
+import { ConnectionPool } from "./connection-pool.ts";
+import { fetchList } from "./list-tools.ts";
+import type { McpInput, McpOptions, McpServer } from "./mcp-server.ts";
+import type { OfferedMcpTool } from "./offered-tools.ts";
+import { approvalCall, type CallContext, mcpCall } from "./run-call.ts";
+import { ServerLink } from "./server-link.ts";
+import { isAllowed, isHeldBack, needsApproval } from "./tool-filter.ts";
+
+/** What is known before the server is asked. */
+export interface Opening {
+  readonly server: McpServer;
+  readonly tool: McpInput;
+  readonly scope: ToolScope;
+  readonly options: McpOptions;
+  readonly approved: readonly IdentifiedCall[];
+  /** A list of the context, or the id of the item that shows a new one. */
+  readonly list: { readonly known: readonly OfferedMcpTool[] } | { readonly id: string };
+}
+
+/** An approved call, and the id of the item that it makes. */
+export interface IdentifiedCall extends ApprovedCall {
+  readonly itemId: string;
+}
+
+/** The connections of a server that offers MCP tools. */
+export function openPool(options: McpOptions): ConnectionPool {
+  return new ConnectionPool(options);
+}
+
+/** Gets the tools of a server ready for one response. Rejects with `ModelError` if they cannot be had. */
+export async function openServer(pool: ConnectionPool, opening: Opening): Promise<OpenTool> {
+  const { server, scope, options } = opening;
+  const link = new ServerLink(pool, server, scope.owner);
+  try {
+    const { tools, list } = await toolsOf(opening, link);
+    const byName = new Map(tools.map((offered) => [offered.listed.name, offered]));
+    const context: CallContext = {
+      link,
+      label: server.label,
+      images: scope.abilities.images,
+      charactersMax: options.outputCharactersMax,
+    };
+    return {
+      functions: tools.map((offered) => functionOf(server, offered)),
+      note: null,
+      opening: list,
+      pending: opening.approved.map((call) => pendingCall(context, byName, call)),
+      call(name, made) {
+        const offered = byName.get(name);
+        assert(offered !== undefined, "only offered tools are called");
+        const { approvalRequestId = null } = made;
+        if (approvalRequestId === null && isHeld(offered, server, opening.tool))
+          return approvalCall(server.label, offered, made);
+        return mcpCall(context, offered, { id: made.newItemId("mcp"), approvalRequestId });
+      },
+      close: async () => link.close(),
+    };
+  } catch (error) {
+    link.close();
+    throw error;
+  }
+}
+
+async function toolsOf(
+  { server, tool, scope, options, list }: Opening,
+  link: ServerLink,
+): Promise<{ readonly tools: readonly OfferedMcpTool[]; readonly list: readonly OpeningItem[] }> {
+  if ("known" in list) {
+    const filters = [tool.allowed_tools, server.limits?.allowedTools];
+    const tools = list.known.filter((offered) => filters.every((filter) => isAllowed(filtered(offered), filter)));
+    return { tools, list: [] };
+  }
+  const first: McpListTools = { id: list.id, type: "mcp_list_tools", server_label: server.label, tools: [] };
+  const tools = await fetchList(link, { server, tool, options }, scope.signal).catch((error: unknown) => {
+    if (!(error instanceof ModelError)) throw error;
+    throw new ToolNotOpened(error, { first, last: { ...first, error: error.message } });
+  });
+  return { tools, list: [{ first, last: { ...first, tools: tools.map(({ listed }) => listed) } }] };
+}
+
+function isHeld(offered: OfferedMcpTool, { limits }: McpServer, tool: McpInput): boolean {
+  const looked = filtered(offered);
+  return needsApproval(looked, tool.require_approval) || isHeldBack(looked, limits?.requireApproval);
+}
+
+function filtered({ listed, readOnly }: OfferedMcpTool) {
+  return { name: listed.name, readOnly };
+}
+
+/** An approved call, with the arguments of its request. */
+function pendingCall(
+  context: CallContext,
+  tools: ReadonlyMap<string, OfferedMcpTool>,
+  { requestId, itemId, name, arguments: args }: IdentifiedCall,
+): PendingCall {
+  const offered = tools.get(name);
+  if (offered === undefined) throw approvedToolMissing(context.label, name);
+  const call = mcpCall(context, offered, { id: itemId, approvalRequestId: requestId });
+  return { name, callId: requestId, arguments: args, approvalRequestId: requestId, call };
+}
+
+function approvedToolMissing(label: string, name: string): ModelError {
+  return new ModelError(
+    `The approved call is of the tool '${name}', which the MCP server '${label}' does not offer now.`,
+    {
+      status: 400,
+      type: "invalid_request_error",
+      code: "invalid_value",
+      param: "input",
+    },
+  );
+}
+
+function functionOf({ label, description }: McpServer, { listed }: OfferedMcpTool): HostedFunction {
+  const texts = [description, listed.description].filter((text) => text !== null && text !== "");
+  return {
+    type: "hosted_function",
+    name: listed.name,
+    server: label,
+    description: texts.join("\n"),
+    parameters: parametersOf(listed.input_schema),
+  };
+}
+
+/** Model servers refuse some members that say which kind of schema it is. */
+function parametersOf(schema: unknown): Readonly<Record<string, unknown>> {
+  if (!isRecord(schema)) return { type: "object", properties: {} };
+  const { $schema: _, ...rest } = schema;
+  return { ...rest, type: "object", ...(isRecord(rest["properties"]) ? {} : { properties: {} }) };
+}

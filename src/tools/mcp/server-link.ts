@@ -1,0 +1,69 @@
+import type { CallToolResult, ListToolsResult } from "@modelcontextprotocol/client";
+import type { Owner } from "../../runs/ports.ts";
+import type { ConnectionPool, PooledConnection } from "./connection-pool.ts";
+import { type Asking, type McpConnection, unlessAborted } from "./mcp-connection.ts";
+import { McpFault } from "./mcp-failure.ts";
+import type { McpServer } from "./mcp-server.ts";
+
+/** What one response asks of one server. It takes a connection of the pool when it first needs one. */
+export class ServerLink {
+  readonly #pool: ConnectionPool;
+  readonly #server: McpServer;
+  readonly #owner: Owner;
+  readonly #ending = new AbortController();
+  /** All that were taken; the last one is in use. */
+  readonly #places: PooledConnection[] = [];
+  #taking: Promise<PooledConnection> | null = null;
+
+  constructor(pool: ConnectionPool, server: McpServer, owner: Owner) {
+    this.#pool = pool;
+    this.#server = server;
+    this.#owner = owner;
+  }
+
+  /** See `McpConnection.listPage`. */
+  async listPage(cursor: string | undefined, signal: AbortSignal): Promise<ListToolsResult | null> {
+    return await this.#ask(signal, (connection, asking) => connection.listPage(cursor, asking));
+  }
+
+  /** See `McpConnection.callTool`. */
+  async callTool(call: Parameters<McpConnection["callTool"]>[0], signal: AbortSignal): Promise<CallToolResult> {
+    return await this.#ask(signal, (connection, asking) => connection.callTool(call, asking));
+  }
+
+  /** Ends the requests of this response and gives its connections back. */
+  close(): void {
+    this.#ending.abort();
+    for (const place of this.#places.splice(0)) this.#pool.giveBack(place);
+  }
+
+  /** Asks again, once, over a new connection if the server had forgotten the session: then it did nothing. */
+  async #ask<T>(signal: AbortSignal, work: (connection: McpConnection, asking: Asking) => Promise<T>): Promise<T> {
+    const asking = { signal, until: this.#ending.signal };
+    const { connection } = await unlessAborted(this.#place(), signal);
+    try {
+      return await work(connection, asking);
+    } catch (error) {
+      if (!(error instanceof McpFault) || !error.isForgotten) throw error;
+      return await work((await unlessAborted(this.#place(), signal)).connection, asking);
+    }
+  }
+
+  async #place(): Promise<PooledConnection> {
+    const last = this.#places.at(-1);
+    if (last !== undefined && !last.connection.isOver) return last;
+    this.#taking ??= this.#take().finally(() => {
+      this.#taking = null;
+    });
+    return await this.#taking;
+  }
+
+  async #take(): Promise<PooledConnection> {
+    this.#ending.signal.throwIfAborted();
+    const place = await this.#pool.take(this.#server, this.#owner);
+    if (this.#ending.signal.aborted) this.#pool.giveBack(place);
+    else this.#places.push(place);
+    this.#ending.signal.throwIfAborted();
+    return place;
+  }
+}
