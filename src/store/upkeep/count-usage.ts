@@ -14,6 +14,7 @@ const COUNTED: readonly Counted[] = [
   { table: "items", columns: ["body"], size: "octet_length" },
   { table: "conversation_items", columns: ["body"], size: "octet_length" },
   { table: "files", columns: ["bytes"], size: "abs" },
+  { table: "vector_store_files", columns: ["usage_bytes"], size: "abs" },
   { table: "tool_exchanges", columns: ["arguments", "output", "parts", "item"], size: "octet_length" },
 ];
 

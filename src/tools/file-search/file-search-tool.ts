@@ -10,7 +10,7 @@ import type {
 } from "../../responses-api/hosted-tool.ts";
 import type { Passage, PassageFinder, PassageSearch, VectorStores } from "../../responses-api/vector-stores.ts";
 import { type HostedFunction, ModelError, type ToolStep } from "../../runs/ports.ts";
-import { readArguments } from "../web-search/read-arguments.ts";
+import { readArguments } from "../read-arguments.ts";
 
 const QUERIES_MAX = 5;
 const QUERY_CHARACTERS_MAX = 4_000;
