@@ -6,6 +6,7 @@ export type Section =
   | "Model"
   | "Input"
   | "Tools"
+  | "Vector stores"
   | "Voices"
   | "Speech"
   | "Cloud stream"

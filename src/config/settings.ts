@@ -10,6 +10,7 @@ import { MODEL_SETTINGS } from "./tables/model-settings.ts";
 import { SPEECH_SETTINGS } from "./tables/speech-settings.ts";
 import { STORAGE_SETTINGS } from "./tables/storage-settings.ts";
 import { TOOL_SETTINGS } from "./tables/tool-settings.ts";
+import { VECTOR_STORE_SETTINGS } from "./tables/vector-store-settings.ts";
 import { VOICE_SETTINGS } from "./tables/voice-settings.ts";
 import { WATCHING_SETTINGS } from "./tables/watching-settings.ts";
 import { WEB_SEARCH_SETTINGS } from "./tables/web-search-settings.ts";
@@ -109,6 +110,7 @@ export const SETTINGS = {
   ...WEB_SEARCH_SETTINGS,
   ...MCP_SETTINGS,
   ...IMAGE_SETTINGS,
+  ...VECTOR_STORE_SETTINGS,
 
   ...SPEECH_SETTINGS,
 

@@ -3,7 +3,7 @@ import type { MediaReader } from "../responses-api/ports.ts";
 import { LoadedParts } from "./loaded-parts.ts";
 import type { MediaOptions } from "./media-options.ts";
 import { OfficeReader } from "./office/office-reader.ts";
-import { PdfReader } from "./pdf-reader.ts";
+import { PdfReader } from "./pdf/pdf-reader.ts";
 import { readAudio } from "./read-audio.ts";
 import { readFile } from "./read-file.ts";
 import { readImage } from "./read-image.ts";

@@ -1,14 +1,15 @@
 import type { StoredInputFile, StoredInputText } from "../../generated/responses-api/types.ts";
-import { assertNever } from "../base/assert.ts";
-import { base64Form, decodeAs, decodeBase64, sha256 } from "../base/limits/long-data.ts";
+import { base64Form, decodeBase64, sha256 } from "../base/limits/long-data.ts";
 import type { MediaError } from "../responses-api/ports.ts";
 import { dataUrl, parseDataUrl } from "./data-url.ts";
+import { type DocumentText, documentText, OLE, PDF, SVG, tooLong, ZIP } from "./document-text.ts";
 import { FILE_DOWNLOAD } from "./download-errors.ts";
 import { emptyFile, fileMissing, fileNotFound, fileTooLarge, invalidFileData, unsupportedFile } from "./file-errors.ts";
 import type { LoadedParts } from "./loaded-parts.ts";
 import type { MediaOptions } from "./media-options.ts";
 import type { OfficeReader } from "./office/office-reader.ts";
-import type { PdfReader } from "./pdf-reader.ts";
+import type { PdfReader } from "./pdf/pdf-reader.ts";
+import { decodeText, TEXT_TYPES } from "./plain-text.ts";
 import { sniffType } from "./sniff-type.ts";
 import type { TextCache } from "./text-cache.ts";
 
@@ -26,14 +27,6 @@ interface LoadedFile {
   readonly bytes: Uint8Array;
 }
 
-const PDF = "application/pdf";
-const SVG = "image/svg+xml";
-const ZIP = "application/zip";
-/** Documents of Office before 2007, and password-protected ones. */
-const OLE = "application/x-ole-storage";
-const READABLE = "PDFs, docx, xlsx and text of any kind can be";
-const TEXT_TYPES = /^(?:text\/|application\/(?:json|[\w.-]+\+json|xml|[\w.-]+\+xml|yaml|toml|javascript|sql|csv)$)/;
-
 /** Prepares a file for the model: the file itself if the model reads files, otherwise its text with its name. */
 export async function readFile(
   tools: FileTools,
@@ -49,20 +42,7 @@ export async function readFile(
     real === null || real === SVG ? await decodeText(file.bytes, file.charset, TEXT_TYPES.test(file.mimeType)) : null;
   if (text !== null) return textPart(file, withinLimit(tools, file, text));
   if (tools.abilities.files) return filePart(part, file, real);
-  switch (real) {
-    case PDF:
-      return textPart(file, await cachedText(tools, file, "pdf", () => pdfText(tools, file, loaded.signal)));
-    case ZIP:
-      return textPart(file, await cachedText(tools, file, "office", () => officeText(tools, file, loaded.signal)));
-    case OLE:
-      throw unsupportedFile(
-        file.filename,
-        `is protected by a password, or of a type that Office used before 2007. ${READABLE}`,
-      );
-    case null:
-    default:
-      throw unreadable(file);
-  }
+  return textPart(file, await textOf(tools, file, real, loaded.signal));
 }
 
 async function loadFile(tools: FileTools, loaded: LoadedParts, part: StoredInputFile): Promise<LoadedFile> {
@@ -112,90 +92,28 @@ function textPart({ filename }: LoadedFile, text: string): StoredInputText {
 
 function withinLimit(tools: FileTools, { filename }: LoadedFile, text: string): string {
   const { charactersMax } = tools.limits;
-  if (text.length > charactersMax) throw fileTooLarge(filename, `has more than ${charactersMax} characters`);
+  if (text.length > charactersMax) throw fileTooLarge(filename, tooLong(charactersMax).why);
   return text;
 }
 
-function unreadable({ filename }: LoadedFile): MediaError {
-  return unsupportedFile(filename, `is of a type that cannot be read. ${READABLE}`);
+/** The text of a document. Those that take a thread to read are cached. */
+async function textOf(tools: FileTools, file: LoadedFile, real: string | null, signal: AbortSignal): Promise<string> {
+  const read = async (): Promise<string> => {
+    const outcome = await documentText(tools, { real, bytes: file.bytes }, signal);
+    if (outcome.type !== "text") throw refusalOf(file, outcome);
+    return outcome.text;
+  };
+  if (real !== PDF && real !== ZIP) return await read();
+  return await tools.texts.get(`${real === PDF ? "pdf" : "office"} ${await sha256(file.bytes)}`, read);
 }
 
-async function cachedText(
-  tools: FileTools,
-  file: LoadedFile,
-  kind: "pdf" | "office",
-  read: () => Promise<string>,
-): Promise<string> {
-  return await tools.texts.get(`${kind} ${await sha256(file.bytes)}`, read);
-}
-
-async function officeText({ office, limits }: FileTools, file: LoadedFile, signal: AbortSignal): Promise<string> {
-  const { filename } = file;
-  const outcome = await office.read(file.bytes, signal);
-  switch (outcome.type) {
-    case "text":
-      if (outcome.text !== "") return outcome.text;
-      throw unsupportedFile(filename, "holds no text, and the model of this server reads no files");
-    case "other":
-      throw unreadable(file);
-    case "too_many_characters":
-      throw fileTooLarge(filename, `has more than ${limits.charactersMax} characters`);
-    case "too_costly":
-      throw fileTooLarge(filename, "takes too much time or memory to read");
-    case "broken":
-      throw unsupportedFile(filename, "is an Office document or an archive that cannot be read");
-    default:
-      return assertNever(outcome);
-  }
-}
-
-async function pdfText({ pdfs, limits }: FileTools, file: LoadedFile, signal: AbortSignal): Promise<string> {
-  const { filename } = file;
-  const outcome = await pdfs.read(file.bytes, signal);
-  switch (outcome.type) {
-    case "text":
-      if (outcome.text !== "") return outcome.text;
-      throw unsupportedFile(filename, "holds no text, only images of it, and the model of this server reads no files");
-    case "too_many_pages":
-      throw fileTooLarge(filename, `has ${outcome.pages} pages, and at most ${limits.pdfPagesMax} are read`);
-    case "too_many_characters":
-      throw fileTooLarge(filename, `has more than ${limits.charactersMax} characters`);
-    case "too_costly":
-      throw fileTooLarge(filename, "takes too much time or memory to read");
-    case "encrypted":
-      throw unsupportedFile(filename, "is protected by a password");
-    case "unmapped":
-      throw unsupportedFile(
-        filename,
-        "has fonts whose letters cannot be decoded, because they need character maps that are not in the file",
-      );
-    case "broken":
-      throw unsupportedFile(filename, "is a PDF that cannot be read");
-    default:
-      return assertNever(outcome);
-  }
+function refusalOf({ filename }: LoadedFile, { type, why }: Exclude<DocumentText, { type: "text" }>): MediaError {
+  if (type === "too_large") return fileTooLarge(filename, why);
+  const isModels = type === "no_text"; // A model that reads files could see the pictures.
+  return unsupportedFile(filename, isModels ? `${why}, and the model of this server reads no files` : why);
 }
 
 function shownName(name: string | null | undefined): string {
   const shown = (name ?? "").replaceAll(/[\p{Cc}\u2028\u2029]+/gu, " ").trim();
   return shown === "" ? "file" : shown.slice(0, 255);
-}
-
-/**
- * Decodes text by its byte order mark, by `charset`, or as UTF-8; as Windows-1252 only if `isText` says that the bytes
- * are text. Null if the bytes are not text.
- */
-async function decodeText(bytes: Uint8Array, charset: string | null, isText: boolean): Promise<string | null> {
-  const candidates = [markedCharset(bytes), charset, "utf-8", isText ? "windows-1252" : null];
-  for (const candidate of candidates) {
-    const text = candidate === null ? null : await decodeAs(bytes, candidate);
-    if (text !== null && !text.includes("\0")) return text;
-  }
-  return null;
-}
-
-function markedCharset(bytes: Uint8Array): string | null {
-  const [first, second] = bytes;
-  if (first === 0xff && second === 0xfe) return "utf-16le";
-  return first === 0xfe && second === 0xff ? "utf-16be" : null;
 }

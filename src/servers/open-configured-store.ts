@@ -5,7 +5,10 @@ import { openStore, type Store, type StoreOptions } from "../store/open-store.ts
 import { DatabaseError } from "./database-error.ts";
 
 /** Opens the configured store, for a server or for a command that runs beside it. */
-export async function openConfiguredStore(config: Config, onCommit?: StoreOptions["onCommit"]): Promise<Store> {
+export async function openConfiguredStore(
+  config: Config,
+  told: Pick<StoreOptions, "onCommit" | "onFilesWaiting"> = {},
+): Promise<Store> {
   const store = openStore({
     file: config.databaseFile,
     filesFolder: filesFolder(config),
@@ -14,7 +17,9 @@ export async function openConfiguredStore(config: Config, onCommit?: StoreOption
     sync: config.databaseSync,
     contextBytesMax: config.contextBytesMax,
     ownerBytesMax: config.ownerBytesMax,
-    ...(onCommit === undefined ? {} : { onCommit }),
+    vectorStoreBytesMax: config.vectorStoreBytesMax,
+    vectorCacheBytes: config.embeddingCacheBytes,
+    ...told,
   });
   return await store.catch((error: unknown) => {
     throw explained(error, config.databaseFile);

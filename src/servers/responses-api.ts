@@ -18,15 +18,14 @@ import { RunKeeper } from "../responses-api/keeping/run-keeper.ts";
 import type { ResponseServices } from "../responses-api/services.ts";
 import { type ApiKeys, openApiKeys } from "../secrets/secrets-on-disk.ts";
 import type { FileTranscriber } from "../speech/speech-engine.ts";
-import { fileSearchTool } from "../tools/file-search/file-search-tool.ts";
 import { type Application, createApplication } from "../transport/http/application.ts";
 import { listen, type RunningServer } from "../transport/http/server.ts";
-import { StoredPassages } from "../vector-stores/passage-finder.ts";
 import { byteBudgetsOf } from "./byte-budgets.ts";
 import { chooseEgress } from "./choices/choose-egress.ts";
 import { type ChosenModel, chooseModel } from "./choices/choose-model.ts";
 import { chooseTelemetry, type Telemetry } from "./choices/choose-telemetry.ts";
 import { chooseTools } from "./choices/choose-tools.ts";
+import { chooseVectorStores, FilesWaiting } from "./choices/choose-vector-stores.ts";
 import { contractOf, refusals } from "./contract.ts";
 import { responsesApiBodyChecks } from "./handlers/body-checks.ts";
 import { NOT_YET, responsesApiHandlers } from "./handlers/responses-api-handlers.ts";
@@ -64,7 +63,8 @@ export async function startResponsesApi(
 ): Promise<ResponsesApiServer> {
   const telemetry = await chooseTelemetry(config, log);
   const openedAt = performance.now();
-  const store = await openConfiguredStore(config, telemetry.onCommit);
+  const filesWaiting = new FilesWaiting();
+  const store = await openConfiguredStore(config, { onCommit: telemetry.onCommit, onFilesWaiting: filesWaiting.tell });
   log.debug({ ms: Math.round(performance.now() - openedAt) }, "the database is open");
   const stopping = new AbortController();
   try {
@@ -75,8 +75,11 @@ export async function startResponsesApi(
     );
     const model = telemetry.watchModel(await chooseModel(config, log));
     const guards = chooseEgress(config, log);
-    const passages = new StoredPassages(store.chunks, null, log);
-    const fileSearch = fileSearchTool({ stores: store.vectorStores, passages });
+    const { passages, fileSearch, startIntake } = chooseVectorStores(
+      config,
+      { store, model, telemetry, filesWaiting },
+      log,
+    );
     const tools = await chooseTools(config, guards, log, [fileSearch, ...moreTools]);
     const isLeaving = (): boolean => stopping.signal.aborted;
     const foundations = { store, model, telemetry, speech, guards, tools, passages, isLeaving, joined };
@@ -84,13 +87,12 @@ export async function startResponsesApi(
     const { host, port, drainMs } = config;
     const keeper = new RunKeeper(services, log);
     await keeper.start();
+    const intake = startIntake();
+    const stopClaiming = () => Promise.all([keeper.stopClaiming(), intake.stop()]);
     joined?.accept({ measure: () => telemetry.metricsText(), lookForStops: () => keeper.lookForStops() });
-    const server = await listen(application(services, { keys, requests: telemetry.requests }, config, log), {
-      host,
-      port,
-      drainMs,
-    }).catch(async (error: unknown) => {
-      await keeper.stopClaiming();
+    const served = application(services, { keys, requests: telemetry.requests }, config, log);
+    const server = await listen(served, { host, port, drainMs }).catch(async (error: unknown) => {
+      await stopClaiming();
       await keeper.close(0);
       throw error;
     });
@@ -103,7 +105,7 @@ export async function startResponsesApi(
     const closeOnce = async (isReplaced: boolean): Promise<void> => {
       await (isReplaced ? server.handOver() : announce());
       const deadline = performance.now() + drainMs;
-      await keeper.stopClaiming();
+      await stopClaiming();
       await server.close();
       await keeper.close(Math.max(0, Math.ceil(deadline - performance.now())));
       await Promise.all([tools.close(), sweeping?.stop()]);

@@ -109,6 +109,18 @@ export const METRICS = {
     "Tools that requests were answered without, since this server does not have them. tool is the kind, or other.",
   ),
 
+  ingestFiles: counter(
+    "antiphon_ingest_files_total",
+    ["outcome"],
+    "Files taken into vector stores. outcome is completed, unsupported_file, invalid_file, server_error, lost (removed or cancelled meanwhile) or returned (left to a later attempt).",
+  ),
+  ingestQueue: gauge(
+    "antiphon_ingest_queue",
+    [],
+    "Files that wait to be taken into vector stores or are being taken in, when last looked. With several processes, the highest of theirs.",
+    "highest",
+  ),
+
   commits: counter(
     "antiphon_store_commits_total",
     ["outcome"],

@@ -26,7 +26,8 @@ export async function countTexts(encoding: Encoding, texts: Iterable<string>, si
   return tokens;
 }
 
-type CountPiece = (text: string) => number;
+/** Counts the tokens of a short text: the time grows with the square of its longest stretch without a space. */
+export type CountPiece = (text: string) => number;
 
 /** A control token in a text counts as plain text, because people write about models. */
 const AS_TEXT = { disallowedSpecial: new Set<string>() };
@@ -39,7 +40,8 @@ const WORDS_CACHED_MAX = 256;
 
 const counters = new Map<Encoding, Promise<CountPiece>>();
 
-function counterFor(encoding: Encoding): Promise<CountPiece> {
+/** Reads the vocabulary with the first call, which holds the thread for about a tenth of a second. */
+export function counterFor(encoding: Encoding): Promise<CountPiece> {
   const known = counters.get(encoding);
   if (known !== undefined) return known;
   const made = makeCounter(encoding);

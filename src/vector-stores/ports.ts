@@ -62,8 +62,8 @@ export interface IngestQueue {
   addChunks(task: IngestTask, chunks: readonly IndexedChunk[], model: VectorModel | null): Promise<ChunksAdded>;
   /** Returns false if the claim is lost. */
   finish(task: IngestTask, end: IngestEnd): Promise<boolean>;
-  /** Gives the file back, so that it waits again, as when the server stops. */
-  release(task: IngestTask): Promise<void>;
+  /** Gives the file back, so that it waits again. The attempt does not count if the server only stops. */
+  release(task: IngestTask, why: "stopping" | "fault"): Promise<void>;
   /** How many files wait or are being taken in. */
   count(): Promise<number>;
 }

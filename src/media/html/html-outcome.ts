@@ -1,4 +1,7 @@
-/** What the thread is asked: to find the article of a page and else take all of its text, or the latter at once. */
+/**
+ * What the thread is asked: to find the article of a page and else take all of its text, or the latter at once.
+ * `marked` is the latter with `#` before headings.
+ */
 export interface HtmlTask {
   readonly bytes: Uint8Array;
   /** From the reply's headers; null to look into the page. */
@@ -7,7 +10,7 @@ export interface HtmlTask {
   readonly charactersMax: number;
 }
 
-export type HtmlMode = "article" | "whole";
+export type HtmlMode = "article" | "whole" | "marked";
 
 export interface HtmlLink {
   readonly text: string;

@@ -37,6 +37,16 @@ export class HtmlReader {
     }
   }
 
+  /** The text of a whole page, with `#` before its headings as in Markdown. Rejects as `read` does. */
+  async readMarked(bytes: Uint8Array, signal: AbortSignal): Promise<HtmlOutcome | ReadingFailed> {
+    const giveBack = await this.#slots.take(signal);
+    try {
+      return await this.#readAs("marked", { bytes, charset: null }, signal);
+    } finally {
+      giveBack();
+    }
+  }
+
   #readAs(
     mode: HtmlMode,
     page: Pick<HtmlTask, "bytes" | "charset">,

@@ -26,7 +26,7 @@ function read({ bytes, charset, mode, charactersMax }: HtmlTask): HtmlOutcome {
     const title = shortened(article.title ?? titleOf(html), TITLE_CHARACTERS_MAX);
     if (found.text.length >= ARTICLE_CHARACTERS_MIN) return { type: "text", title, ...found };
   }
-  return { type: "text", title: titleOf(html), ...toText(html, charactersMax) };
+  return { type: "text", title: titleOf(html), ...toText(html, charactersMax, mode === "marked") };
 }
 
 function decode(bytes: Uint8Array, charset: string | null): string {
@@ -48,7 +48,11 @@ function findArticle(html: string): { readonly title?: string | null | undefined
   return content == null ? null : { title, content };
 }
 
-function toText(html: string, charactersMax: number): { readonly text: string; readonly links: readonly HtmlLink[] } {
+function toText(
+  html: string,
+  charactersMax: number,
+  isMarked = false,
+): { readonly text: string; readonly links: readonly HtmlLink[] } {
   const links: HtmlLink[] = [];
   const anchor: FormatCallback = (element, walk, builder) => {
     const href: unknown = element.attribs?.["href"];
@@ -59,17 +63,27 @@ function toText(html: string, charactersMax: number): { readonly text: string; r
   const convert = compile({
     wordwrap: false,
     limits: { maxDepth: DEPTH_MAX, maxInputLength: html.length },
-    formatters: { anchorText: anchor },
+    formatters: { anchorText: anchor, markedHeading },
     selectors: [
       { selector: "a", format: "anchorText" },
       { selector: "table", format: "dataTable" },
-      ...["h1", "h2", "h3", "h4", "h5", "h6"].map((selector) => ({ selector, options: { uppercase: false } })),
+      ...["h1", "h2", "h3", "h4", "h5", "h6"].map((selector) => ({
+        selector,
+        ...(isMarked ? { format: "markedHeading" } : { options: { uppercase: false } }),
+      })),
       ...skipped.map((selector) => ({ selector, format: "skip" })),
     ],
   });
   const text = convert(html).replaceAll(/\n{3,}/g, "\n\n");
   return { text: text.trim().slice(0, charactersMax), links };
 }
+
+const markedHeading: FormatCallback = (element, walk, builder) => {
+  builder.openBlock({ leadingLineBreaks: 2 });
+  builder.addLiteral(`${"#".repeat(Number(element.name?.slice(1)))} `);
+  walk(element.children, builder);
+  builder.closeBlock({ trailingLineBreaks: 2 });
+};
 
 /** The words of a link, as far as they lie in its first levels. */
 function textUnder(element: DomNode, depth = 3): string {

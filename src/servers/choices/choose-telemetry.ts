@@ -4,6 +4,7 @@ import type { Config } from "../../config/load-config.ts";
 import type { ToolObserver } from "../../responses-api/ports.ts";
 import type { RunHost } from "../../runs/index.ts";
 import type { RunObserver } from "../../runs/ports.ts";
+import { type IngestObserver, measureIngest } from "../../telemetry/ingest-metrics.ts";
 import { Meters } from "../../telemetry/meters.ts";
 import { METRICS } from "../../telemetry/metric-table.ts";
 import { modelServerOf } from "../../telemetry/model-server.ts";
@@ -23,6 +24,7 @@ export interface Telemetry {
   readonly runs: RunObserver;
   readonly requests: RequestObserver;
   readonly tools: ToolObserver;
+  readonly ingest: IngestObserver;
   readonly onCommit: (commit: Commit) => void;
   /** Adds tracing to the model if tracing is on. */
   watchModel(model: ChosenModel): ChosenModel;
@@ -41,6 +43,7 @@ export async function chooseTelemetry(config: Config, log: Logger): Promise<Tele
     runs: observeRuns({ metrics: new RunMetrics(meters), tracing, log }),
     requests: observeRequests(meters, tracing),
     tools: observeTools(meters, tracing, log),
+    ingest: measureIngest(meters),
     onCommit: measureCommits(meters),
     watchModel: (model) => {
       if (tracing === null) return model;

@@ -19,7 +19,7 @@ import { blobOf, modelNumber } from "./vector-models.ts";
 
 /** A file that was begun so often and never finished fails: it may be what ended its processes. */
 const ATTEMPTS_MAX = 5;
-const ATTEMPTS_FAILED = `The server stopped ${ATTEMPTS_MAX} times while it took in this file.`;
+const ATTEMPTS_FAILED = `The server began ${ATTEMPTS_MAX} times to take in this file and could not finish.`;
 
 type Calls = Pick<DatabaseCalls, "transact" | "workerNumber" | "findDeadWorkers">;
 
@@ -55,7 +55,7 @@ export class StoredIngestQueue implements IngestQueue {
       const row = await this.#claimNext(worker);
       if (row === null) return null;
       const task = taskOf(row, worker);
-      if (row.attempts > 1) await eraseChunks(this.#db, this.#calls, row.number); // Of an earlier attempt.
+      await eraseChunks(this.#db, this.#calls, row.number); // Of an earlier attempt.
       if (row.attempts <= ATTEMPTS_MAX) return task;
       await this.finish(task, { type: "failed", error: { code: "server_error", message: ATTEMPTS_FAILED } });
     }
@@ -92,8 +92,9 @@ export class StoredIngestQueue implements IngestQueue {
     return changed !== null;
   }
 
-  async release(task: IngestTask): Promise<void> {
-    const released = sql`update vector_store_files set worker = null where ${isClaimed(task)}`;
+  async release(task: IngestTask, why: "stopping" | "fault"): Promise<void> {
+    const attempts = why === "stopping" ? sql`max(0, attempts - 1)` : sql`attempts`;
+    const released = sql`update vector_store_files set worker = null, attempts = ${attempts} where ${isClaimed(task)}`;
     await released.execute(this.#db);
   }
 

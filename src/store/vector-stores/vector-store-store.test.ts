@@ -237,7 +237,7 @@ test("files of a worker that died are taken in by another, from their beginning"
   expect(task).not.toBeNull();
   if (task === null) return;
   await store.ingestQueue.addChunks(task, [chunk(0, "half", 0)], null);
-  await store.ingestQueue.release(task);
+  await store.ingestQueue.release(task, "fault");
   expect(await store.ingestQueue.addChunks(task, [chunk(1, "late", 4)], null)).toBe("lost");
   await takeIn(store, ["whole"]);
   expect(await store.vectorStores.readFile(OURS, id, files[0] ?? "")).toEqual(["whole"]);

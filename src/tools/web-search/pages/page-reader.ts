@@ -4,7 +4,7 @@ import { Semaphore } from "../../../base/limits/semaphore.ts";
 import type { Egress, Fetched } from "../../../egress/egress.ts";
 import { EgressError } from "../../../egress/egress-error.ts";
 import { HtmlReader } from "../../../media/html/html-reader.ts";
-import { PdfReader } from "../../../media/pdf-reader.ts";
+import { PdfReader } from "../../../media/pdf/pdf-reader.ts";
 
 /** A page as the model reads it. */
 export interface Page {

@@ -1,7 +1,7 @@
-import { isRecord } from "../base/json/records.ts";
-import type { Semaphore } from "../base/limits/semaphore.ts";
+import { isRecord } from "../../base/json/records.ts";
+import type { Semaphore } from "../../base/limits/semaphore.ts";
+import { type ReadingLimits, ThreadedReader } from "../threaded-reader.ts";
 import type { PdfOutcome } from "./pdf-outcome.ts";
-import { type ReadingLimits, ThreadedReader } from "./threaded-reader.ts";
 
 export interface PdfLimits extends ReadingLimits {
   readonly pagesMax: number;

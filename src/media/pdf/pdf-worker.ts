@@ -1,6 +1,6 @@
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import { getDocumentProxy } from "unpdf";
-import { isRecord } from "../base/json/records.ts";
+import { isRecord } from "../../base/json/records.ts";
 import type { PdfOutcome, PdfTask } from "./pdf-outcome.ts";
 
 /** Limit of one allocation. Real pages need less; decompression bombs need more. */

@@ -1,0 +1,133 @@
+import { extname } from "node:path";
+import type { VectorStoreFileError } from "../../generated/responses-api/types.ts";
+import { Semaphore } from "../base/limits/semaphore.ts";
+import { type DocumentReaders, type DocumentText, documentText, PDF, SVG, tooLong, ZIP } from "./document-text.ts";
+import { HtmlReader } from "./html/html-reader.ts";
+import { OfficeReader } from "./office/office-reader.ts";
+import { PdfReader } from "./pdf/pdf-reader.ts";
+import { decodeText, TEXT_TYPES } from "./plain-text.ts";
+import { sniffType } from "./sniff-type.ts";
+
+export interface ExtractionLimits {
+  readonly charactersMax: number;
+  readonly pdfPagesMax: number;
+  /** Limit of reading one document, in milliseconds. */
+  readonly timeoutMs: number;
+}
+
+/** A file whose text is wanted. */
+export interface NamedBytes {
+  readonly bytes: Uint8Array;
+  readonly filename: string;
+  /** As the client declared it; often wrong. */
+  readonly mimeType: string;
+}
+
+/** `isMarked`: lines that begin with `#` are headings, as in Markdown. */
+export type ExtractedText =
+  | { readonly type: "text"; readonly text: string; readonly isMarked: boolean }
+  | { readonly type: "failed"; readonly error: VectorStoreFileError };
+
+/** Reads the text of files of every kind. Documents are read in threads, one at a time. */
+export class TextExtractor {
+  readonly #limits: ExtractionLimits;
+  readonly #readers: DocumentReaders;
+  readonly #pages: HtmlReader;
+
+  constructor({ charactersMax, pdfPagesMax, timeoutMs }: ExtractionLimits) {
+    const slots = new Semaphore(1);
+    const limits = { charactersMax, pdfPagesMax, timeoutMs };
+    this.#limits = limits;
+    this.#readers = {
+      pdfs: new PdfReader({ pagesMax: pdfPagesMax, charactersMax, timeoutMs }, slots),
+      office: new OfficeReader({ charactersMax, timeoutMs }, slots),
+      limits,
+    };
+    // One character more shows that a page is too long.
+    const pageLimits = { charactersMax: charactersMax + 1, articleMs: timeoutMs, wholeMs: timeoutMs };
+    this.#pages = new HtmlReader(pageLimits, slots);
+  }
+
+  /** Rejects with the signal's reason if that aborts. */
+  async extract(file: NamedBytes, signal: AbortSignal): Promise<ExtractedText> {
+    const kind = kindOf(file);
+    if (file.bytes.length === 0) return failed("broken", "is empty");
+    const real = sniffType(file.bytes);
+    if (kind === "pdf" && real !== PDF) return failed("broken", "is named or declared as a PDF, but is not one");
+    const plain = real === null || real === SVG ? await decodeText(file.bytes, null, kind !== null) : null;
+    if (plain === null)
+      return this.#shown(await documentText(this.#readers, { real, bytes: file.bytes }, signal), real === ZIP);
+    if (kind === "html" || (kind === null && beginsAsPage(plain))) return await this.#readPage(file.bytes, signal);
+    return this.#shown({ type: "text", text: plain }, kind === "markdown");
+  }
+
+  async #readPage(bytes: Uint8Array, signal: AbortSignal): Promise<ExtractedText> {
+    const page = await this.#pages.readMarked(bytes, signal);
+    if (page.type === "text") return this.#shown(page, true);
+    if (page.type === "broken") return failed("broken", "is a page that cannot be read");
+    return failed("too_large", "takes too much time or memory to read");
+  }
+
+  #shown(outcome: DocumentText, isMarked: boolean): ExtractedText {
+    if (outcome.type !== "text") return failed(outcome.type, outcome.why);
+    const { charactersMax } = this.#limits;
+    if (outcome.text.length > charactersMax) return failed("too_large", tooLong(charactersMax).why);
+    if (!/\S/.test(outcome.text)) return failed("broken", "holds no text");
+    return { type: "text", text: outcome.text, isMarked };
+  }
+}
+
+type Unread = Exclude<DocumentText["type"], "text">;
+
+function failed(type: Unread, why: string): ExtractedText {
+  const isUnsupported = type === "unsupported" || type === "no_text";
+  return {
+    type: "failed",
+    error: { code: isUnsupported ? "unsupported_file" : "invalid_file", message: `The file ${why}.` },
+  };
+}
+
+type Kind = "markdown" | "html" | "pdf" | "text";
+
+const EXTENSIONS: Readonly<Record<string, Kind>> = {
+  ...allAre("markdown", [".md", ".markdown", ".mdown", ".mkd", ".mdx"]),
+  ...allAre("html", [".html", ".htm", ".xhtml"]),
+  ...allAre("pdf", [".pdf"]),
+  ...allAre("text", [".txt", ".text", ".csv", ".tsv", ".json", ".jsonl", ".xml", ".yaml", ".yml", ".toml", ".ini"]),
+  ...allAre("text", [".log", ".tex", ".rst", ".srt", ".vtt", ".sql", ".sh", ".css", ".c", ".h", ".cpp", ".cs", ".go"]),
+  ...allAre("text", [
+    ".java",
+    ".js",
+    ".mjs",
+    ".ts",
+    ".tsx",
+    ".jsx",
+    ".php",
+    ".pl",
+    ".py",
+    ".r",
+    ".rb",
+    ".rs",
+    ".swift",
+  ]),
+};
+
+function allAre(kind: Kind, extensions: readonly string[]): Readonly<Record<string, Kind>> {
+  return Object.fromEntries(extensions.map((extension) => [extension, kind]));
+}
+
+/** What the name and then the declared type say; null if they say nothing. */
+function kindOf({ filename, mimeType }: NamedBytes): Kind | null {
+  const extension = extname(filename).toLowerCase();
+  const known = Object.hasOwn(EXTENSIONS, extension) ? EXTENSIONS[extension] : undefined;
+  if (known !== undefined) return known;
+  const declared = mimeType.split(";")[0]?.trim().toLowerCase() ?? "";
+  if (declared === PDF) return "pdf";
+  if (declared === "text/html" || declared === "application/xhtml+xml") return "html";
+  if (declared === "text/markdown") return "markdown";
+  return TEXT_TYPES.test(declared) ? "text" : null;
+}
+
+function beginsAsPage(text: string): boolean {
+  return /^\s*<(?:!doctype html|html)[\s>]/i.test(text.slice(0, 1024));
+}

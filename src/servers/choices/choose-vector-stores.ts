@@ -1,0 +1,90 @@
+import type { Logger } from "../../base/logger.ts";
+import { ConfigError } from "../../config/config-error.ts";
+import type { Config } from "../../config/load-config.ts";
+import type { HostedTool } from "../../responses-api/hosted-tool.ts";
+import type { PassageFinder } from "../../responses-api/vector-stores.ts";
+import type { Store } from "../../store/open-store.ts";
+import { fileSearchTool } from "../../tools/file-search/file-search-tool.ts";
+import { EmbeddingServer, type EmbeddingServerOptions } from "../../vector-stores/embeddings/embedding-server.ts";
+import { type Intake, startIntake } from "../../vector-stores/intake/start-intake.ts";
+import { StoredPassages } from "../../vector-stores/passage-finder.ts";
+import type { ChosenModel } from "./choose-model.ts";
+import type { Telemetry } from "./choose-telemetry.ts";
+
+/** What serves vector stores beside the store itself. */
+export interface VectorStoreParts {
+  readonly passages: PassageFinder;
+  /** The tool file_search. */
+  readonly fileSearch: HostedTool;
+  /** Takes files in from now on. To be stopped before the store is closed. */
+  readonly startIntake: () => Intake;
+}
+
+/** Passes on that files wait, from the store, which is there first, to the intake. */
+export class FilesWaiting {
+  #listener: (() => void) | null = null;
+
+  readonly tell = (): void => this.#listener?.();
+
+  listen(listener: () => void): void {
+    this.#listener = listener;
+  }
+}
+
+interface Foundations {
+  readonly store: Store;
+  readonly model: Pick<ChosenModel, "baseUrl">;
+  readonly telemetry: Telemetry;
+  readonly filesWaiting: FilesWaiting;
+}
+
+/** A search without its vectors goes by words, so it waits less long than taking files in. */
+const SEARCH_TIMEOUT_MS = 10_000;
+/** With growing pauses, half a minute for a server that starts or has much to do. */
+const INTAKE_REPEATS_MAX = 6;
+
+/** Builds the search and the intake of vector stores. Throws `ConfigError` if no server has the embedding model. */
+export function chooseVectorStores(
+  config: Config,
+  { store, model, telemetry, filesWaiting }: Foundations,
+  log: Logger,
+): VectorStoreParts {
+  const server = embeddingServer(config, model.baseUrl);
+  const timeoutMs = Math.min(SEARCH_TIMEOUT_MS, config.embeddingTimeoutMs);
+  const forSearch = server === null ? null : new EmbeddingServer({ ...server, timeoutMs, repeatsMax: 0 });
+  const passages = new StoredPassages(store.chunks, forSearch, log);
+  return {
+    passages,
+    fileSearch: fileSearchTool({ stores: store.vectorStores, passages }),
+    startIntake: () => {
+      const intake = startIntake({
+        queue: store.ingestQueue,
+        files: store.files,
+        embedder: server === null ? null : new EmbeddingServer({ ...server, repeatsMax: INTAKE_REPEATS_MAX }),
+        observer: telemetry.ingest,
+        log,
+        workers: config.ingestWorkers,
+        fileBytesMax: config.ingestFileBytesMax,
+      });
+      filesWaiting.listen(() => intake.wake());
+      return intake;
+    },
+  };
+}
+
+/** The server of EMBEDDING_BASE_URL, or else the model server; null without EMBEDDING_MODEL. */
+function embeddingServer(
+  config: Config,
+  modelBaseUrl: string | null,
+): Omit<EmbeddingServerOptions, "repeatsMax"> | null {
+  const { embeddingModel: model, embeddingBaseUrl, embeddingTimeoutMs: timeoutMs } = config;
+  if (model === null) {
+    if (embeddingBaseUrl === null) return null;
+    throw new ConfigError(["EMBEDDING_BASE_URL is set, but no model. Set EMBEDDING_MODEL to a model of that server."]);
+  }
+  const baseUrl = embeddingBaseUrl ?? modelBaseUrl;
+  if (baseUrl === null)
+    throw new ConfigError(["EMBEDDING_MODEL is set, but no server has it. Set EMBEDDING_BASE_URL."]);
+  const shared = embeddingBaseUrl === null ? config.modelApiKey : null;
+  return { baseUrl, apiKey: (config.embeddingApiKey ?? shared)?.reveal() ?? null, model, timeoutMs };
+}

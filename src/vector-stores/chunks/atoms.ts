@@ -1,0 +1,133 @@
+/** How good it is to cut a text after an atom: the higher, the better. */
+export const CUTS = { hard: 0, word: 1, line: 2, blank: 3, heading: 4 } as const;
+export type Cut = (typeof CUTS)[keyof typeof CUTS];
+
+/** A piece of a text that is not cut: a sentence, a line, or a part of a longer one. */
+export interface Atom {
+  /** The range in the text, in UTF-16 units; the end is exclusive. Atoms follow each other without gaps. */
+  readonly start: number;
+  readonly end: number;
+  readonly tokens: number;
+  readonly cut: Cut;
+  /** The headings above its start, outermost first. */
+  readonly headings: readonly string[];
+}
+
+export interface AtomOptions {
+  /** Whether lines that begin with `#` are headings, as in Markdown. */
+  readonly isMarked: boolean;
+  /** Larger ones are cut; a single character may be larger. */
+  readonly tokensMax: number;
+  readonly count: (text: string) => number;
+}
+
+/** Limits the text that is searched for an end, and what is counted at once: that takes the square of its length. */
+const CHARACTERS_MAX = 256;
+const LINE_END = /(?:[.!?…]+["'”’»)\]]*)?\n(?:[^\S\n]*\n)*/.source;
+const SENTENCE_END = /[.!?…]+["'”’»)\]]*[^\S\n]+|[。！？｡]+[」』）”’]*/.source;
+const END = new RegExp(`${LINE_END}|${SENTENCE_END}`);
+const HEADING = /(#{1,9})[ \t]+([^\n]{0,200})/y;
+const FENCE = /[ \t]{0,3}(?:```|~~~)/y;
+
+/** Cuts a text into atoms, in time that grows with its length alone. */
+export function* atomsOf(text: string, { isMarked, tokensMax, count }: AtomOptions): Generator<Atom> {
+  const outline = isMarked ? new Outline(text) : null;
+  for (let start = 0; start < text.length; ) {
+    const headings = outline?.headings ?? [];
+    const isHeading = outline?.enter(start) ?? false;
+    const { end, cut } = findEnd(text, start);
+    const isBeforeHeading = cut >= CUTS.line && (outline?.isHeading(end) ?? false);
+    const shown = isBeforeHeading ? CUTS.heading : isHeading && end < text.length ? CUTS.hard : cut;
+    yield* splitAtom(
+      text,
+      { start, end, tokens: countRange(text, start, end, count), cut: shown, headings },
+      { tokensMax, count },
+    );
+    start = end;
+  }
+}
+
+/** The headings above a place that moves through a text of lines. */
+class Outline {
+  readonly #text: string;
+  #path: readonly { readonly level: number; readonly title: string }[] = [];
+  #isFenced = false;
+  headings: readonly string[] = [];
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  /** Moves on to an atom. Returns whether it is a heading, which is above all that follows it. */
+  enter(start: number): boolean {
+    if (!isLineStart(this.#text, start)) return false;
+    FENCE.lastIndex = start;
+    if (FENCE.test(this.#text)) this.#isFenced = !this.#isFenced;
+    const heading = this.#headingAt(start);
+    if (heading === null) return false;
+    this.#path = [...this.#path.filter(({ level }) => level < heading.level), heading];
+    this.headings = this.#path.map(({ title }) => title);
+    return true;
+  }
+
+  isHeading(start: number): boolean {
+    return isLineStart(this.#text, start) && this.#headingAt(start) !== null;
+  }
+
+  #headingAt(start: number): { readonly level: number; readonly title: string } | null {
+    if (this.#isFenced || this.#text[start] !== "#") return null;
+    HEADING.lastIndex = start;
+    const [, marks = "", line = ""] = HEADING.exec(this.#text) ?? [];
+    const title = line.replace(/[ \t]*#*\s*$/, "").trim();
+    return title === "" ? null : { level: marks.length, title };
+  }
+}
+
+function isLineStart(text: string, place: number): boolean {
+  return place === 0 || text[place - 1] === "\n";
+}
+
+function findEnd(text: string, start: number): { readonly end: number; readonly cut: Cut } {
+  const window = text.slice(start, start + CHARACTERS_MAX);
+  const found = END.exec(window);
+  if (found !== null) {
+    const [sign] = found;
+    const lines = sign.split("\n").length - 1;
+    const isBlank = lines > 1 || (lines === 1 && found.index === 0 && isLineStart(text, start));
+    return { end: start + found.index + sign.length, cut: isBlank ? CUTS.blank : CUTS.line };
+  }
+  if (window.length < CHARACTERS_MAX) return { end: text.length, cut: CUTS.line };
+  return cutBefore(text, start, start + CHARACTERS_MAX);
+}
+
+/** Cuts at the last space of a range if that is in its second half, else at its end. */
+function cutBefore(text: string, start: number, limit: number): { readonly end: number; readonly cut: Cut } {
+  const space = text.slice(start, limit).lastIndexOf(" ");
+  if (space > (limit - start) / 2) return { end: start + space, cut: CUTS.word };
+  const code = text.charCodeAt(limit - 1);
+  const isPair = code >= 0xd800 && code <= 0xdbff && limit - start > 1;
+  return { end: isPair ? limit - 1 : limit, cut: CUTS.hard };
+}
+
+/** Cuts an atom that has too many tokens in halves. */
+function* splitAtom(text: string, atom: Atom, options: Omit<AtomOptions, "isMarked">): Generator<Atom> {
+  const { start, end, tokens, cut, headings } = atom;
+  const isPair = end - start === 2 && (text.codePointAt(start) ?? 0) > 0xffff;
+  if (tokens <= options.tokensMax || end - start < 2 || isPair) {
+    yield atom;
+    return;
+  }
+  const half = cutBefore(text, start, start + Math.max(1, (end - start) >> 1));
+  const middle = half.end > start ? half.end : start + 1;
+  const left = { start, end: middle, tokens: countRange(text, start, middle, options.count), cut: half.cut, headings };
+  const right = { start: middle, end, tokens: countRange(text, middle, end, options.count), cut, headings };
+  yield* splitAtom(text, left, options);
+  yield* splitAtom(text, right, options);
+}
+
+/** Tokens begin with their space, so a space counts with what follows it. */
+function countRange(text: string, start: number, end: number, count: (text: string) => number): number {
+  const from = start > 0 && text[start - 1] === " " ? start - 1 : start;
+  const isSpaceLast = end - from > 1 && end < text.length && text[end - 1] === " ";
+  return count(text.slice(from, isSpaceLast ? end - 1 : end));
+}

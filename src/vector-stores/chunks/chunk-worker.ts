@@ -1,0 +1,69 @@
+/** The thread that cuts files into chunks: reads their text, then answers with some chunks at each request. */
+import { isMainThread, parentPort, workerData } from "node:worker_threads";
+import { assert } from "../../base/assert.ts";
+import { TextExtractor } from "../../media/extract-text.ts";
+import { counterFor } from "../../tokenizers/count-texts.ts";
+import { wordsOf } from "../words.ts";
+import type { ChunkAnswer, ChunkRequest, ChunkTask, ChunkThreadData, PreparedChunk } from "./chunk-messages.ts";
+import { cutText, TooManyTokens } from "./cut-text.ts";
+
+/** How much one answer holds at most: some milliseconds of work for whoever gets it. */
+const CHUNKS_AT_ONCE_MAX = 16;
+const CHARACTERS_AT_ONCE_MAX = 64 * 1024;
+
+assert(!isMainThread && parentPort !== null, "this module is the start of a thread");
+const port = parentPort;
+const { limits, tokensMax }: ChunkThreadData = workerData;
+const extractor = new TextExtractor(limits);
+const never = new AbortController().signal; // The thread is ended instead.
+let current: Generator<PreparedChunk, null> | null = null;
+
+async function begin({ file, chunking }: ChunkTask): Promise<ChunkAnswer> {
+  current = null;
+  const extracted = await extractor.extract(file, never);
+  if (extracted.type === "failed") return { name: "failed", error: extracted.error };
+  const count = await counterFor("o200k_base");
+  const { max_chunk_size_tokens: sizeMax, chunk_overlap_tokens: overlapMax } = chunking;
+  const { text, isMarked } = extracted;
+  current = prepared(text, cutText(text, { sizeMax, overlapMax, tokensMax, isMarked, count }));
+  return nextChunks();
+}
+
+/** The chunks with their words. Those that hold only white space are left out. */
+function* prepared(text: string, ranges: ReturnType<typeof cutText>): Generator<PreparedChunk, null> {
+  let ordinal = 0;
+  for (const range of ranges) {
+    const cut = text.slice(range.start, range.end);
+    if (!/\S/.test(cut)) continue;
+    yield { ordinal: ordinal++, text: cut, ...range, words: wordsOf([...range.headings, cut].join("\n")) };
+  }
+  return null;
+}
+
+function nextChunks(): ChunkAnswer {
+  const chunks: PreparedChunk[] = [];
+  let characters = 0;
+  while (chunks.length < CHUNKS_AT_ONCE_MAX && characters < CHARACTERS_AT_ONCE_MAX) {
+    const step = current?.next();
+    if (step === undefined || step.done === true) return { name: "chunks", chunks, isLast: true };
+    chunks.push(step.value);
+    characters += step.value.text.length;
+  }
+  return { name: "chunks", chunks, isLast: false };
+}
+
+async function answerTo(request: ChunkRequest): Promise<ChunkAnswer> {
+  try {
+    return request.name === "begin" ? await begin(request.task) : nextChunks();
+  } catch (error) {
+    if (!(error instanceof TooManyTokens)) throw error;
+    const message = `The file has more than ${tokensMax} tokens.`;
+    return { name: "failed", error: { code: "invalid_file", message } };
+  }
+}
+
+async function answer(request: ChunkRequest): Promise<void> {
+  port.postMessage(await answerTo(request));
+}
+
+port.on("message", (request: ChunkRequest) => void answer(request));

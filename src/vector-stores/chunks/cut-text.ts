@@ -1,0 +1,106 @@
+import { type Atom, atomsOf, type Cut } from "./atoms.ts";
+
+export interface CutOptions {
+  /** Limit of the tokens of a chunk. */
+  readonly sizeMax: number;
+  /** How many tokens of a chunk the next one may repeat; at most half of `sizeMax`. */
+  readonly overlapMax: number;
+  /** Limit of the tokens of the whole text. */
+  readonly tokensMax: number;
+  /** Whether lines that begin with `#` are headings, as in Markdown. */
+  readonly isMarked: boolean;
+  /** The tokens of a short text. */
+  readonly count: (text: string) => number;
+}
+
+/** A range of a text, in UTF-16 units; the end is exclusive. */
+export interface TextRange {
+  readonly start: number;
+  readonly end: number;
+  /** The headings above its start, outermost first. */
+  readonly headings: readonly string[];
+}
+
+/** The text has more tokens than `tokensMax`. */
+export class TooManyTokens extends Error {
+  override readonly name = "TooManyTokens";
+}
+
+/** Smaller atoms would cut words. */
+const ATOM_TOKENS_MIN = 8;
+/** Tokens that a chunk may have beyond those of its atoms: a word at its start, and a space at its end. */
+const EDGE_TOKENS = 4;
+
+/**
+ * Cuts a text into chunks that cover it, in time that grows with its length alone. A chunk ends before a heading, at a
+ * blank line, or else at the end of a line or sentence, if one of those is far enough behind its start; the next one
+ * begins in the same way. Throws `TooManyTokens`.
+ */
+export function* cutText(text: string, { tokensMax, isMarked, count, ...asked }: CutOptions): Generator<TextRange> {
+  const sizeMax = asked.sizeMax - EDGE_TOKENS;
+  const sizes = { sizeMax, overlapMax: Math.max(0, asked.overlapMax - EDGE_TOKENS) };
+  let atoms: Atom[] = [];
+  let size = 0;
+  let total = 0;
+  for (const atom of atomsOf(text, { isMarked, tokensMax: atomTokensMax(sizes), count })) {
+    total += atom.tokens;
+    if (total > tokensMax) throw new TooManyTokens(`the text has more than ${tokensMax} tokens`);
+    if (size + atom.tokens > sizeMax && atoms.length > 0) {
+      const end = chooseEnd(atoms, sizes);
+      yield rangeOf(atoms.slice(0, end));
+      atoms = atoms.slice(chooseStart(atoms, end, sizes));
+      size = tokensOf(atoms);
+    }
+    atoms.push(atom);
+    size += atom.tokens;
+  }
+  if (atoms.length > 0) yield rangeOf(atoms);
+}
+
+type Sizes = Pick<CutOptions, "sizeMax" | "overlapMax">;
+
+/** Small against a chunk and its overlap, so that both can be nearly full. */
+function atomTokensMax({ sizeMax, overlapMax }: Sizes): number {
+  const ofOverlap = overlapMax === 0 ? Number.POSITIVE_INFINITY : Math.floor(overlapMax / 2);
+  return Math.max(ATOM_TOKENS_MIN, Math.min(Math.floor((sizeMax - overlapMax) / 4), ofOverlap));
+}
+
+/** How many of the atoms the chunk gets: half of what the last one did not have, or more. */
+function chooseEnd(atoms: readonly Atom[], { sizeMax, overlapMax }: Sizes): number {
+  const sizeMin = overlapMax + (sizeMax - overlapMax) / 2;
+  let best = atoms.length;
+  let bestCut: Cut | -1 = -1;
+  let size = tokensOf(atoms);
+  for (let end = atoms.length; end > 0 && size >= sizeMin; end--) {
+    const atom = atoms[end - 1];
+    if (atom === undefined) break;
+    if (atom.cut > bestCut) [best, bestCut] = [end, atom.cut];
+    size -= atom.tokens;
+  }
+  return best;
+}
+
+/** The first atom of the next chunk: it repeats at least half of the overlap, and all of it if the cut is as good. */
+function chooseStart(atoms: readonly Atom[], end: number, { overlapMax }: Sizes): number {
+  let best = end;
+  let bestCut: Cut | -1 = -1;
+  let repeated = 0;
+  for (let start = end - 1; start > 0; start--) {
+    repeated += atoms[start]?.tokens ?? 0;
+    if (repeated > overlapMax) break;
+    const cut = atoms[start - 1]?.cut ?? 0;
+    if (cut < bestCut && repeated >= overlapMax / 2) continue;
+    [best, bestCut] = [start, repeated >= overlapMax / 2 ? cut : -1];
+  }
+  return best;
+}
+
+function tokensOf(atoms: readonly Atom[]): number {
+  return atoms.reduce((sum, { tokens }) => sum + tokens, 0);
+}
+
+function rangeOf(atoms: readonly Atom[]): TextRange {
+  const [first, last] = [atoms[0], atoms.at(-1)];
+  if (first === undefined || last === undefined) throw new RangeError("a chunk has an atom");
+  return { start: first.start, end: last.end, headings: first.headings };
+}

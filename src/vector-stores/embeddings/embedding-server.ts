@@ -1,0 +1,125 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Dispatcher, request } from "undici";
+import { joined, readJsonInSlices } from "../../base/json/read-json-in-slices.ts";
+import { type Embedder, EmbeddingFailed } from "../ports.ts";
+import { vectorsIn } from "./vectors-in.ts";
+
+export interface EmbeddingServerOptions {
+  /** Ends in `/v1`, as a rule. */
+  readonly baseUrl: string;
+  readonly apiKey: string | null;
+  readonly model: string;
+  /** Limit of one request in milliseconds. */
+  readonly timeoutMs: number;
+  /** How often a request is repeated that the server has no time for now. */
+  readonly repeatsMax: number;
+}
+
+const TEXTS_AT_ONCE_MAX = 64;
+/** 64 vectors of 16,384 numbers of 20 digits, and the frame. */
+const REPLY_BYTES_MAX = 32 * 1024 * 1024;
+const FIRST_PAUSE_MS = 500;
+const PAUSE_MS_MAX = 15_000;
+/** The server has too much to do, is starting, or cannot be reached through a proxy. */
+const BUSY: ReadonlySet<number> = new Set([429, 502, 503, 504]);
+
+/** Turns texts into vectors by `/embeddings`. Source: OpenAI's API reference, Embeddings. */
+export class EmbeddingServer implements Embedder {
+  readonly modelName: string;
+  readonly #options: EmbeddingServerOptions;
+  /** Of each model, by its first answer. Vectors of other lengths could not be compared with those. */
+  readonly #dimensions = new Map<string, number>();
+
+  constructor(options: EmbeddingServerOptions) {
+    this.modelName = options.model;
+    this.#options = options;
+  }
+
+  async embed(modelName: string, texts: readonly string[], signal: AbortSignal): Promise<readonly Float32Array[]> {
+    const vectors: Float32Array[] = [];
+    for (let start = 0; start < texts.length; start += TEXTS_AT_ONCE_MAX)
+      vectors.push(...(await this.#embedSome(modelName, texts.slice(start, start + TEXTS_AT_ONCE_MAX), signal)));
+    return vectors;
+  }
+
+  async #embedSome(model: string, texts: readonly string[], signal: AbortSignal): Promise<readonly Float32Array[]> {
+    const answer = await this.#askPatiently(JSON.stringify({ model, input: texts, encoding_format: "float" }), signal);
+    const vectors = vectorsIn(answer, texts.length);
+    const dimensions = vectors[0]?.length ?? 0;
+    const known = this.#dimensions.get(model) ?? dimensions;
+    this.#dimensions.set(model, known);
+    if (dimensions !== known) throw new EmbeddingFailed("The embedding server changed the length of its vectors.");
+    return vectors;
+  }
+
+  async #askPatiently(body: string, signal: AbortSignal): Promise<unknown> {
+    const { repeatsMax } = this.#options;
+    for (let repeats = 0; ; repeats++) {
+      const reply = await this.#ask(body, signal);
+      if (reply.type === "answer") return reply.answer;
+      if (repeats >= repeatsMax) throw reply.failed;
+      await sleep(Math.min(PAUSE_MS_MAX, reply.pauseMs ?? FIRST_PAUSE_MS * 2 ** repeats), null, { signal }).catch(() =>
+        signal.throwIfAborted(),
+      );
+    }
+  }
+
+  async #ask(body: string, signal: AbortSignal): Promise<Reply> {
+    const { baseUrl, apiKey, timeoutMs } = this.#options;
+    const deadline = AbortSignal.timeout(timeoutMs);
+    const key: Record<string, string> = apiKey === null ? {} : { authorization: `Bearer ${apiKey}` };
+    try {
+      const response = await request(`${baseUrl.replace(/\/+$/, "")}/embeddings`, {
+        method: "POST",
+        headers: { accept: "application/json", "content-type": "application/json", ...key },
+        body,
+        signal: AbortSignal.any([signal, deadline]),
+      });
+      return await replyOf(response);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof EmbeddingFailed) throw error;
+      if (deadline.aborted) throw new EmbeddingFailed("The embedding server did not answer in time.", { cause: error });
+      const failed = new EmbeddingFailed("The embedding server cannot be reached.", { cause: error });
+      return { type: "busy", failed, pauseMs: null };
+    }
+  }
+}
+
+type Reply =
+  | { readonly type: "answer"; readonly answer: unknown }
+  /** Worth another request, after the server's own time if it named one. */
+  | { readonly type: "busy"; readonly failed: EmbeddingFailed; readonly pauseMs: number | null };
+
+async function replyOf({ statusCode, headers, body }: Dispatcher.ResponseData): Promise<Reply> {
+  if (statusCode === 200) return { type: "answer", answer: await jsonOf(body) };
+  await body.dump({ limit: 64 * 1024 });
+  const failed = new EmbeddingFailed(sentenceOf(statusCode));
+  if (!BUSY.has(statusCode)) throw failed;
+  const seconds = Number(headers["retry-after"]);
+  return { type: "busy", failed, pauseMs: seconds > 0 ? seconds * 1000 : null };
+}
+
+function sentenceOf(status: number): string {
+  if (status === 401 || status === 403) return "The embedding server refused this server's key.";
+  if (status === 400 || status === 413 || status === 422)
+    return `The embedding server refused the texts (${status}). Smaller chunks may help: it may take fewer tokens at once.`;
+  if (status === 404) return "The embedding server does not have the model, or has no embeddings at this address.";
+  if (status === 429) return "The embedding server takes no more texts for now.";
+  return `The embedding server failed with status ${status}.`;
+}
+
+async function jsonOf(body: AsyncIterable<Buffer>): Promise<unknown> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of body) {
+    bytes += chunk.length;
+    if (bytes > REPLY_BYTES_MAX) throw new EmbeddingFailed("The answer of the embedding server is too large.");
+    chunks.push(chunk);
+  }
+  try {
+    return await readJsonInSlices([joined(chunks)]);
+  } catch (error) {
+    throw new EmbeddingFailed("The embedding server sent no JSON that could be read.", { cause: error });
+  }
+}

@@ -1,0 +1,177 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Logger } from "../../base/logger.ts";
+import { ChunkThread } from "../chunks/chunk-thread.ts";
+import type { IngestQueue, IngestTask } from "../ports.ts";
+import { IngestFailed } from "./ingest-failed.ts";
+import { type FileIntake, takeInFile } from "./take-in-file.ts";
+
+/**
+ * How taking in a file ended. `lost`: it was removed or cancelled; `returned`: the server stopped or could not go on.
+ */
+export type IntakeOutcome = "completed" | "unsupported_file" | "invalid_file" | "server_error" | "lost" | "returned";
+
+/** Follows what is taken in, for metrics. */
+export interface IntakeObserver {
+  ended(outcome: IntakeOutcome): void;
+  /** How many files wait or are being taken in, in all processes. */
+  waiting(files: number): void;
+}
+
+export interface IntakeParts extends FileIntake {
+  readonly queue: IngestQueue;
+  readonly observer: IntakeObserver;
+  readonly log: Logger;
+  /** How many files are taken in at the same time. */
+  readonly workers: number;
+  /** How often the queue is looked at for files of other processes and of dead ones, in milliseconds. */
+  readonly intervalMs?: number;
+}
+
+export interface Intake {
+  /** Says that files wait. */
+  wake(): void;
+  /** Gives unfinished files back and ends the threads. */
+  stop(): Promise<void>;
+}
+
+const INTERVAL_MS = 5_000;
+/** How long a thread without work lasts: it takes a moment to start, and holds some megabytes. */
+const THREAD_IDLE_MS = 60_000;
+/** Pause after a fault of the database, in milliseconds. */
+const FAULT_PAUSE_MS = 1_000;
+/** Limits of what a document may take to read. A file's tokens are limited as the reference does. */
+const LIMITS = {
+  limits: { charactersMax: 64 * 1024 * 1024, pdfPagesMax: 10_000, timeoutMs: 120_000 },
+  tokensMax: 5_000_000,
+};
+
+/** Takes in files that wait until it is stopped. A file ends as completed or failed, or goes back to the queue. */
+export function startIntake(parts: IntakeParts): Intake {
+  const stopping = new AbortController();
+  const workers = Array.from({ length: parts.workers }, () => new IntakeWorker(parts, stopping.signal));
+  const done = workers.map((worker) => worker.run());
+  return {
+    wake: () => {
+      for (const worker of workers) worker.wake();
+    },
+    stop: async () => {
+      stopping.abort();
+      await Promise.all(done);
+    },
+  };
+}
+
+/** Takes in one file after the other. */
+class IntakeWorker {
+  readonly #parts: IntakeParts;
+  readonly #stopping: AbortSignal;
+  readonly #thread = new ChunkThread(LIMITS);
+  readonly #wakeUp = new WakeUp();
+  /** Files that could not be given back, because the database did not answer. */
+  #owed: IngestTask[] = [];
+
+  constructor(parts: IntakeParts, stopping: AbortSignal) {
+    this.#parts = parts;
+    this.#stopping = stopping;
+  }
+
+  wake(): void {
+    this.#wakeUp.wake();
+  }
+
+  async run(): Promise<void> {
+    const { log, intervalMs = INTERVAL_MS } = this.#parts;
+    const stopping = this.#stopping;
+    let workedAt = performance.now();
+    while (!stopping.aborted) {
+      try {
+        while (!stopping.aborted && (await this.#takeInNext())) workedAt = performance.now();
+        if (performance.now() - workedAt > THREAD_IDLE_MS) await this.#thread.close();
+        await this.#wakeUp.wait(intervalMs, stopping);
+      } catch (fault) {
+        if (stopping.aborted) break;
+        log.error({ err: fault }, "taking in files was interrupted, and goes on in a moment");
+        await sleep(FAULT_PAUSE_MS, null, { signal: stopping }).catch(() => null);
+      }
+    }
+    await this.#thread.close();
+    await this.#giveBack().catch((fault: unknown) => {
+      log.error(
+        { err: fault },
+        "a file could not be given back, and is taken in once this process is known to be gone",
+      );
+    });
+  }
+
+  /** Returns false if no file waits. */
+  async #takeInNext(): Promise<boolean> {
+    const { queue, observer } = this.#parts;
+    await this.#giveBack();
+    const task = await queue.claim();
+    observer.waiting(await queue.count());
+    if (task === null) return false;
+    this.#owed.push(task);
+    await this.#takeIn(task);
+    this.#owed = this.#owed.filter((owed) => owed !== task);
+    return true;
+  }
+
+  async #takeIn(task: IngestTask): Promise<void> {
+    const { queue, observer, log } = this.#parts;
+    const { fileId, storeId } = task;
+    const begunAt = performance.now();
+    const outcome = await this.#outcomeOf(task).catch((fault: unknown) => {
+      observer.ended("returned");
+      throw fault;
+    });
+    const isHeld = outcome !== "lost" && (await queue.finish(task, outcome));
+    const shown = outcome === "lost" || !isHeld ? "lost" : outcome.type === "failed" ? outcome.error.code : "completed";
+    observer.ended(shown);
+    log.info({ fileId, storeId, outcome: shown, ms: Math.round(performance.now() - begunAt) }, "a file was taken in");
+  }
+
+  async #outcomeOf(task: IngestTask) {
+    try {
+      const stored = await takeInFile(this.#parts, this.#thread, task, this.#stopping);
+      return stored === "lost" ? stored : ({ type: "completed" } as const);
+    } catch (error) {
+      if (!(error instanceof IngestFailed)) throw error;
+      if (error.cause !== undefined && error.cause !== null)
+        this.#parts.log.warn({ err: error.cause, fileId: task.fileId }, "a file cannot be taken in");
+      return { type: "failed", error: error.error } as const;
+    }
+  }
+
+  async #giveBack(): Promise<void> {
+    const why = this.#stopping.aborted ? "stopping" : "fault";
+    for (const task of this.#owed) await this.#parts.queue.release(task, why);
+    this.#owed = [];
+  }
+}
+
+/** Lets one sleeper be woken. A call that comes while nobody sleeps ends the next sleep at once. */
+class WakeUp {
+  #isDue = false;
+  #end: (() => void) | null = null;
+
+  wake(): void {
+    this.#isDue = true;
+    this.#end?.();
+  }
+
+  /** Resolves when woken, after this time, or when the signal aborts. */
+  async wait(timeMs: number, signal: AbortSignal): Promise<void> {
+    if (!this.#isDue && !signal.aborted) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      const end = (): void => resolve();
+      const timer = setTimeout(end, timeMs);
+      signal.addEventListener("abort", end, { once: true });
+      this.#end = end;
+      await promise;
+      this.#end = null;
+      clearTimeout(timer);
+      signal.removeEventListener("abort", end);
+    }
+    this.#isDue = false;
+  }
+}

@@ -1,0 +1,116 @@
+import type { FileContent, FileStore } from "../../responses-api/ports.ts";
+import type { PreparedChunk } from "../chunks/chunk-messages.ts";
+import type { ChunkThread } from "../chunks/chunk-thread.ts";
+import {
+  type Embedder,
+  EmbeddingFailed,
+  type IndexedChunk,
+  type IngestQueue,
+  type IngestTask,
+  type VectorModel,
+} from "../ports.ts";
+import { IngestFailed } from "./ingest-failed.ts";
+
+export interface FileIntake {
+  readonly queue: Pick<IngestQueue, "addChunks">;
+  readonly files: Pick<FileStore, "findFile" | "readFile">;
+  /** Null if the server searches by words only. */
+  readonly embedder: Embedder | null;
+  readonly fileBytesMax: number;
+}
+
+/** How many chunks are embedded together. They are stored in the smaller groups in which the thread gives them. */
+const EMBEDDED_TOGETHER = 64;
+/** A group of chunks that are stored together. */
+type Group = readonly PreparedChunk[];
+
+/**
+ * Stores the chunks of a file. `lost`: it was removed or cancelled meanwhile. Throws `IngestFailed` if the file cannot
+ * be taken in, the signal's reason, or what the stores throw.
+ */
+export async function takeInFile(
+  { queue, files, embedder, fileBytesMax }: FileIntake,
+  thread: ChunkThread,
+  task: IngestTask,
+  signal: AbortSignal,
+): Promise<"stored" | "lost"> {
+  const { filename, mimeType, bytes } = await readWhole(files, task, fileBytesMax);
+  const groups = thread.chunksOf({ file: { filename, mimeType, bytes }, chunking: task.chunking }, signal);
+  let hasChunks = false;
+  for await (const some of gathered(groups, embedder === null ? 1 : EMBEDDED_TOGETHER)) {
+    const vectors = embedder === null ? null : await vectorsOf(embedder, some.flat(), signal);
+    for (const group of some) {
+      const added = await queue.addChunks(
+        task,
+        group.map((chunk) => indexed(chunk, vectors)),
+        modelOf(embedder, vectors),
+      );
+      if (added === "lost") return "lost";
+      if (added === "full") throw new IngestFailed({ code: "server_error", message: FULL });
+      hasChunks = true;
+    }
+  }
+  if (!hasChunks) throw new IngestFailed({ code: "invalid_file", message: "The file holds no text." });
+  return "stored";
+}
+
+const FULL = "The vector stores of this project hold as many bytes as this server allows (VECTOR_STORE_BYTES_MAX).";
+
+async function readWhole(
+  files: FileIntake["files"],
+  { owner, fileId }: IngestTask,
+  fileBytesMax: number,
+): Promise<FileContent> {
+  const known = await files.findFile(owner, fileId);
+  if (known !== null && known.bytes > fileBytesMax)
+    throw new IngestFailed({ code: "invalid_file", message: `The file is larger than ${fileBytesMax} bytes.` });
+  const file = known === null ? null : await files.readFile(owner, fileId);
+  if (file === null) throw new IngestFailed({ code: "invalid_file", message: "The file is no longer stored." });
+  return file;
+}
+
+/** Puts groups together until they have this many chunks. */
+async function* gathered(groups: AsyncIterable<Group>, chunksMin: number): AsyncGenerator<readonly Group[]> {
+  let some: Group[] = [];
+  let chunks = 0;
+  for await (const group of groups) {
+    some.push(group);
+    chunks += group.length;
+    if (chunks < chunksMin) continue;
+    yield some;
+    [some, chunks] = [[], 0];
+  }
+  if (some.length > 0) yield some;
+}
+
+/** The vectors of chunks by their ordinals. */
+type Vectors = ReadonlyMap<number, Float32Array>;
+
+async function vectorsOf(embedder: Embedder, chunks: Group, signal: AbortSignal): Promise<Vectors> {
+  try {
+    const vectors = await embedder.embed(embedder.modelName, chunks.map(embeddedText), signal);
+    return new Map(
+      chunks.flatMap(({ ordinal }, index) => {
+        const vector = vectors[index];
+        return vector === undefined ? [] : [[ordinal, vector]];
+      }),
+    );
+  } catch (error) {
+    if (!(error instanceof EmbeddingFailed)) throw error;
+    throw new IngestFailed({ code: "server_error", message: error.message }, error);
+  }
+}
+
+function indexed(chunk: PreparedChunk, vectors: Vectors | null): IndexedChunk {
+  return { ...chunk, vector: vectors?.get(chunk.ordinal) ?? null };
+}
+
+function modelOf(embedder: Embedder | null, vectors: Vectors | null): VectorModel | null {
+  const [first] = vectors?.values() ?? [];
+  return embedder === null || first === undefined ? null : { name: embedder.modelName, dimensions: first.length };
+}
+
+/** The text of a chunk as models get it: under its headings, without which a piece is often hard to understand. */
+export function embeddedText({ headings, text }: Pick<IndexedChunk, "headings" | "text">): string {
+  return headings.length === 0 ? text : `${headings.join(" > ")}\n\n${text}`;
+}
