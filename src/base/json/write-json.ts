@@ -13,10 +13,19 @@ const MEMBER_WEIGHT = 24;
  * event loop.
  */
 export async function writeJson(value: object): Promise<string> {
+  const json = await writeJsonParts(value);
+  return typeof json === "string" ? json : json.join("");
+}
+
+/**
+ * The same, but a long text that is not cached as consecutive parts, because joining them takes long as well. Only long
+ * strings are cut.
+ */
+export async function writeJsonParts(value: object): Promise<string | readonly string[]> {
   const remembered = rememberedJson(value);
   if (remembered !== null) return remembered;
   if (isSmall(value)) return JSON.stringify(value);
-  return (await collected(value, 0, (part) => part)).join("");
+  return await collected(value, 0, (part) => part);
 }
 
 /** The same in UTF-8, as consecutive parts. `indent` is the number of spaces per level; 0 for compact JSON. */
