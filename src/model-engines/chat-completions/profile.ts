@@ -12,7 +12,7 @@ export interface BackendProfile {
    * The role for system and developer messages within the conversation. Many chat templates allow `system` only first.
    */
   readonly lateSystemRole: "system" | "user";
-  /** The `content` of an assistant message that only calls tools: llama.cpp and SGLang refuse null, which OpenAI sends. */
+  /** The `content` of a message that only calls tools. llama.cpp and SGLang refuse null, which OpenAI sends. */
   readonly contentOfCalls: "" | null;
   readonly outputLimitField: "max_tokens" | "max_completion_tokens";
   /** Whether the server knows `prompt_cache_key` and `service_tier`. Other servers may refuse unknown members. */

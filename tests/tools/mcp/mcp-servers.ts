@@ -1,10 +1,10 @@
 import { spawn } from "node:child_process";
-import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
+import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { createRequire } from "node:module";
 import { createMcpHandler, McpServer } from "@modelcontextprotocol/server";
 import { onTestFinished } from "vitest";
 import { z } from "zod";
-import { serveHttp } from "../../http-server.ts";
+import { freePort, serveHttp } from "../../http-server.ts";
 
 /** An MCP server on a real port. */
 export interface TestMcpServer {
@@ -41,15 +41,6 @@ export async function startEverything(
     void ended.then(() => reject(new Error(`the MCP server ended: ${said}`)));
   });
   return { url: `http://127.0.0.1:${port}/${transport === "sse" ? "sse" : "mcp"}`, stop };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === "string") throw new Error("the server has no port");
-  return address.port;
 }
 
 /**
