@@ -11,26 +11,13 @@ const RAN = [{ stdout: "a", stderr: "", outcome: { type: "exit", exit_code: 0 } 
 
 /** What the client adds for an item that asks it for something. */
 function answerTo(item: OutputItem): readonly object[] {
-  switch (item.type) {
-    case "computer_call":
-      return [
-        {
-          type: "computer_call_output",
-          call_id: item.call_id,
-          output: { type: "computer_screenshot", image_url: PICTURE },
-        },
-      ];
-    case "local_shell_call":
-      return [{ type: "local_shell_call_output", id: item.id, output: "a" }];
-    case "shell_call":
-      return [{ type: "shell_call_output", call_id: item.call_id, output: RAN }];
-    case "apply_patch_call":
-      return [{ type: "apply_patch_call_output", call_id: item.call_id, status: "completed" }];
-    case "mcp_approval_request":
-      return [{ type: "mcp_approval_response", approval_request_id: item.id, approve: false }];
-    default:
-      return [];
-  }
+  if (item.type === "mcp_approval_request")
+    return [{ type: "mcp_approval_response", approval_request_id: item.id, approve: false }];
+  if (item.type === "local_shell_call") return [{ type: "local_shell_call_output", id: item.id, output: "a" }];
+  const call = "call_id" in item ? { type: `${item.type}_output`, call_id: item.call_id } : {};
+  if (item.type === "computer_call") return [{ ...call, output: { type: "computer_screenshot", image_url: PICTURE } }];
+  if (item.type === "shell_call") return [{ ...call, output: RAN }];
+  return item.type === "apply_patch_call" ? [{ ...call, status: "completed" }] : [];
 }
 
 /** What an item needs before it. */
