@@ -87,6 +87,7 @@ export const DECISIONS: Readonly<Record<string, readonly string[]>> = {
   "schemas/responses.yaml WebSearchUsage": ["tools.web.only-searches-are-counted"],
   "schemas/items.yaml AdditionalToolsInput": ["tools.joined.echoed-and-called-by-namespace"],
   "schemas/items.yaml ApplyPatchCall": ["tools.client-run.unfinished-holds-nothing"],
+  "schemas/items.yaml ToolSearchOutput": ["tools.search.holds-back-mcp-servers"],
   "schemas/items.yaml ShellCall": ["tools.client-run.unfinished-holds-nothing"],
   "schemas/items.yaml LocalShellCallOutputInput": ["create.history.local-shell-output"],
   "schemas/items.yaml LocalShellCallOutputStored": ["create.history.local-shell-output"],
