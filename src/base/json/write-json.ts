@@ -1,5 +1,5 @@
 import { Slices } from "../limits/slices.ts";
-import { rememberedJson } from "./json-text.ts";
+import { rememberedJson, rememberJson } from "./json-text.ts";
 
 /** Weight of a value that is written at once, and of the parts of larger values: less than a millisecond of work. */
 const PART_WEIGHT = 128 * 1024;
@@ -28,10 +28,15 @@ export async function writeJsonParts(value: object): Promise<string | readonly s
   return await collected(value, 0, (part) => part);
 }
 
-/** The same in UTF-8, as consecutive parts. `indent` is the number of spaces per level; 0 for compact JSON. */
+/** The JSON in UTF-8, as consecutive parts. `indent` is the number of spaces per level; 0 for compact JSON. */
 export async function writeJsonBytes(value: unknown, indent = 0): Promise<readonly Buffer[]> {
   if (isSmall(value)) return [Buffer.from(JSON.stringify(value, null, indent))];
   return await collected(value, indent, (part) => Buffer.from(part));
+}
+
+/** Caches the JSON of a value that must not change afterwards. */
+export async function rememberInSlices(value: object): Promise<void> {
+  rememberJson(value, await writeJson(value));
 }
 
 async function collected<Part>(value: unknown, indent: number, make: (part: string) => Part): Promise<Part[]> {
