@@ -37,6 +37,7 @@ interface Scenario {
   readonly turns: readonly { readonly thinks: boolean; readonly speaks: boolean; readonly calls: readonly Name[] }[];
   readonly isParallel: boolean;
   readonly compacts: boolean;
+  readonly isSpoken: boolean;
 }
 
 const anyScenario: fc.Arbitrary<Scenario> = fc.record({
@@ -50,6 +51,7 @@ const anyScenario: fc.Arbitrary<Scenario> = fc.record({
   ),
   isParallel: fc.boolean(),
   compacts: fc.boolean(),
+  isSpoken: fc.boolean(),
 });
 
 /** What happened over all lives of the process. */
@@ -184,12 +186,22 @@ const OBSERVER: RunObserver = {
 };
 const TOOL_OBSERVER: ToolObserver = { began: () => ({ ended() {} }), ended() {}, limited() {}, omitted() {} };
 
+/** Sound begins with the first text and ends with the turn. */
+async function* spoken(turn: AsyncIterable<readonly ModelEvent[]>): AsyncGenerator<readonly ModelEvent[]> {
+  for await (const batch of turn) {
+    const isText = batch.some(({ type }) => type === "text_delta");
+    const isEnd = batch.some(({ type }) => type === "finished");
+    if (isEnd) yield [{ type: "message_finished" }, { type: "audio_done" }];
+    yield isText ? [...batch, { type: "audio_delta", audio: "AAAA" }] : batch;
+  }
+}
+
 function servicesOf(world: World, life: MortalProcess): OrderServices {
   const limits = { turnsMax: 32, callsMax: 128, parallelMax: 8, outputCharactersMax: 1000 };
   const kinds = new Set(["mcp"] as const);
   return {
     engine: modelOf(world, life),
-    spokenOutput: { settle: () => Promise.reject(new Error("no voice")), speak: (turn) => turn },
+    spokenOutput: { settle: () => Promise.reject(new Error("no voice")), speak: spoken },
     sealer: { seal: (text) => text, open: (text) => text },
     tools: createHostedTools([toolOf(world, life)], { kinds, limits, unavailable: "omit" }),
     toolLedger: life.ledger,
@@ -201,7 +213,7 @@ function servicesOf(world: World, life: MortalProcess): OrderServices {
 
 const MCP = { type: "mcp", server_label: "lab", server_url: "https://lab.test/mcp" } as const;
 
-function taskOf({ isParallel, compacts }: Scenario): RunTask {
+function taskOf({ isParallel, compacts, isSpoken }: Scenario): RunTask {
   return {
     ids: IDS,
     rawReasoningAs: "text",
@@ -228,7 +240,7 @@ function taskOf({ isParallel, compacts }: Scenario): RunTask {
       metadata: {},
       trace: null,
     },
-    speech: null,
+    speech: isSpoken ? { format: "pcm16", voice: null, sampleRateHz: 24_000 } : null,
     compaction: compacts ? { type: "after", threshold: 1 } : null,
     tools: { hosted: [{ kind: "mcp", tool: MCP }], include: [], callsMax: null, context: [], fitsWindow: false },
   };
