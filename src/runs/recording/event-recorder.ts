@@ -110,14 +110,14 @@ export class StoredRecorder implements EventRecorder {
     this.#opening = null;
   }
 
-  async record(events: readonly UnnumberedEvent[]): Promise<void> {
-    if (this.#failure !== null) throw this.#failure;
+  record(events: readonly UnnumberedEvent[]): Promise<void> | undefined {
+    if (this.#failure !== null) return Promise.reject(this.#failure);
     for (const event of this.#numbering.number(events)) {
       this.#waiting.push(event);
       this.#waitingCharacters += event.size;
     }
     if (!this.#busy) this.#flushing = this.#flush();
-    if (this.#waitingCharacters > UNSTORED_CHARACTERS_MAX) await this.#flushing;
+    return this.#waitingCharacters > UNSTORED_CHARACTERS_MAX ? this.#flushing : undefined;
   }
 
   async advance(events: readonly UnnumberedEvent[], response: Response): Promise<void> {
