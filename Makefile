@@ -18,6 +18,9 @@ CODEX_INSTALLED := tests/clients/codex/node_modules/.package-lock.json
 CLINE_INSTALLED := tests/clients/cline/node_modules/.package-lock.json
 # Clients in Python. Their tests are skipped where there is no python3 with venv.
 PYTHON_INSTALLED := .cache/python-clients/installed
+# A model of random weights and the server that runs it. Compiling the server takes minutes, so only make real-model does
+# it; elsewhere its tests are skipped.
+REAL_MODEL := .cache/real-model/tiny.gguf
 # The page of the speech-to-text server, and what it is made from.
 PAGE := dist/chat-lab/index.html
 PAGE_SOURCES := scripts/build-page.ts $(wildcard web/chat-lab/* src/client/*.ts generated/*/client.ts)
@@ -84,8 +87,8 @@ client-build: $(INSTALLED) ## compile antiphon/client into dist/
 bench: $(INSTALLED) ## measure the server
 	node scripts/bench/main.ts $(ARGS)
 
-real-model: $(INSTALLED) ## stream through a real model server, compiled from PyPI, with a tiny random model
-	node scripts/real-model/main.ts
+real-model: $(INSTALLED) $(REAL_MODEL) ## try a real model server, compiled from PyPI, with a tiny model of random weights
+	vitest run --project tests tests/model-servers $(ARGS)
 
 real-speech: $(INSTALLED) $(PAGE) ## count the words of people's voices that are heard wrong, beside whisper.cpp's own server
 	node scripts/real-speech/main.ts $(ARGS)
@@ -118,6 +121,12 @@ $(PYTHON_INSTALLED): tests/clients/python/requirements.txt
 		rm -rf $(@D)/bin; mkdir -p $(@D); \
 		echo 'The clients in Python were not installed. Their tests are skipped.'; }
 	@touch $@
+
+$(REAL_MODEL): tests/model-servers/requirements.txt tests/model-servers/tiny_model.py
+	@mkdir -p $(@D)
+	python3 -m venv $(@D)/venv
+	$(@D)/venv/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+	$(@D)/venv/bin/python tests/model-servers/tiny_model.py $@
 
 $(CODEGEN_INSTALLED): scripts/codegen/package-lock.json
 	$(NPM_CI) --prefix scripts/codegen

@@ -30,6 +30,16 @@ export async function serveHttp(
   return { url: `http://127.0.0.1:${address.port}`, port: address.port, paths };
 }
 
+/** A port that was free a moment ago, for a program that cannot choose one itself. */
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  if (address === null || typeof address === "string") throw new Error("the server has no port");
+  return address.port;
+}
+
 /** Answers every call with these bytes. */
 export function sends(bytes: Buffer | string, headers: Readonly<Record<string, string>> = {}): RequestListener {
   return (_request, response) => {

@@ -1,7 +1,8 @@
 import { once } from "node:events";
-import { createServer, type RequestListener, type ServerResponse } from "node:http";
+import { createServer, type RequestListener } from "node:http";
 import { text } from "node:stream/consumers";
 import type { McpCall, McpListTools, OutputItem } from "../../generated/responses-api/types.ts";
+import { sendJson } from "../../tests/http-answers.ts";
 
 /** Stands in scenarios and requests for the address of the servers. */
 export const RECORDED_TOOLS = "http://recorded-tools";
@@ -94,9 +95,4 @@ function outputOf(items: readonly OutputItem[], params: JsonRpc["params"]): stri
   const isMade = (item: OutputItem): item is McpCall =>
     item.type === "mcp_call" && item.name === params?.name && JSON.stringify(JSON.parse(item.arguments)) === made;
   return items.find(isMade)?.output ?? "";
-}
-
-function sendJson(response: ServerResponse, body: object): void {
-  response.writeHead(200, { "content-type": "application/json" });
-  response.end(JSON.stringify(body));
 }

@@ -1,8 +1,8 @@
 import { once } from "node:events";
-import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
-import { text } from "node:stream/consumers";
+import { createServer, type RequestListener, type ServerResponse } from "node:http";
 import { createMcpHandler, McpServer } from "@modelcontextprotocol/server";
 import { z } from "zod";
+import { answerByFetch, sendJson } from "../../tests/http-answers.ts";
 
 /** Servers that our tools ask: for hits, for tools of MCP, for pictures. */
 export interface ToolServers {
@@ -24,7 +24,7 @@ export async function startToolServers(): Promise<ToolServers> {
   const mcp = createMcpHandler(weatherServer);
   const answers: Readonly<Record<string, RequestListener>> = {
     "/search": (_request, response) => sendJson(response, { results: [HIT] }),
-    "/mcp": (request, response) => void answer(mcp.fetch, request, response),
+    "/mcp": (request, response) => void answerByFetch(mcp.fetch, request, response),
     "/no-mcp": (_request, response) => void response.writeHead(401).end(),
     "/v1/images/generations": (_request, response) => draw(response),
   };
@@ -74,24 +74,4 @@ function draw(response: ServerResponse): void {
   ];
   response.writeHead(200, { "content-type": "text/event-stream" });
   response.end(events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join(""));
-}
-
-function sendJson(response: ServerResponse, body: object): void {
-  response.writeHead(200, { "content-type": "application/json" });
-  response.end(JSON.stringify(body));
-}
-
-async function answer(
-  ask: (request: Request) => Promise<Response>,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> {
-  const { method = "GET", url = "/" } = request;
-  const headers = new Headers();
-  for (const [name, value] of Object.entries(request.headers)) if (typeof value === "string") headers.set(name, value);
-  const body = method === "POST" ? await text(request) : null;
-  const reply = await ask(new Request(`http://127.0.0.1${url}`, { method, headers, body }));
-  response.writeHead(reply.status, Object.fromEntries(reply.headers));
-  for await (const piece of reply.body ?? []) response.write(piece);
-  response.end();
 }

@@ -14176,7 +14176,7 @@ return errors === 0;
 }
 
 export const readLocalShellCallOutputInput = validate300;
-const schema140 = {"type":"object","required":["id","type","output"],"properties":{"id":{"type":"string"},"type":{"type":"string","const":"local_shell_call_output"},"status":{"anyOf":[{"$ref":"#/components/schemas/ItemStatus"},{"type":"null"}]},"output":{"type":"string","maxLength":10485760}}};
+const schema140 = {"type":"object","required":["type","output"],"properties":{"id":{"type":["string","null"]},"type":{"type":"string","const":"local_shell_call_output"},"call_id":{"type":["string","null"],"minLength":1,"maxLength":64},"status":{"anyOf":[{"$ref":"#/components/schemas/ItemStatus"},{"type":"null"}]},"output":{"type":"string","maxLength":10485760}}};
 
 function validate300(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -14184,7 +14184,7 @@ let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if((((data.id === undefined) && (missing0 = "id")) || ((data.type === undefined) && (missing0 = "type"))) || ((data.output === undefined) && (missing0 = "output"))){
+if(((data.type === undefined) && (missing0 = "type")) || ((data.output === undefined) && (missing0 = "output"))){
 validate300.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema140.required,parentSchema:schema140,data}];
 return false;
 }
@@ -14192,8 +14192,8 @@ else {
 if(data.id !== undefined){
 let data0 = data.id;
 const _errs1 = errors;
-if(typeof data0 !== "string"){
-validate300.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema140.properties.id.type,parentSchema:schema140.properties.id,data:data0}];
+if((typeof data0 !== "string") && (data0 !== null)){
+validate300.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: schema140.properties.id.type},message:"must be string,null",schema:schema140.properties.id.type,parentSchema:schema140.properties.id,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -14219,22 +14219,49 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.status !== undefined){
-let data2 = data.status;
+if(data.call_id !== undefined){
+let data2 = data.call_id;
 const _errs5 = errors;
-const _errs6 = errors;
-let valid1 = false;
+if((typeof data2 !== "string") && (data2 !== null)){
+validate300.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/type",keyword:"type",params:{type: schema140.properties.call_id.type},message:"must be string,null",schema:schema140.properties.call_id.type,parentSchema:schema140.properties.call_id,data:data2}];
+return false;
+}
+if(errors === _errs5){
+if(typeof data2 === "string"){
+if(data2.length > 2 * 64 || (data2.length > 64 && func2(data2) > 64)){
+validate300.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema140.properties.call_id,data:data2}];
+return false;
+}
+else {
+if(data2.length < 2 * 1 && func2(data2) < 1){
+validate300.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema140.properties.call_id,data:data2}];
+return false;
+}
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.status !== undefined){
+let data3 = data.status;
 const _errs7 = errors;
-if(!(validate123(data2, {instancePath:instancePath+"/status",parentData:data,parentDataProperty:"status",rootData}))){
+const _errs8 = errors;
+let valid1 = false;
+const _errs9 = errors;
+if(!(validate123(data3, {instancePath:instancePath+"/status",parentData:data,parentDataProperty:"status",rootData}))){
 vErrors = vErrors === null ? validate123.errors : vErrors.concat(validate123.errors);
 errors = vErrors.length;
 }
-var _valid0 = _errs7 === errors;
+var _valid0 = _errs9 === errors;
 valid1 = valid1 || _valid0;
 if(!valid1){
-const _errs8 = errors;
-if(data2 !== null){
-const err0 = {instancePath:instancePath+"/status",schemaPath:"#/properties/status/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema140.properties.status.anyOf[1].type,parentSchema:schema140.properties.status.anyOf[1],data:data2};
+const _errs10 = errors;
+if(data3 !== null){
+const err0 = {instancePath:instancePath+"/status",schemaPath:"#/properties/status/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema140.properties.status.anyOf[1].type,parentSchema:schema140.properties.status.anyOf[1],data:data3};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -14243,11 +14270,11 @@ vErrors.push(err0);
 }
 errors++;
 }
-var _valid0 = _errs8 === errors;
+var _valid0 = _errs10 === errors;
 valid1 = valid1 || _valid0;
 }
 if(!valid1){
-const err1 = {instancePath:instancePath+"/status",schemaPath:"#/properties/status/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema140.properties.status.anyOf,parentSchema:schema140.properties.status,data:data2};
+const err1 = {instancePath:instancePath+"/status",schemaPath:"#/properties/status/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema140.properties.status.anyOf,parentSchema:schema140.properties.status,data:data3};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -14259,41 +14286,42 @@ validate300.errors = vErrors;
 return false;
 }
 else {
-errors = _errs6;
+errors = _errs8;
 if(vErrors !== null){
-if(_errs6){
-vErrors.length = _errs6;
+if(_errs8){
+vErrors.length = _errs8;
 }
 else {
 vErrors = null;
 }
 }
 }
-var valid0 = _errs5 === errors;
+var valid0 = _errs7 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.output !== undefined){
-let data3 = data.output;
-const _errs10 = errors;
-if(errors === _errs10){
-if(typeof data3 === "string"){
-if(data3.length > 2 * 10485760 || (data3.length > 10485760 && func2(data3) > 10485760)){
-validate300.errors = [{instancePath:instancePath+"/output",schemaPath:"#/properties/output/maxLength",keyword:"maxLength",params:{limit: 10485760},message:"must NOT have more than 10485760 characters",schema:10485760,parentSchema:schema140.properties.output,data:data3}];
+let data4 = data.output;
+const _errs12 = errors;
+if(errors === _errs12){
+if(typeof data4 === "string"){
+if(data4.length > 2 * 10485760 || (data4.length > 10485760 && func2(data4) > 10485760)){
+validate300.errors = [{instancePath:instancePath+"/output",schemaPath:"#/properties/output/maxLength",keyword:"maxLength",params:{limit: 10485760},message:"must NOT have more than 10485760 characters",schema:10485760,parentSchema:schema140.properties.output,data:data4}];
 return false;
 }
 }
 else {
-validate300.errors = [{instancePath:instancePath+"/output",schemaPath:"#/properties/output/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema140.properties.output.type,parentSchema:schema140.properties.output,data:data3}];
+validate300.errors = [{instancePath:instancePath+"/output",schemaPath:"#/properties/output/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema140.properties.output.type,parentSchema:schema140.properties.output,data:data4}];
 return false;
 }
 }
-var valid0 = _errs10 === errors;
+var valid0 = _errs12 === errors;
 }
 else {
 var valid0 = true;
+}
 }
 }
 }

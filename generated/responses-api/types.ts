@@ -1993,10 +1993,12 @@ export interface components {
         };
         /** @description The output of a command of the older shell tool. */
         LocalShellCallOutputInput: {
-            /** @description The id of the call item, or its call_id. */
-            id: string;
+            /** @description The id of the call item, or its call_id. Needed where the output has no call_id. */
+            id?: string | null;
             /** @constant */
             type: "local_shell_call_output";
+            /** @description The call_id of the call. The AI SDK and openai-agents for Python send it instead of id. */
+            call_id?: string | null;
             status?: components["schemas"]["ItemStatus"] | null;
             /** @description JSON text. */
             output: string;

@@ -5,6 +5,8 @@ import { EgressError } from "./egress-error.ts";
 import { tooLarge } from "./read-decoded-body.ts";
 
 const USER_AGENT = "antiphon";
+/** A reply up to this length is read before it is given on. */
+const SHORT_BYTES_MAX = 65_536;
 /** Statuses of replies without a body. */
 const BODILESS: ReadonlySet<number> = new Set([204, 205, 304]);
 
@@ -21,15 +23,12 @@ export interface OpenedCall {
 
 /** Sends the call and resolves when the head of its reply has arrived. Rejects with `EgressError` for a redirect. */
 export async function openReply(agent: Dispatcher, url: URL, call: OpenedCall): Promise<Response> {
-  const headers = new Headers(call.headers);
-  if (!headers.has("user-agent")) headers.set("user-agent", USER_AGENT);
-  if (!headers.has("accept")) headers.set("accept", "*/*");
-  headers.set("accept-encoding", "identity");
+  const standing = { "user-agent": USER_AGENT, accept: "*/*" };
   const reply = await agent.request({
     origin: url.origin,
     path: `${url.pathname}${url.search}`,
     method: call.method,
-    headers: Object.fromEntries(headers),
+    headers: { ...standing, ...Object.fromEntries(call.headers), "accept-encoding": "identity" },
     body: call.body,
     signal: call.signal,
   });
@@ -39,7 +38,7 @@ export async function openReply(agent: Dispatcher, url: URL, call: OpenedCall): 
     reply.body.on("error", () => {}).destroy();
     throw error;
   }
-  const body = BODILESS.has(reply.statusCode) ? null : limitedBody(reply.body, call);
+  const body = BODILESS.has(reply.statusCode) ? null : await bodyOf(reply, call);
   if (body === null) reply.body.on("error", () => {}).resume();
   return new Response(body, { status: reply.statusCode, headers: headersOf(reply.headers) });
 }
@@ -55,6 +54,15 @@ function refuseStrange({ statusCode, headers }: Dispatcher.ResponseData): void {
   const encoding = headers["content-encoding"];
   if (encoding !== undefined && encoding !== "identity" && encoding !== "")
     throw new EgressError("bad_encoding", "The reply has a content encoding, although none was accepted");
+}
+
+/** A short JSON text whole, since streams cost much more; else a stream. */
+async function bodyOf({ headers, body }: Dispatcher.ResponseData, call: OpenedCall): Promise<BodyInit> {
+  const length = Number(headers["content-length"] ?? Number.NaN);
+  const isShort = length > 0 && length <= Math.min(SHORT_BYTES_MAX, call.bytesMax);
+  const isJson = /^application\/json(;|$)/.test(String(headers["content-type"]));
+  if (!isShort || !isJson) return limitedBody(body, call);
+  return await body.arrayBuffer();
 }
 
 /** The body as a stream that reads no faster than its reader, and fails with errors that reveal no address. */

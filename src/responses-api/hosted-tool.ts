@@ -69,7 +69,7 @@ export interface ToolScope extends ToolUser {
   readonly citedBefore?: number;
   /** The calls that the client approved with this request, and that have not run. */
   readonly approvals: readonly ApprovedCall[];
-  /** Tools of the client that the model is not offered until a tool search finds them. */
+  /** Tools of the client and MCP servers that the model is not offered until a tool search finds them. */
   readonly deferred: readonly Tool[];
   /** Whether another tool of the response reads private things: files, an MCP server, a container with files. */
   readonly readsPrivately: boolean;

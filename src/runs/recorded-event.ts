@@ -1,6 +1,7 @@
 import type { ResponseStreamEvent } from "../../generated/responses-api/types.ts";
 import { rememberedJson, rememberJson } from "../base/json/json-text.ts";
 import { readOwnJson } from "../base/json/read-json.ts";
+import { rememberInSlices, writeJson } from "../base/json/write-json.ts";
 import type { UnnumberedEvent } from "./wire-event.ts";
 
 /**
@@ -49,6 +50,13 @@ export class RecordedWhole {
   get json(): string {
     this.#json ??= jsonOfEvent(this.event);
     return this.#json;
+  }
+
+  /** Makes the JSON now. Long JSON takes several turns of the event loop. */
+  async makeJson(): Promise<void> {
+    if (this.#json !== null || this.#event === null) return;
+    if ("response" in this.#event) await rememberInSlices(this.#event.response);
+    else this.#json = await writeJson(this.#event);
   }
 
   /** The JSON without its last brace, so that a member can be added. */

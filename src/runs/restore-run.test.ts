@@ -11,7 +11,7 @@ import { restoreRun } from "./restore-run.ts";
 import { aPlan } from "./run.fixture.ts";
 import { INTERRUPTED_FAILURE } from "./run-failures.ts";
 import type { RunPlan, RunSignal, RunState } from "./run-state.ts";
-import { anySignals } from "./signals.fixture.ts";
+import { anySignals, PARTIAL_IMAGE } from "./signals.fixture.ts";
 import { initialState, transition } from "./transition.ts";
 
 const interrupted: RunSignal = { type: "model_failed", failure: INTERRUPTED_FAILURE };
@@ -127,18 +127,7 @@ const TOLD: readonly HostedItemEvent[] = [
   { type: "item_step", step: { type: "interpreting" } },
   { type: "item_step", step: { type: "generating" } },
   { type: "item_step", step: { type: "command_printed", stdout: "a\n", stderr: "" } },
-  {
-    type: "item_step",
-    step: {
-      type: "partial_image",
-      background: "auto",
-      output_format: "png",
-      partial_image_b64: "AA",
-      partial_image_index: 0,
-      quality: "low",
-      size: "auto",
-    },
-  },
+  { type: "item_step", step: PARTIAL_IMAGE },
 ];
 
 function isHostedType(type: string): type is HostedItem["type"] {

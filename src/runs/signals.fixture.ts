@@ -87,19 +87,21 @@ export function anySignals(lengthMax: number): fc.Arbitrary<readonly RunSignal[]
     .map((parts) => parts.flat());
 }
 
+export const PARTIAL_IMAGE: ToolStep = {
+  type: "partial_image",
+  background: "auto",
+  output_format: "png",
+  partial_image_b64: "AA",
+  partial_image_index: 0,
+  quality: "low",
+  size: "auto",
+};
+
 const STEPS: readonly ToolStep[] = [
   { type: "searching" },
   { type: "interpreting" },
   { type: "generating" },
-  {
-    type: "partial_image",
-    background: "auto",
-    output_format: "png",
-    partial_image_b64: "AA",
-    partial_image_index: 0,
-    quality: "low",
-    size: "auto",
-  },
+  PARTIAL_IMAGE,
   { type: "command_printed", stdout: "a", stderr: "" },
   { type: "command_ended", output: { stdout: "ab", stderr: "c", outcome: { type: "exit", exit_code: 0 } } },
 ];

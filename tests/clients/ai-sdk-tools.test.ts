@@ -94,12 +94,18 @@ describe(`ai ${installedVersion("ai")} with @ai-sdk/openai ${installedVersion("@
       expect(shop.ran).toEqual(approved ? ["pay 3"] : []);
     });
 
-    test("shell and applyPatch are run by the client", async () => {
+    test("shell, localShell and applyPatch are run by the client", async () => {
       const ran: unknown[] = [];
       const shell = provider.tools.shell({
         execute: async ({ action }) => {
           ran.push(action.commands);
           return { output: [{ stdout: "a.txt", stderr: "", outcome: { type: "exit", exitCode: 0 } }] };
+        },
+      });
+      const localShell = provider.tools.localShell({
+        execute: async ({ action }) => {
+          ran.push(action.command);
+          return { output: "a.txt" };
         },
       });
       const applyPatch = provider.tools.applyPatch({
@@ -109,8 +115,10 @@ describe(`ai ${installedVersion("ai")} with @ai-sdk/openai ${installedVersion("@
         },
       });
       expect((await run("list files", { shell }, streamed)).text).toBe("Done on your side.");
+      const local = await run("list files locally", { local_shell: localShell }, streamed);
+      expect(local.text).toBe("Done on your side.");
       expect((await run("patch", { apply_patch: applyPatch }, streamed)).text).toBe("Done on your side.");
-      expect(ran).toEqual([["ls"], { type: "create_file", path: "a.txt", diff: "+hello" }]);
+      expect(ran).toEqual([["ls"], ["ls", "-a"], { type: "create_file", path: "a.txt", diff: "+hello" }]);
     });
 
     test("computer is run by the client, who answers with a picture", async () => {

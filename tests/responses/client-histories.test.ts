@@ -17,7 +17,8 @@ const shell = (members: object = {}): object => ({
   action: { type: "exec", command: ["ls"], env: {} },
   ...members,
 });
-const printed = (id: string): object => ({ type: "local_shell_call_output", id, output: '"a.txt"' });
+const printedBy = (names: object): object => ({ type: "local_shell_call_output", ...names, output: '"a.txt"' });
+const printed = (id: string): object => printedBy({ id });
 
 function checkAnswers(behind: BehindUpstream, ...outputs: readonly string[]): void {
   const { messages }: { messages: { role: string; content: string; tool_call_id?: string }[] } = JSON.parse(
@@ -69,6 +70,9 @@ describe("the output of a local shell call in a history", () => {
     "the item id of its call": [shell({ id: "lsh_1" }), printed("lsh_1")],
     "the call id of its call": [shell({ id: "lsh_1" }), printed("call_1")],
     "the call id of a call that has no other": [shell(), printed("call_1")],
+    "the call id of its call in call_id": [shell({ id: "lsh_1" }), printedBy({ call_id: "call_1" })],
+    "its call in call_id, with a null id": [shell(), printedBy({ id: null, call_id: "call_1" })],
+    "its call in call_id, with an id of its own": [shell(), printedBy({ id: "lsho_1", call_id: "call_1" })],
     "an item id of another provider": [shell({ id: "x".repeat(64) }), printed("x".repeat(64))],
   };
 
@@ -96,6 +100,16 @@ describe("the output of a local shell call in a history", () => {
     const { id: conversation } = await calls.create({ items: [user("Hi"), shell({ id: "lsh_1" })] });
     expect(await status(behind.create({ conversation, input: [printed("lsh_1")] }))).toBe(200);
     checkAnswers(behind, '"a.txt"');
+  });
+
+  test("is refused if it names no call", async () => {
+    const behind = await serveBehind(says("Yes."));
+    const reply = await behind.create({ input: [user("Hi"), shell({ id: "lsh_1" }), printedBy({ call_id: null })] });
+    await checkReply(reply, {
+      param: "input[2].id",
+      code: "missing_required_parameter",
+      message: "Missing required parameter: 'input[2].id'.",
+    });
   });
 
   test("is refused if no call has its id", async () => {

@@ -1,12 +1,11 @@
 import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { onTestFinished } from "vitest";
 import { stringify } from "yaml";
+import { freePort } from "../http-server.ts";
 
 /** Debian's package searx. */
 const PROGRAM = "/usr/bin/searx-run";
@@ -36,16 +35,6 @@ export async function startSearx(engineUrl: string): Promise<string> {
     if (config?.ok === true) return url;
   }
   throw new Error("searx did not start");
-}
-
-/** A port that was free a moment ago; searx cannot choose one itself. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  server.close();
-  if (address === null || typeof address === "string") throw new Error("the server has no port");
-  return address.port;
 }
 
 /** All settings, since it has no defaults. */

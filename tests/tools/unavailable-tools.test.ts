@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test } from "vitest";
 import { runKeysCommand } from "../../src/commands/keys-command.ts";
+import { lastChunk, serveChat, sse, textChunk } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
 import { readResponse, readStream } from "../responses/read-stream.ts";
 import { startTestServer, type TestServer } from "../test-server.ts";
 import { verifies } from "../verifies.ts";
@@ -49,6 +50,21 @@ test("a tool that this server lacks is echoed, not offered, and named in a heade
   const metrics = await (await server.fetch("/metrics")).text();
   expect(metrics).toContain('antiphon_tools_omitted_total{tool="web_search"} 2');
   expect((await create(server, { tools: [FUNCTION] })).headers.get("x-antiphon-omitted-tools")).toBeNull();
+});
+
+test("a stream that is opened before its model has answered names them too", async () => {
+  verifies("tools.missing.omitted-and-named");
+  const answers = Promise.withResolvers<void>();
+  const upstream = await serveChat(async (response) => {
+    await answers.promise;
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.end(sse(textChunk("Hi"), lastChunk("stop"), "[DONE]"));
+  });
+  const server = await serve({ MODEL_BASE_URL: `${upstream.origin}/v1`, STREAM_START_WAIT_MS: "0" });
+  const reply = await create(server, { tools: [SEARCH], stream: true });
+  expect(reply.headers.get("x-antiphon-omitted-tools")).toBe("web_search");
+  answers.resolve();
+  expect((await readStream(reply)).final.status).toBe("completed");
 });
 
 test("a request that depends on a missing tool is refused, and told what would help", async () => {

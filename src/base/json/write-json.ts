@@ -1,8 +1,12 @@
 import { Slices } from "../limits/slices.ts";
-import { rememberedJson } from "./json-text.ts";
+import { rememberedJson, rememberJson } from "./json-text.ts";
 
-/** Weight of a value that is written at once, and of the parts of larger values: less than a millisecond of work. */
-const PART_WEIGHT = 128 * 1024;
+/** Weight of a value that is written at once: less than a millisecond of work. */
+const SMALL_WEIGHT = 128 * 1024;
+/** Weight of the parts of larger values. Each level of a value is weighed up to here, so it is less. */
+const PART_WEIGHT = 32 * 1024;
+/** Parts are given out once they are together at least this long, because each is written to a socket by itself. */
+const MADE_CHARACTERS_MIN = 64 * 1024;
 /** Characters of one text that are written at once. */
 const PART_CHARACTERS = 256 * 1024;
 /** Weight of a member without its text, in characters of text that take as long to write. */
@@ -13,56 +17,91 @@ const MEMBER_WEIGHT = 24;
  * event loop.
  */
 export async function writeJson(value: object): Promise<string> {
+  const json = await writeJsonParts(value);
+  return typeof json === "string" ? json : json.join("");
+}
+
+/**
+ * The same, but a long text that is not cached as consecutive parts, because joining them takes long as well. Only long
+ * strings are cut.
+ */
+export async function writeJsonParts(value: object): Promise<string | readonly string[]> {
   const remembered = rememberedJson(value);
   if (remembered !== null) return remembered;
   if (isSmall(value)) return JSON.stringify(value);
-  return (await collected(value, 0, (part) => part)).join("");
+  return await collected(value, 0, (part) => part);
 }
 
-/** The same in UTF-8, as consecutive parts. `indent` is the number of spaces per level; 0 for compact JSON. */
+/** The JSON in UTF-8, as consecutive parts. `indent` is the number of spaces per level; 0 for compact JSON. */
 export async function writeJsonBytes(value: unknown, indent = 0): Promise<readonly Buffer[]> {
   if (isSmall(value)) return [Buffer.from(JSON.stringify(value, null, indent))];
   return await collected(value, indent, (part) => Buffer.from(part));
 }
 
+/** Caches the JSON of a value that must not change afterwards. */
+export async function rememberInSlices(value: object): Promise<void> {
+  rememberJson(value, await writeJson(value));
+}
+
 async function collected<Part>(value: unknown, indent: number, make: (part: string) => Part): Promise<Part[]> {
   const slices = new Slices();
   const made: Part[] = [];
+  let text = "";
   for (const part of new PartWriter(indent).parts(value, "\n")) {
-    made.push(make(part));
+    text += part;
+    if (text.length >= MADE_CHARACTERS_MIN) {
+      made.push(make(text));
+      text = "";
+    }
     await slices.pause();
   }
+  if (text !== "") made.push(make(text));
   return made;
 }
 
 /** Whether a value is small enough to be written at once. */
 export function isSmall(value: unknown): boolean {
-  return weightOf(value, PART_WEIGHT) <= PART_WEIGHT;
+  return weightOf(value, SMALL_WEIGHT) <= SMALL_WEIGHT;
 }
 
+/** The weight that large values have at least, as far as it is known. */
+type LeastWeights = Map<object, number>;
+
+/** Lighter values are weighed again each time. */
+const NOTED_WEIGHT_MIN = 1024;
+
 /** Estimates what it takes to write a value. Stops early once the estimate exceeds `most`. */
-function weightOf(value: unknown, most: number): number {
+function weightOf(value: unknown, most: number, known?: LeastWeights): number {
   if (typeof value === "string") return value.length;
   if (typeof value !== "object" || value === null) return MEMBER_WEIGHT;
+  const least = known?.get(value) ?? 0;
+  if (least > most) return least;
   let weight = 0;
   for (const member of Array.isArray(value) ? value : Object.values(value)) {
-    weight += MEMBER_WEIGHT + weightOf(member, most - weight);
+    weight += MEMBER_WEIGHT + weightOf(member, most - weight, known);
     if (weight > most) break;
   }
+  if (weight >= NOTED_WEIGHT_MIN) known?.set(value, weight);
   return weight;
 }
 
 /** Writes JSON part by part. `line` is always a line break with the white space before the current level. */
 class PartWriter {
   readonly #indent: number;
+  /** Without it, each level would list the many members of a large object again, which takes a millisecond. */
+  readonly #weights: LeastWeights = new Map();
 
   constructor(indent: number) {
     this.#indent = indent;
   }
 
   *parts(value: unknown, line: string): Generator<string> {
-    if (isSmall(value)) yield this.#whole(value, line);
-    else if (typeof value === "string") yield* partsOfText(value);
+    if (weightOf(value, PART_WEIGHT, this.#weights) <= PART_WEIGHT) yield this.#whole(value, line);
+    else yield* this.#partsOfLarge(value, line);
+  }
+
+  *#partsOfLarge(value: unknown, line: string): Generator<string> {
+    if (typeof value === "string") yield* partsOfText(value);
     else if (Array.isArray(value)) yield* this.#partsOfList(value, line);
     else yield* this.#partsOfObject(Object.entries(value ?? {}), line);
   }
@@ -77,7 +116,7 @@ class PartWriter {
     const inner = this.#inner(line);
     yield "[";
     for (let start = 0; start < list.length; ) {
-      const end = endOfRun(list.length, start, (index) => list[index]);
+      const end = this.#endOfRun(list.length, start, (index) => list[index]);
       if (start > 0) yield ",";
       if (end === start + 1) {
         yield this.#before(inner);
@@ -93,7 +132,7 @@ class PartWriter {
     const inner = this.#inner(line);
     let before = "{";
     for (let start = 0; start < members.length; ) {
-      const end = endOfRun(members.length, start, (index) => members[index]?.[1]);
+      const end = this.#endOfRun(members.length, start, (index) => members[index]?.[1]);
       const run = members.slice(start, end).filter(([, member]) => member !== undefined);
       start = end;
       const [only] = run;
@@ -107,6 +146,18 @@ class PartWriter {
       }
     }
     yield before === "{" ? "{}" : `${this.#before(line)}}`;
+  }
+
+  /** The end of a run of elements that together are small. The run has at least one element. */
+  #endOfRun(length: number, start: number, elementAt: (index: number) => unknown): number {
+    let weight = 0;
+    let end = start;
+    while (end < length) {
+      weight += MEMBER_WEIGHT + weightOf(elementAt(end), PART_WEIGHT - weight, this.#weights);
+      if (weight > PART_WEIGHT) break;
+      end++;
+    }
+    return Math.max(end, start + 1);
   }
 
   #inner(line: string): string {
@@ -129,16 +180,4 @@ function* partsOfText(text: string): Generator<string> {
     start = cut;
   }
   yield '"';
-}
-
-/** The end of a run of elements that together are small. The run has at least one element. */
-function endOfRun(length: number, start: number, elementAt: (index: number) => unknown): number {
-  let weight = 0;
-  let end = start;
-  while (end < length) {
-    weight += MEMBER_WEIGHT + weightOf(elementAt(end), PART_WEIGHT - weight);
-    if (weight > PART_WEIGHT) break;
-    end++;
-  }
-  return Math.max(end, start + 1);
 }

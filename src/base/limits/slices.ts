@@ -77,9 +77,10 @@ async function eachOfMany<T>(
   act: (element: T, index: number) => void,
   slices = new Slices(),
 ): Promise<void> {
-  for (const [index, element] of list.entries()) {
-    act(element, index);
-    if (index % STEPS_AT_ONCE === STEPS_AT_ONCE - 1 && slices.isOver) await slices.next();
+  let index = 0;
+  for (const element of list) {
+    act(element, index++);
+    if (index % STEPS_AT_ONCE === 0 && slices.isOver) await slices.next();
   }
 }
 

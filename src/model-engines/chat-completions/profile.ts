@@ -12,6 +12,8 @@ export interface BackendProfile {
    * The role for system and developer messages within the conversation. Many chat templates allow `system` only first.
    */
   readonly lateSystemRole: "system" | "user";
+  /** The `content` of a message that only calls tools. llama.cpp and SGLang refuse null, which OpenAI sends. */
+  readonly contentOfCalls: "" | null;
   readonly outputLimitField: "max_tokens" | "max_completion_tokens";
   /** Whether the server knows `prompt_cache_key` and `service_tier`. Other servers may refuse unknown members. */
   readonly knowsVendorFields: boolean;
@@ -24,6 +26,7 @@ export interface BackendProfile {
 
 const GENERIC: BackendProfile = {
   lateSystemRole: "system",
+  contentOfCalls: "",
   outputLimitField: "max_tokens",
   knowsVendorFields: false,
   acceptsReasoning: true,
@@ -33,6 +36,7 @@ const GENERIC: BackendProfile = {
 
 const OPENAI: BackendProfile = {
   lateSystemRole: "system",
+  contentOfCalls: null,
   outputLimitField: "max_completion_tokens",
   knowsVendorFields: true,
   acceptsReasoning: false,

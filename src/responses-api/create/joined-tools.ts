@@ -31,7 +31,9 @@ function isToolItem(item: StoredItem): item is ToolItem {
 
 function toolsOf(item: StoredItem, place: number | null): readonly Tool[] {
   if (!isToolItem(item)) return [];
-  return item.tools.map((tool, index) => {
+  // A server that a search found is one of the request's own tools.
+  const tools = item.type === "tool_search_output" ? item.tools.filter(({ type }) => type !== "mcp") : item.tools;
+  return tools.map((tool, index) => {
     const echo = echoClientTool(tool);
     if (echo !== null) return echo;
     const param = place === null ? "input" : `input[${place}].tools[${index}]`;

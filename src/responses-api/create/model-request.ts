@@ -1,5 +1,5 @@
 import type { CreateResponseRequest, Response, StoredItem } from "../../../generated/responses-api/types.ts";
-import { Slices } from "../../base/limits/slices.ts";
+import { eachInSlices, Slices } from "../../base/limits/slices.ts";
 import { estimateTokens } from "../../runs/index.ts";
 import type { ContextItem, ModelRequest } from "../../runs/ports.ts";
 import { type AcceptedTools, choiceOfTheRest } from "../tool-loop/accept-tools.ts";
@@ -68,10 +68,10 @@ function isUpdate(item: StoredItem): item is ConfigurationUpdate {
 export async function estimateInputTokens({ instructions, items, tools }: ModelRequest): Promise<number> {
   const slices = new Slices();
   let characters = (instructions?.length ?? 0) + (tools.length === 0 ? 0 : 1) + 1;
-  for (const list of [tools, items])
-    for (const element of list) {
-      characters += shownCharacters(element) + 1;
-      if (slices.isOver) await slices.next();
-    }
+  const add = (element: object): void => {
+    characters += shownCharacters(element) + 1;
+  };
+  await eachInSlices(tools, add, slices);
+  await eachInSlices(items, add, slices);
   return estimateTokens(characters);
 }

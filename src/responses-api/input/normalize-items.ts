@@ -101,9 +101,9 @@ export function normalizeItem(item: SentItem, index: number, makeId: MakeId, lis
   const param = `${list}[${index}]`;
   const type = item.type ?? "message";
   const sentId = checkedId(item.id, param);
-  const keptOrMade = sentId ?? makeId(PREFIXES[type] ?? "item", index);
-  const id = type === "local_shell_call_output" ? localShellOutputId(keptOrMade) : keptOrMade;
   const members: Record<string, unknown> = isMessage(item) ? messageMembers(item, param) : withoutNulls(item, param);
+  if (item.type === "local_shell_call_output") delete members["call_id"]; // Its id names the call.
+  const id = outputIdOf(item, param) ?? sentId ?? makeId(PREFIXES[type] ?? "item", index);
   if (item.type === "tool_search_call" && !isRecord(item.arguments))
     throw invalidType(`${param}.arguments`, "an object", typeWords(item.arguments));
   if (SEARCHES_TOOLS.has(type)) members["execution"] ??= members["call_id"] === undefined ? "server" : "client";
@@ -113,6 +113,14 @@ export function normalizeItem(item: SentItem, index: number, makeId: MakeId, lis
   const normalized = filledItem({ ...members, id, type, ...status });
   if (normalized === null) throw unusableItem(param, type);
   return normalized;
+}
+
+/** The id of a local shell's output, made from what names its call; null for other items. */
+function outputIdOf(item: SentItem, param: string): string | null {
+  if (item.type !== "local_shell_call_output") return null;
+  const named = item.call_id ?? item.id;
+  if (named == null) throw missingParameter(`${param}.id`);
+  return localShellOutputId(named);
 }
 
 /** Whether the item is a call that the client did not run, since it did not become whole. */

@@ -177,6 +177,11 @@ describe("what was used before a crash", () => {
     });
   });
 
+  test("is not estimated for a turn that had ended before its call was shown whole", () => {
+    const shown = { output: [TEXT], open: call(1), sound: "not begun" } as const;
+    expect(resumePoint(shown, [exchange(1, "may_have")], [{ number: 1, usage }]).used.cutCharacters).toEqual([]);
+  });
+
   test("is estimated for a turn that was cut, from what it said and called", () => {
     const characters = 'pay{"n":1}'.length;
     expect(used(1).cutCharacters).toEqual([characters]);

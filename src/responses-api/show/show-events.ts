@@ -33,7 +33,9 @@ export async function* shownFrames(
   batches: AsyncIterable<readonly RecordedEvent[]>,
   options: ShowOptions,
 ): AsyncGenerator<string, void> {
-  for await (const batch of batches) yield* framesOf(batch, options);
+  for await (const batch of batches) {
+    for (const frames of framesOf(batch, options)) yield frames; // `yield*` would wait several times for each.
+  }
 }
 
 const AS_STORED: ShowOptions = { padded: false, channels: null, dialect: false };

@@ -8,7 +8,7 @@ import { invalidTool, unsupportedParameter } from "../errors/parameter-errors.ts
 import type { ToolKind, ToolRefusal, ToolUser } from "../hosted-tool.ts";
 import type { ResponseServices } from "../services.ts";
 import type { HostedTools } from "./hosted-tools.ts";
-import { isToolKind, kindOfType, namesItsOwn } from "./tool-kinds.ts";
+import { isClientTool, isToolKind, kindOfType, namesItsOwn } from "./tool-kinds.ts";
 
 /** Who asks for tools. */
 export interface ToolAsker extends ToolUser {
@@ -74,7 +74,7 @@ export async function acceptTools(
 
 /** The types of the tools that a request like this would be answered without, each once. Checks nothing else. */
 export function omittedTypes(tools: HostedTools, request: CreateResponseRequest, asker: ToolAsker): readonly string[] {
-  const hosted = (request.tools ?? []).filter((tool) => echoClientTool(tool) === null);
+  const hosted = (request.tools ?? []).filter((tool) => !isClientTool(tool));
   const left = hosted.filter((tool) => refusalOf(tools, tool, kindOfType(tool.type), asker)?.grade === "unavailable");
   return [...new Set(left.map(({ type }) => type))];
 }

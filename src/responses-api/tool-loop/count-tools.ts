@@ -45,7 +45,7 @@ export async function withHostedFunctions(
     const tools = request.tools.filter((tool) => !heldBack.has(tool));
     return {
       ...request,
-      ...offerTools({ ...request, tools }, { functions, found: [], isFirst: true, mayCall: true }),
+      ...offerTools({ ...request, tools }, { functions, deferred, found: [], isFirst: true, mayCall: true }),
       instructions: withNotes(request, hosted, notes),
     };
   } finally {

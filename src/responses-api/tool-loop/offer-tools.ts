@@ -1,5 +1,6 @@
 import type { Tool, ToolInput } from "../../../generated/responses-api/types.ts";
-import type { HostedFunction, HostedFunctionChoice, ModelRequest } from "../../runs/ports.ts";
+import type { HostedFunction, HostedFunctionChoice, ModelRequest, OfferedTool } from "../../runs/ports.ts";
+import { echoHostedTool } from "../create/echo-hosted-tool.ts";
 import type { ToolKind } from "../hosted-tool.ts";
 import type { OfferedHostedTool } from "./accept-tools.ts";
 import { CITATION_NOTE } from "./cite.ts";
@@ -13,7 +14,8 @@ type Choice = ModelRequest["toolChoice"];
 /** What one turn of the model is offered. */
 export interface TurnOffer {
   readonly functions: readonly PlacedFunction[];
-  /** Functions of the client that a tool search found. */
+  /** What tool searches held back at first, and what they found since. */
+  readonly deferred: readonly OfferedTool[];
   readonly found: readonly Tool[];
   readonly isFirst: boolean;
   /** If false, no limit leaves room for a call of this server's tools. */
@@ -27,8 +29,10 @@ type Offered = Pick<ModelRequest, "tools" | "toolChoice">;
  * could otherwise never end. If no call of this server's tools may follow, they are not offered.
  */
 export function offerTools({ tools, toolChoice }: Offered, offer: TurnOffer): Offered {
-  const { functions, found, isFirst, mayCall } = offer;
-  const clients = [...tools, ...found];
+  const { found, isFirst, mayCall } = offer;
+  const held = heldServers(offer, toolChoice);
+  const functions = offer.functions.filter(({ offered: { server } }) => server === null || !held.has(server));
+  const clients = [...tools, ...found.filter(({ type }) => type !== "mcp")];
   const all = [...clients, ...functions.map(({ offered }) => offered)];
   const choice = choiceOf(toolChoice, functions, isFirst);
   if (mayCall) return { tools: all, toolChoice: choice };
@@ -37,9 +41,19 @@ export function offerTools({ tools, toolChoice }: Offered, offer: TurnOffer): Of
   return { tools: clients, toolChoice: withoutHosted(choice) };
 }
 
+/** The labels of MCP servers that no search has found yet. The server that a choice names is not held back. */
+function heldServers({ deferred, found }: Pick<TurnOffer, "deferred" | "found">, choice: Choice): ReadonlySet<string> {
+  const held = new Set(deferred.flatMap((tool) => (tool.type === "mcp" ? [tool.server_label] : [])));
+  for (const tool of found) if (tool.type === "mcp") held.delete(tool.server_label);
+  if (typeof choice === "string") return held;
+  for (const entry of choice.type === "allowed_tools" ? choice.tools : [choice])
+    if ("server_label" in entry && typeof entry.server_label === "string") held.delete(entry.server_label);
+  return held;
+}
+
 /**
- * The client's tools that the model is not offered until a search of this server finds them, now or earlier in the
- * context. All are offered if there is no such search.
+ * The client's tools and the MCP servers that the model is not offered until a search of this server finds them, now or
+ * earlier in the context. All are offered if there is no such search.
  */
 export function deferredTools(
   tools: ModelRequest["tools"],
@@ -47,19 +61,22 @@ export function deferredTools(
 ): readonly Tool[] {
   if (!hosted.some(({ kind }) => kind === "tool_search")) return [];
   const found = new Set(context.flatMap((item) => (item.type === "tool_search_output" ? item.tools.map(nameOf) : [])));
-  return tools.flatMap((tool) =>
+  const servers = hosted.flatMap(({ tool }) => (tool.type === "mcp" ? [echoHostedTool(tool)] : []));
+  return [...tools, ...servers].flatMap((tool) =>
     tool.type !== "hosted_function" && isDeferred(tool) && !found.has(nameOf(tool)) ? [tool] : [],
   );
 }
 
+/** Functions have no colon in their names. */
 function nameOf(tool: Tool | ToolInput): string {
+  if (tool.type === "mcp") return `mcp:${tool.server_label}`;
   return "name" in tool && typeof tool.name === "string" ? tool.name : tool.type;
 }
 
 /** Whether the tool, or every member of a namespace, is deferred. */
 function isDeferred(tool: Tool): boolean {
   if (tool.type === "namespace") return tool.tools.length > 0 && tool.tools.every((member) => isDeferred(member));
-  return (tool.type === "function" || tool.type === "custom") && tool.defer_loading === true;
+  return (tool.type === "function" || tool.type === "custom" || tool.type === "mcp") && tool.defer_loading === true;
 }
 
 function choiceOf(choice: Choice, functions: readonly PlacedFunction[], isFirst: boolean): Choice {

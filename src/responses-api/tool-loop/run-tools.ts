@@ -217,7 +217,9 @@ class ToolLoop {
     const left = request.maxOutputTokens === null ? null : request.maxOutputTokens - this.#usage.total.outputTokens;
     if (left !== null && left < OUTPUT_TOKENS_MIN && this.#turns > 0) return null;
     const { functions, notes } = set;
-    const offer = { functions, found: this.#calls.found, isFirst: this.#turns === 0, mayCall: this.#mayCall() };
+    const { found } = this.#calls;
+    const { deferred } = this.#parts;
+    const offer = { functions, deferred, found, isFirst: this.#turns === 0, mayCall: this.#mayCall() };
     return {
       ...request,
       ...offerTools({ ...request, tools: this.#clientTools }, offer),

@@ -1,4 +1,5 @@
-import { writeJson } from "../../base/json/write-json.ts";
+import { writeJsonParts } from "../../base/json/write-json.ts";
+import { Slices } from "../../base/limits/slices.ts";
 import type { ModelRequest } from "../../runs/ports.ts";
 
 type Item = ModelRequest["items"][number];
@@ -14,8 +15,14 @@ const REFERENCES = /"(?:input_image|input_file|input_audio)"/g;
  * template does.
  */
 export async function tokensAtMost({ instructions, items, tools }: ModelRequest): Promise<number> {
-  const json = await writeJson({ instructions, items, tools });
-  return Buffer.byteLength(json) + (json.match(REFERENCES)?.length ?? 0) * REFERENCE_TOKENS_MAX;
+  const json = await writeJsonParts({ instructions, items, tools });
+  const slices = new Slices();
+  let tokens = 0;
+  for (const part of typeof json === "string" ? [json] : json) {
+    tokens += Buffer.byteLength(part) + (part.match(REFERENCES)?.length ?? 0) * REFERENCE_TOKENS_MAX;
+    await slices.pause();
+  }
+  return tokens;
 }
 
 /**

@@ -3,6 +3,7 @@ import { Numbering } from "../numbering.ts";
 import type { ClosedRun, EventLog, OpenedRun, RecordedEvent } from "../ports.ts";
 import type { LiveFeed } from "../reading/live-feed.ts";
 import type { UnnumberedEvent } from "../wire-event.ts";
+import { makeLongEnd } from "./long-end.ts";
 
 /** How many characters of events may wait for a commit before `record` waits. */
 const UNSTORED_CHARACTERS_MAX = 256 * 1024;
@@ -109,14 +110,14 @@ export class StoredRecorder implements EventRecorder {
     this.#opening = null;
   }
 
-  async record(events: readonly UnnumberedEvent[]): Promise<void> {
-    if (this.#failure !== null) throw this.#failure;
+  record(events: readonly UnnumberedEvent[]): Promise<void> | undefined {
+    if (this.#failure !== null) return Promise.reject(this.#failure);
     for (const event of this.#numbering.number(events)) {
       this.#waiting.push(event);
       this.#waitingCharacters += event.size;
     }
     if (!this.#busy) this.#flushing = this.#flush();
-    if (this.#waitingCharacters > UNSTORED_CHARACTERS_MAX) await this.#flushing;
+    return this.#waitingCharacters > UNSTORED_CHARACTERS_MAX ? this.#flushing : undefined;
   }
 
   async advance(events: readonly UnnumberedEvent[], response: Response): Promise<void> {
@@ -140,6 +141,8 @@ export class StoredRecorder implements EventRecorder {
     if (this.#failure !== null) throw this.#failure;
     const numbered = [...this.#waiting, ...this.#numbering.number(events)];
     this.#waiting = [];
+    const making = makeLongEnd(numbered, end);
+    if (making !== undefined) await making;
     const stored = this.#log.close(this.#responseId, numbered, end);
     const [, outcome] = await Promise.allSettled([this.#flushing, stored]);
     if (outcome.status === "rejected") {

@@ -5,6 +5,7 @@ import type { ClosedRun, EventLog, OpenedRun } from "../ports.ts";
 import type { LiveFeed } from "../reading/live-feed.ts";
 import type { UnnumberedEvent } from "../wire-event.ts";
 import { type EventRecorder, StoredRecorder } from "./event-recorder.ts";
+import { makeLongEnd } from "./long-end.ts";
 
 /** How much a run keeps in memory before it is stored, in characters. The batch that reaches it is kept as well. */
 export const KEPT_CHARACTERS_MAX = 64 * 1024;
@@ -104,8 +105,11 @@ export class LateRecorder implements EventRecorder {
     const { run, events } = this.#take();
     assert(run !== null, "a run is opened before it is closed");
     events.push(...last);
+    const numbered = new Numbering(0).number(events);
+    const making = makeLongEnd(numbered, end);
+    if (making !== undefined) await making;
     rememberJson(end.response, jsonOf(end.response)); // It is stored, and it is the reply.
-    await this.#log.storeWhole(run, new Numbering(0).number(events), end);
+    await this.#log.storeWhole(run, numbered, end);
     this.#isStored = true;
     this.#feed.end();
   }

@@ -9,6 +9,7 @@ import type { ItemText } from "../responses/item-text.ts";
 import { callIdOf, storedItem } from "../responses/stored-item.ts";
 import type { CommitPlan } from "../runs/commit-plan.ts";
 import { LIVE_STATUSES, numberOf } from "../runs/run-rows.ts";
+import { wholeText } from "../stored-text.ts";
 import type { ConversationChange, ConversationOutcome, PlannedChange } from "./conversation-changes.ts";
 
 /** A transaction and the worker that writes in it. */
@@ -313,7 +314,7 @@ async function insertItems(
     id,
     organization: owner.organization,
     project: owner.project,
-    body,
+    body: wholeText(body),
   }));
   await inserter.insert(db, "conversation_items", rows);
 }

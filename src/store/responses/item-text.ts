@@ -1,13 +1,14 @@
 import { assert } from "../../base/assert.ts";
 import { jsonOf } from "../../base/json/json-text.ts";
-import { isSmall, writeJson } from "../../base/json/write-json.ts";
+import { isSmall, writeJsonParts } from "../../base/json/write-json.ts";
 import { Slices } from "../../base/limits/slices.ts";
+import { lengthOfText, type StoredText } from "../stored-text.ts";
 
 /** The stored form of an item. */
 export interface ItemText {
   readonly id: string;
   /** The item as JSON. */
-  readonly body: string;
+  readonly body: StoredText;
 }
 
 export function itemTextOf(item: object): ItemText {
@@ -22,7 +23,7 @@ export async function itemTextsOf(items: readonly object[]): Promise<readonly It
   const texts: ItemText[] = [];
   for (const item of items) {
     assert("id" in item && typeof item.id === "string", "a stored item has an id");
-    texts.push({ id: item.id, body: await writeJson(item) });
+    texts.push({ id: item.id, body: await writeJsonParts(item) });
     await slices.pause();
   }
   return texts;
@@ -30,5 +31,5 @@ export async function itemTextsOf(items: readonly object[]): Promise<readonly It
 
 /** The total length of items in characters. */
 export function lengthOfItems(items: readonly ItemText[]): number {
-  return items.reduce((length, item) => length + item.body.length, 0);
+  return items.reduce((length, item) => length + lengthOfText(item.body), 0);
 }

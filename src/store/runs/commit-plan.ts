@@ -12,6 +12,7 @@ import type { RowOfResponse } from "../database/row-inserter.ts";
 import type { ItemDirection, ResponsesTable } from "../database/schema.ts";
 import type { EventBlock } from "../event-blocks/event-block.ts";
 import type { ItemText } from "../responses/item-text.ts";
+import { wholeText } from "../stored-text.ts";
 import type { JournalEntry } from "./journal.ts";
 import { emptyTail, extendTail, type RunTail } from "./run-tail.ts";
 
@@ -309,7 +310,7 @@ class CommitDraft {
         project: owner.project,
         direction,
         position,
-        body,
+        body: wholeText(body),
       });
     }
   }

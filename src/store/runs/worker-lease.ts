@@ -48,7 +48,9 @@ export class WorkerLease {
     );
     this.#noticeAbsence();
     const isRegistered = numAffectedRows === 1n;
-    if (!isRegistered && this.#registered === number) this.#number = null;
+    if (isRegistered || this.#registered !== number) return isRegistered;
+    this.#number = null;
+    setNumber(this.#own, 0);
     return isRegistered;
   }
 

@@ -16,6 +16,7 @@ const text = fc.oneof(
   fc.nat(3).map((extra) => "🙂".repeat(LONG_CHARACTERS / 2 + extra)),
   fc.nat(3).map((extra) => "x".repeat(PIECE_CHARACTERS + extra)),
 );
+const short = fc.oneof(fc.string(), fc.integer(), fc.record({ id: fc.string() }));
 const { data } = fc.letrec<{ data: unknown }>((tie) => ({
   data: fc.oneof(
     { maxDepth: 3 },
@@ -23,7 +24,10 @@ const { data } = fc.letrec<{ data: unknown }>((tie) => ({
     fc.integer(),
     fc.constant(null),
     fc.array(tie("data"), { maxLength: 4 }),
-    fc.tuple(tie("data"), fc.nat(2 * LONG_ELEMENTS)).map(([element, count]) => Array(count).fill(element)),
+    // One of their elements may be long; if all could be, a list would fill the heap.
+    fc
+      .tuple(short, fc.nat(2 * LONG_ELEMENTS), tie("data"))
+      .map(([element, count, last]) => [...Array(count).fill(element), last]),
     fc.dictionary(fc.string(), tie("data"), { maxKeys: 4 }),
   ),
 }));

@@ -36,6 +36,11 @@ export function setNumber({ numbers, place }: OwnWorkers, number: number): void 
   Atomics.store(numbers, place, number);
 }
 
+/** The number of this store's worker; 0 if it has none. */
+export function ownNumber({ numbers, place }: OwnWorkers): number {
+  return Atomics.load(numbers, place);
+}
+
 /** Whether a worker of this process that lives has this number. */
 export function isOwnNumber({ numbers }: OwnWorkers, number: number): boolean {
   return numbers.includes(number);

@@ -4,7 +4,7 @@ import type { ErasureCursor, ErasureStep } from "../upkeep/erasure.ts";
 import type { ExpiryCursor, ExpiryStep } from "../upkeep/expiry.ts";
 import type { ClaimedRun, DatabaseCalls, Statement, StatementResult, UnmadeRun } from "./database-calls.ts";
 import type { DatabaseOptions } from "./database-owner.ts";
-import { freePlace, type OwnWorkers, setNumber, takePlace } from "./own-workers.ts";
+import { freePlace, type OwnWorkers, ownNumber, setNumber, takePlace } from "./own-workers.ts";
 import { storeThread, type ThreadConnection } from "./thread-connection.ts";
 
 /** A thread that ends again within this time, in milliseconds, is not started again. */
@@ -64,8 +64,10 @@ export class StoreClient implements DatabaseCalls {
     return this.#thread.ask(this.#own.place, "findTail", responseId);
   }
 
-  workerNumber(): Promise<number> {
-    return this.#thread.ask(this.#own.place, "workerNumber");
+  /** The thread is asked only while this store has no number. */
+  async workerNumber(): Promise<number> {
+    const known = ownNumber(this.#own);
+    return known === 0 ? await this.#thread.ask(this.#own.place, "workerNumber") : known;
   }
 
   renewLease(): Promise<boolean> {

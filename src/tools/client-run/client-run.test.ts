@@ -1,13 +1,11 @@
 import { describe, expect, it } from "vitest";
 import type { ToolInput } from "../../../generated/responses-api/types.ts";
-import type { HostedTool, OpenTool, ToolOutcome, ToolScope } from "../../responses-api/hosted-tool.ts";
+import type { HostedTool, OpenTool, ToolOutcome } from "../../responses-api/hosted-tool.ts";
+import { MADE, runCall, toolScope, USER } from "../tool-scope.fixture.ts";
 import { applyPatchTool } from "./apply-patch.ts";
 import { computerTool } from "./computer.ts";
 import { localShellTool } from "./local-shell.ts";
 import { shellTool } from "./shell.ts";
-
-const SIGHTED = { images: true, imageUrls: true, files: false, audioFormats: [] };
-const USER = { owner: { organization: "org", project: "project" }, abilities: SIGHTED };
 
 const COMPUTER = { type: "computer" } as const;
 const PREVIEW = {
@@ -53,7 +51,7 @@ describe("a computer", () => {
   });
 
   it("cannot be had with a model that sees no pictures", () => {
-    const blind = { ...USER, abilities: { ...SIGHTED, images: false } };
+    const blind = { ...USER, abilities: { ...USER.abilities, images: false } };
     expect(computerTool.refusal(COMPUTER, blind)).toMatchObject({ grade: "unavailable" });
     expect(computerTool.refusal(COMPUTER, USER)).toBeNull();
   });
@@ -162,7 +160,7 @@ describe("a call that the model writes piece by piece", () => {
 /** What was shown while these pieces arrived, and how the call came out. */
 async function shownOf(tool: HostedTool, asked: ToolInput, pieces: readonly string[]) {
   const open = await opened(tool, asked);
-  const call = open.call(open.functions[0]?.name ?? "", { callId: "call_1", newItemId: (prefix) => `${prefix}_1` });
+  const call = open.call(open.functions[0]?.name ?? "", MADE);
   const writer = call.streams;
   if (writer === null || typeof writer !== "object" || !("add" in writer)) throw new Error("nothing is written");
   const [first = null, ...events] = pieces.flatMap((piece) => writer.add(piece));
@@ -178,29 +176,16 @@ async function shownOf(tool: HostedTool, asked: ToolInput, pieces: readonly stri
   return { first: first?.type === "item_started" ? first.item : first, texts, text, outcome };
 }
 
-async function opened(tool: HostedTool, asked: ToolInput): Promise<OpenTool> {
-  const scope: ToolScope = {
-    ...USER,
-    responseId: "resp_1",
-    include: [],
-    context: [],
-    approvals: [],
-    readsPrivately: false,
-    deferred: [],
-    signal: new AbortController().signal,
-    newItemId: (prefix) => `${prefix}_1`,
-  };
-  return await tool.open(asked, scope);
+function opened(tool: HostedTool, asked: ToolInput): Promise<OpenTool> {
+  return tool.open(asked, toolScope());
 }
 
 async function called(tool: HostedTool, asked: ToolInput, args: object): Promise<ToolOutcome> {
-  return await finished(await opened(tool, asked), JSON.stringify(args));
+  return await finished(await opened(tool, asked), args);
 }
 
-async function finished(open: OpenTool, args: string): Promise<ToolOutcome> {
-  const [{ name } = { name: "" }] = open.functions;
-  const call = open.call(name, { callId: "call_1", newItemId: (prefix) => `${prefix}_1` });
-  const { value, done } = await call.run(args, new AbortController().signal).next();
-  if (done !== true) throw new Error(`the call took a step: ${value.type}`);
-  return value;
+async function finished(open: OpenTool, args: object | string): Promise<ToolOutcome> {
+  const { outcome, steps } = await runCall(open, open.functions[0]?.name ?? "", args);
+  expect(steps).toEqual([]);
+  return outcome;
 }

@@ -4,8 +4,8 @@ import type { StoredItem, ToolInput } from "../../../generated/responses-api/typ
 import { serveHttp } from "../../../tests/http-server.ts";
 import { silentLogger } from "../../base/logger.ts";
 import { createEgress } from "../../egress/egress.ts";
-import type { HostedTool, OpenTool, ToolOutcome, ToolScope } from "../../responses-api/hosted-tool.ts";
-import type { ToolStep } from "../../runs/ports.ts";
+import type { HostedTool, OpenTool, ToolScope } from "../../responses-api/hosted-tool.ts";
+import { MADE, runCall, toolScope, USER } from "../tool-scope.fixture.ts";
 import { ImageServer } from "./image-server.ts";
 import { imageTool } from "./image-tool.ts";
 
@@ -19,8 +19,6 @@ const USAGE = {
   output_tokens: 100,
   total_tokens: 112,
 };
-const SIGHTED = { images: true, imageUrls: false, files: false, audioFormats: [] };
-const USER = { owner: { organization: "org", project: "project" }, abilities: SIGHTED };
 
 interface Asked {
   readonly path: string;
@@ -200,8 +198,6 @@ it("cannot be had without a server, as SVG or with frames", async () => {
   expect(tool.refusal({ type: "image_generation" }, USER)).toBeNull();
 });
 
-const MADE = { callId: "call_1", newItemId: (prefix: string) => `${prefix}_1` };
-
 async function serve(reply: Reply): Promise<{ tool: HostedTool; asked: Asked[] }> {
   const asked: Asked[] = [];
   const { url } = await serveHttp((request: IncomingMessage, response: ServerResponse) => {
@@ -223,31 +219,14 @@ async function serve(reply: Reply): Promise<{ tool: HostedTool; asked: Asked[] }
   return { tool: imageTool({ server, egress }), asked };
 }
 
-async function opened(
+function opened(
   tool: HostedTool,
   asked: ImageInput = { type: "image_generation" },
   scope: Partial<ToolScope> = {},
 ): Promise<OpenTool> {
-  return await tool.open(asked, {
-    ...USER,
-    responseId: "resp_1",
-    include: [],
-    context: [],
-    readsPrivately: false,
-    approvals: [],
-    deferred: [],
-    signal: new AbortController().signal,
-    newItemId: MADE.newItemId,
-    ...scope,
-  });
+  return tool.open(asked, toolScope(scope));
 }
 
-async function call(open: OpenTool, args: object): Promise<{ outcome: ToolOutcome; steps: ToolStep[] }> {
-  const running = open.call("generate_image", MADE).run(JSON.stringify(args), new AbortController().signal);
-  const steps: ToolStep[] = [];
-  for (;;) {
-    const { value, done } = await running.next();
-    if (done === true) return { outcome: value, steps };
-    steps.push(value);
-  }
+function call(open: OpenTool, args: object): ReturnType<typeof runCall> {
+  return runCall(open, "generate_image", args);
 }

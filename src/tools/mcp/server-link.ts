@@ -5,6 +5,9 @@ import { type Asking, type McpConnection, unlessAborted } from "./mcp-connection
 import { McpFault } from "./mcp-failure.ts";
 import type { McpServer } from "./mcp-server.ts";
 
+/** Made once: each error costs a stack trace. */
+const ENDED = new Error("the response has ended");
+
 /** What one response asks of one server. It takes a connection of the pool when it first needs one. */
 export class ServerLink {
   readonly #pool: ConnectionPool;
@@ -33,7 +36,7 @@ export class ServerLink {
 
   /** Ends the requests of this response and gives its connections back. */
   close(): void {
-    this.#ending.abort();
+    this.#ending.abort(ENDED);
     for (const place of this.#places.splice(0)) this.#pool.giveBack(place);
   }
 

@@ -37,8 +37,18 @@ export class ToolIndex {
   }
 }
 
+/** What the model and the client call a tool. An MCP server is called by its label. */
+export function toolName(tool: Tool): string | null {
+  if (tool.type === "mcp") return tool.server_label;
+  return "name" in tool ? tool.name : null;
+}
+
 function wordsOf(tool: Tool): Omit<Entry, "id"> {
-  const name = "name" in tool ? tool.name : "";
+  const name = toolName(tool) ?? "";
+  if (tool.type === "mcp") {
+    const allowed = Array.isArray(tool.allowed_tools) ? tool.allowed_tools : (tool.allowed_tools?.tool_names ?? []);
+    return { name, description: [tool.server_description ?? "", ...allowed].join(" "), parameters: "" };
+  }
   const description = "description" in tool ? (tool.description ?? "") : "";
   if (tool.type === "namespace") {
     const members = tool.tools.map((member) => `${member.name} ${member.description ?? ""}`).join(" ");

@@ -11,13 +11,13 @@ import type {
 import type { HostedFunction, HostedItem } from "../../runs/ports.ts";
 import { readArguments, textArgument } from "../read-arguments.ts";
 import { withoutSteps } from "../without-steps.ts";
-import { ToolIndex } from "./find-tools.ts";
+import { ToolIndex, toolName } from "./find-tools.ts";
 
 const NAMES_TOLD_MAX = 100;
 
 /**
- * The tool `tool_search` that the server runs: it finds those tools of the client that the request defers. A found tool
- * is offered from the next turn on, as a namespace of its own name.
+ * The tool `tool_search` that the server runs: it finds those tools of the client, and those MCP servers, that the
+ * request defers. A found tool is offered from the next turn on, as a namespace of its own name.
  */
 export const toolSearchTool: HostedTool = {
   kind: "tool_search",
@@ -43,7 +43,7 @@ function openSearch(deferred: readonly Tool[]): OpenTool {
 }
 
 function functionOf(deferred: readonly Tool[]): HostedFunction {
-  const names = deferred.flatMap((tool) => ("name" in tool ? tool.name : []));
+  const names = deferred.flatMap((tool) => toolName(tool) ?? []);
   const rest = names.length > NAMES_TOLD_MAX ? ` and ${names.length - NAMES_TOLD_MAX} more` : "";
   const told = names.slice(0, NAMES_TOLD_MAX).join(", ");
   return {
@@ -82,7 +82,7 @@ function callOf(index: ToolIndex, made: MadeCall): ToolCall {
 const NO_QUERY: ToolOutcome = { type: "told", output: "The arguments need `query`, a text. Nothing was searched." };
 
 function outcomeOf({ newItemId }: MadeCall, first: ToolSearchCall, tools: readonly Tool[]): ToolOutcome {
-  const paths = tools.flatMap((tool) => ("name" in tool ? tool.name : []));
+  const paths = tools.flatMap((tool) => toolName(tool) ?? []);
   const item: ToolSearchCall = { ...first, status: "completed", arguments: { paths } };
   const output: HostedItem = {
     id: newItemId("tso"),

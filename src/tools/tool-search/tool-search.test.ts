@@ -1,19 +1,8 @@
 import { expect, test } from "vitest";
 import type { Tool } from "../../../generated/responses-api/types.ts";
 import type { OpenTool, ToolOutcome } from "../../responses-api/hosted-tool.ts";
+import { runCall, toolScope } from "../tool-scope.fixture.ts";
 import { toolSearchTool } from "./tool-search-tool.ts";
-
-const SCOPE = {
-  owner: { organization: "org", project: "project" },
-  abilities: { images: false, imageUrls: false, files: false, audioFormats: [] },
-  responseId: "resp_1",
-  include: [],
-  context: [],
-  readsPrivately: false,
-  approvals: [],
-  signal: new AbortController().signal,
-  newItemId: (prefix: string) => `${prefix}_1`,
-};
 
 const INVOICE = aFunction("create_invoice", "Writes a bill for a customer.", ["customer", "amount"]);
 const WEATHER = aFunction("getWeather", "Tells the weather of a city.", ["city"]);
@@ -88,14 +77,12 @@ function aFunction(
   };
 }
 
-async function opened(deferred: readonly Tool[]): Promise<OpenTool> {
-  return await toolSearchTool.open({ type: "tool_search" }, { ...SCOPE, deferred });
+function opened(deferred: readonly Tool[]): Promise<OpenTool> {
+  return toolSearchTool.open({ type: "tool_search" }, toolScope({ deferred }));
 }
 
 async function search(deferred: readonly Tool[], args: object): Promise<ToolOutcome> {
-  const made = { callId: "call_1", newItemId: SCOPE.newItemId };
-  const call = (await opened(deferred)).call("tool_search", made);
-  const { value, done } = await call.run(JSON.stringify(args), SCOPE.signal).next();
-  if (done !== true) throw new Error("a search takes no steps");
-  return value;
+  const { outcome, steps } = await runCall(await opened(deferred), "tool_search", args);
+  expect(steps).toEqual([]);
+  return outcome;
 }

@@ -4,7 +4,8 @@ import type { StoredItem } from "../../../generated/responses-api/types.ts";
 import { verifies } from "../../../tests/verifies.ts";
 import { silentLogger } from "../../base/logger.ts";
 import { createEgress } from "../../egress/egress.ts";
-import type { OpenTool, ToolOutcome, ToolScope } from "../../responses-api/hosted-tool.ts";
+import type { OpenTool, ToolScope } from "../../responses-api/hosted-tool.ts";
+import { runCall, toolScope, USER } from "../tool-scope.fixture.ts";
 import { PageReader } from "./pages/page-reader.ts";
 import type { ProviderOptions } from "./providers/ask-provider.ts";
 import { brave } from "./providers/brave.ts";
@@ -148,7 +149,7 @@ describe("a search", () => {
   it("tells numbered hits to the model and shows its queries", async () => {
     verifies("tools.web.only-searches-are-counted");
     const { outcome, steps } = await call({ type: "web_search" }, "web_search", { queries: ["herons", "fish"] });
-    expect(steps).toStrictEqual(["searching"]);
+    expect(steps).toStrictEqual([{ type: "searching" }]);
     expect(outcome).toMatchObject({
       type: "ran",
       item: {
@@ -271,8 +272,8 @@ describe("a page", () => {
       content: [{ type: "input_text", text: `Read ${url}, please.` }],
     };
     const open = await opened({ type: "web_search" }, { readsPrivately: true, context: [said] });
-    expect((await run(open, "open_page", { url })).outcome).toMatchObject({ item: { status: "completed" } });
-    const link = await run(open, "open_page", { url: `${origin}/fish` });
+    expect((await runCall(open, "open_page", { url })).outcome).toMatchObject({ item: { status: "completed" } });
+    const link = await runCall(open, "open_page", { url: `${origin}/fish` });
     expect(link.outcome).toMatchObject({ item: { status: "completed" } });
   });
 });
@@ -290,11 +291,6 @@ it("without a search server cannot be had", () => {
     reason: expect.stringContaining("WEB_SEARCH_PROVIDER"),
   });
 });
-
-const USER = {
-  owner: { organization: "org", project: "project" },
-  abilities: { images: false, imageUrls: false, files: false, audioFormats: [] },
-};
 
 function signal(): AbortSignal {
   return new AbortController().signal;
@@ -318,32 +314,10 @@ function refusal(tool: WebSearchInput) {
   return webSearchTool(services()).refusal(tool, USER);
 }
 
-async function opened(tool: WebSearchInput, scope: Partial<ToolScope> = {}): Promise<OpenTool> {
-  return await webSearchTool(services()).open(tool, {
-    ...USER,
-    responseId: "resp_1",
-    include: [],
-    context: [],
-    approvals: [],
-    readsPrivately: false,
-    deferred: [],
-    signal: signal(),
-    newItemId: (prefix) => `${prefix}_1`,
-    ...scope,
-  });
+function opened(tool: WebSearchInput, scope: Partial<ToolScope> = {}): Promise<OpenTool> {
+  return webSearchTool(services()).open(tool, toolScope(scope));
 }
 
 async function call(tool: WebSearchInput, name: string, args: object, scope: Partial<ToolScope> = {}) {
-  return await run(await opened(tool, scope), name, args);
-}
-
-async function run(open: OpenTool, name: string, args: object): Promise<{ outcome: ToolOutcome; steps: string[] }> {
-  const made = open.call(name, { callId: "call_1", newItemId: (prefix) => `${prefix}_1` });
-  const running = made.run(JSON.stringify(args), signal());
-  const steps: string[] = [];
-  for (;;) {
-    const { value, done } = await running.next();
-    if (done === true) return { outcome: value, steps };
-    steps.push(value.type);
-  }
+  return await runCall(await opened(tool, scope), name, args);
 }

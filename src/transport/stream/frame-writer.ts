@@ -1,4 +1,5 @@
 import type { ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import type { Unread } from "./unread-bytes.ts";
 
 /** Frames are written once they reach this many characters. Larger writes are not faster and hold memory longer. */
@@ -33,7 +34,6 @@ export class FrameWriter {
     this.#open = open;
     this.#unread = unread;
     this.#closed = response.destroyed;
-    response.on("drain", () => this.#makeRoom());
     response.once("close", () => {
       this.#closed = true;
       this.#makeRoom();
@@ -105,8 +105,11 @@ export class FrameWriter {
     const text = this.#text;
     this.#text = "";
     this.#writtenAt = performance.now();
-    if (this.#response.write(text)) return;
+    const { socket, chunkedEncoding } = this.#response;
+    const isDirect = socket !== null && chunkedEncoding;
+    if (isDirect ? writeChunk(socket, text) : this.#response.write(text)) return;
     this.#room = Promise.withResolvers<void>();
+    (isDirect ? socket : this.#response).once("drain", this.#makeRoom);
     this.#countUnread();
   }
 
@@ -133,11 +136,20 @@ export class FrameWriter {
     this.#opened = true; // After the call: if the headers cannot be written, an error reply can still be sent.
   }
 
-  #makeRoom(): void {
+  readonly #makeRoom = (): void => {
     const room = this.#room;
     this.#room = null;
     if (room !== null) this.#unread.update(0);
     this.#flush(); // Writes the frames that were added while the socket was full.
     room?.resolve();
-  }
+  };
+}
+
+/**
+ * Writes a chunk of a chunked reply, whose head has been written, to its socket. Node would write each chunk as four
+ * pieces, which costs half as much again. Returns false if the socket is full.
+ */
+function writeChunk(socket: Socket, text: string): boolean {
+  const size = Buffer.byteLength(text);
+  return socket.write(`${size.toString(16)}\r\n${text}\r\n`, size === text.length ? "latin1" : "utf8");
 }

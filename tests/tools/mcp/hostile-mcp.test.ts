@@ -2,9 +2,10 @@ import type { ServerResponse } from "node:http";
 import { describe, expect, test } from "vitest";
 import { ModelError } from "../../../src/runs/ports.ts";
 import type { McpInput } from "../../../src/tools/mcp/mcp-server.ts";
+import { sendJson } from "../../http-answers.ts";
 import { serveHttp, writeForever } from "../../http-server.ts";
 import { verifies } from "../../verifies.ts";
-import { type JsonRpc, plainTool, sendJson, startModern, startScripted, toolList } from "./mcp-servers.ts";
+import { type JsonRpc, plainTool, startModern, startScripted, toolList } from "./mcp-servers.ts";
 import { called, guard, mcpInput, type OpenMore, opened, ranCall } from "./opened-tool.ts";
 
 async function refusedOpen(url: string, more: Partial<McpInput> = {}, and: OpenMore = {}): Promise<ModelError> {

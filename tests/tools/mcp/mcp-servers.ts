@@ -1,10 +1,12 @@
 import { spawn } from "node:child_process";
-import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
+import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { createRequire } from "node:module";
+import { text } from "node:stream/consumers";
 import { createMcpHandler, McpServer } from "@modelcontextprotocol/server";
 import { onTestFinished } from "vitest";
 import { z } from "zod";
-import { serveHttp } from "../../http-server.ts";
+import { answerByFetch, sendJson } from "../../http-answers.ts";
+import { freePort, serveHttp } from "../../http-server.ts";
 
 /** An MCP server on a real port. */
 export interface TestMcpServer {
@@ -34,22 +36,13 @@ export async function startEverything(
   onTestFinished(stop);
   await new Promise<void>((resolve, reject) => {
     let said = "";
-    child.stderr.setEncoding("utf8").on("data", (text: string) => {
-      said += text;
+    child.stderr.setEncoding("utf8").on("data", (piece: string) => {
+      said += piece;
       if (/listening on port|running on port/.test(said)) resolve();
     });
     void ended.then(() => reject(new Error(`the MCP server ended: ${said}`)));
   });
   return { url: `http://127.0.0.1:${port}/${transport === "sse" ? "sse" : "mcp"}`, stop };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === "string") throw new Error("the server has no port");
-  return address.port;
 }
 
 /**
@@ -62,28 +55,28 @@ export async function startModern(options: { readonly legacy?: boolean } = {}): 
   const handler = createMcpHandler(() => toolsOf(ran), options.legacy === true ? {} : { legacy: "reject" });
   const server = await serveHttp((request, response) => {
     heard.push(request.headers);
-    void answer(handler.fetch, request, response);
+    void answerByFetch(handler.fetch, request, response);
   });
   return { url: `${server.url}/mcp`, heard, ran };
 }
 
 function toolsOf(ran: string[]): McpServer {
   const server = new McpServer({ name: "modern", version: "1.0.0" });
-  const text = (said: string) => ({ content: [{ type: "text" as const, text: said }] });
+  const says = (said: string) => ({ content: [{ type: "text" as const, text: said }] });
   const amount = z.object({ amount: z.number() });
   server.registerTool("pay", { description: "Pays.", inputSchema: amount }, ({ amount: paid }) => {
     ran.push(`pay ${paid}`);
-    return text(`paid ${paid}`);
+    return says(`paid ${paid}`);
   });
   const looks = { description: "Looks.", inputSchema: z.object({}), annotations: { readOnlyHint: true } };
-  server.registerTool("look", looks, () => text("seen"));
+  server.registerTool("look", looks, () => says("seen"));
   const sets = { description: "Sets.", inputSchema: amount, annotations: { idempotentHint: true } };
-  server.registerTool("again", sets, () => text("set"));
+  server.registerTool("again", sets, () => says("set"));
   server.registerTool("wait", { inputSchema: z.object({}) }, async () => {
     await new Promise((resolve) => setTimeout(resolve, 60_000).unref());
-    return text("late");
+    return says("late");
   });
-  server.registerTool("refuse", { inputSchema: z.object({}) }, () => ({ ...text("no such account"), isError: true }));
+  server.registerTool("refuse", { inputSchema: z.object({}) }, () => ({ ...says("no such account"), isError: true }));
   return server;
 }
 
@@ -94,7 +87,7 @@ export async function startScripted(
   const heard: IncomingMessage["headers"][] = [];
   const listener: RequestListener = (request, response) => {
     heard.push(request.headers);
-    void bodyOf(request).then((body) => {
+    void text(request).then((body) => {
       const message: JsonRpc = body === "" ? { method: request.method ?? "" } : JSON.parse(body);
       const own = answers[message.method];
       const result = own === undefined ? usual(message) : own(message, response);
@@ -139,31 +132,4 @@ function usual({ method }: JsonRpc): object | null {
     default:
       return method.startsWith("notifications/") ? null : { error: { code: -32_601, message: "Method not found" } };
   }
-}
-
-export function sendJson(response: ServerResponse, body: object): void {
-  response.writeHead(200, { "content-type": "application/json" });
-  response.end(JSON.stringify(body));
-}
-
-async function answer(
-  fetch: (request: Request) => Promise<Response>,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> {
-  const { method = "GET", url = "/" } = request;
-  const headers = new Headers();
-  for (const [name, value] of Object.entries(request.headers)) if (typeof value === "string") headers.set(name, value);
-  const body = method === "POST" ? await bodyOf(request) : null;
-  const reply = await fetch(new Request(`http://127.0.0.1${url}`, { method, headers, body }));
-  response.writeHead(reply.status, Object.fromEntries(reply.headers));
-  for await (const piece of reply.body ?? []) response.write(piece);
-  response.end();
-}
-
-async function bodyOf(request: IncomingMessage): Promise<string> {
-  let body = "";
-  request.setEncoding("utf8");
-  for await (const piece of request) body += String(piece);
-  return body;
 }

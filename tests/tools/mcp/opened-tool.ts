@@ -1,21 +1,12 @@
 import type { McpCall, StoredItem } from "../../../generated/responses-api/types.ts";
 import { silentLogger } from "../../../src/base/logger.ts";
 import { createEgress } from "../../../src/egress/egress.ts";
-import type {
-  ApprovedCall,
-  HostedTool,
-  OpenTool,
-  ToolOutcome,
-  ToolScope,
-} from "../../../src/responses-api/hosted-tool.ts";
+import type { ApprovedCall, HostedTool, OpenTool, ToolOutcome } from "../../../src/responses-api/hosted-tool.ts";
 import type { McpInput, McpOptions } from "../../../src/tools/mcp/mcp-server.ts";
 import { createMcpTool } from "../../../src/tools/mcp/mcp-tool.ts";
+import { toolScope, USER } from "../../../src/tools/tool-scope.fixture.ts";
 
-const OWNER = { organization: "acme", project: "web" };
-const ABILITIES = { images: true, imageUrls: false, files: false, audioFormats: [] };
 const TIMEOUTS = { connectMs: 2000, idleMs: 2000, totalMs: 5000 };
-
-export const USER = { owner: OWNER, abilities: ABILITIES };
 
 /** The options of a server that may call loopback, unless `more` says otherwise. */
 export function mcpOptions(more: Partial<McpOptions> = {}): McpOptions {
@@ -60,18 +51,13 @@ export interface OpenMore {
 /** Opens the tool through its port. */
 export async function opened(tool: McpInput, more: OpenMore = {}): Promise<OpenTool> {
   let items = 0;
-  const scope: ToolScope = {
-    ...USER,
-    owner: { ...OWNER, project: more.project ?? OWNER.project },
-    responseId: "resp_1",
-    include: [],
+  const scope = toolScope({
+    owner: { ...USER.owner, project: more.project ?? USER.owner.project },
     context: more.context ?? [],
     approvals: more.approvals ?? [],
-    readsPrivately: false,
-    deferred: [],
-    signal: more.signal ?? new AbortController().signal,
     newItemId: (prefix) => `${prefix}_${++items}`,
-  };
+    ...(more.signal === undefined ? {} : { signal: more.signal }),
+  });
   return await (more.from ?? createMcpTool(mcpOptions(more.options))).open(tool, scope);
 }
 

@@ -425,6 +425,15 @@ describe("tool calls", () => {
       'get_time#none({"a":1}) | stop',
     );
   });
+  test("a call in both formats, with id and name on each delta and a blank behind it, is one call", () => {
+    const both = (text: string) => {
+      const called = { name: "get_time", arguments: text };
+      const function_call = { function_call: called };
+      return delta({ ...function_call, tool_calls: [{ index: 0, id: "c1", type: "function", function: called }] });
+    };
+    const said = [both('{"a":'), both("1"), both("}"), both(" "), both("")];
+    check([...said, delta({ function_call: null, tool_calls: null }), done], 'get_time#c1({"a":1}) | stop');
+  });
   test("a flat name is translated back to namespace and name", () => {
     check([calls(part(0, "c1", "crm__search", "{}")), done], "crm.search#c1({}) | stop");
   });

@@ -105,8 +105,10 @@ export class ChunkReader {
     const refusal = textOrNull(delta["refusal"]);
     if (refusal !== null) this.#sequencer.add({ type: "refusal_delta", text: refusal });
     if (isList(delta["annotations"])) this.#readAnnotations(delta["annotations"]);
-    if (isList(delta["tool_calls"])) this.#readCalls(delta["tool_calls"]);
-    if (isRecord(delta["function_call"])) this.#readLegacyCall(delta["function_call"]);
+    const calls = isList(delta["tool_calls"]) ? delta["tool_calls"] : [];
+    if (calls.length > 0) this.#readCalls(calls);
+    // Some servers send a call in both members.
+    else if (isRecord(delta["function_call"])) this.#readLegacyCall(delta["function_call"]);
   }
 
   #readText(text: string, logprobs: unknown): void {
@@ -153,7 +155,6 @@ export class ChunkReader {
   }
 
   #readCalls(entries: readonly unknown[]): void {
-    if (entries.length === 0) return;
     this.#content.beforeCall();
     for (const entry of entries) this.#calls.read(entry);
   }

@@ -89,7 +89,7 @@ class Arrangement {
     const reasoning = this.#profile.acceptsReasoning ? (turn.reasoning ?? "") : "";
     this.messages.push({
       role: "assistant",
-      content: turn.text,
+      content: turn.text ?? this.#profile.contentOfCalls,
       ...(reasoning === "" ? {} : { reasoning_content: reasoning }),
       ...(turn.calls.length === 0 ? {} : { tool_calls: turn.calls }),
     });

@@ -168,7 +168,7 @@ describe("the history", () => {
       { role: "user", content: "Hi" },
       {
         role: "assistant",
-        content: null,
+        content: "",
         reasoning_content: "Two at once.",
         tool_calls: [toolCall("call_1", "web_search"), toolCall("call_2", "web_search")],
       },
@@ -176,7 +176,7 @@ describe("the history", () => {
       { role: "tool", tool_call_id: "call_2", content: "two" },
       {
         role: "assistant",
-        content: null,
+        content: "",
         reasoning_content: "One more.",
         tool_calls: [toolCall("call_3", "web_search")],
       },
@@ -196,7 +196,7 @@ describe("the history", () => {
       { role: "user", content: "Hi" },
       {
         role: "assistant",
-        content: null,
+        content: "",
         tool_calls: [toolCall("call_1", "web_search"), toolCall("call_2", "look_up", "{}")],
       },
       { role: "tool", tool_call_id: "call_1", content: "one" },

@@ -195,9 +195,9 @@ describe("assistant turns", () => {
       [user("Hi"), call("c1"), output("c1", "1"), call("c2"), output("c2", "2")],
       [
         { role: "user", content: "Hi" },
-        { role: "assistant", content: null, tool_calls: [chatCall("c1")] },
+        { role: "assistant", content: "", tool_calls: [chatCall("c1")] },
         { role: "tool", tool_call_id: "c1", content: "1" },
-        { role: "assistant", content: null, tool_calls: [chatCall("c2")] },
+        { role: "assistant", content: "", tool_calls: [chatCall("c2")] },
         { role: "tool", tool_call_id: "c2", content: "2" },
       ],
     );
@@ -206,7 +206,7 @@ describe("assistant turns", () => {
     await check(
       [call("c1"), user("And?"), output("c1", "1")],
       [
-        { role: "assistant", content: null, tool_calls: [chatCall("c1")] },
+        { role: "assistant", content: "", tool_calls: [chatCall("c1")] },
         { role: "tool", tool_call_id: "c1", content: "1" },
         { role: "user", content: "And?" },
       ],
@@ -258,7 +258,7 @@ describe("assistant turns", () => {
     await check(
       [call("c1"), call("c2"), shows, output("c2", "2")],
       [
-        { role: "assistant", content: null, tool_calls: [chatCall("c1"), chatCall("c2")] },
+        { role: "assistant", content: "", tool_calls: [chatCall("c1"), chatCall("c2")] },
         {
           role: "tool",
           tool_call_id: "c1",
@@ -287,7 +287,7 @@ describe("assistant turns", () => {
     });
     expect(messages[0]).toEqual({
       role: "assistant",
-      content: null,
+      content: "",
       tool_calls: [chatCall("c1", '{"input":"a\\"b"}', "patch")],
     });
     expect(messages[2]).toMatchObject({

@@ -66,7 +66,8 @@ export function readHostedItem(item: HostedItem, path: string): readonly History
     case "local_shell_call":
       return [clientCall(item, item.id ?? item.call_id, "local_shell", item.action)];
     case "local_shell_call_output":
-      return [callOutput(item.id, item.output)]; // Its id is that of the call's item, not the call id.
+      // Its id is that of the call's item, not the call id.
+      return [callOutput(item.id ?? item.call_id ?? "", item.output)];
     case "shell_call":
       return [clientCall(item, item.call_id, "shell", item.action)];
     case "shell_call_output":

@@ -37,12 +37,20 @@ function charactersOfTurns(
   const add = (turn: number, more: number): void => void characters.set(turn, (characters.get(turn) ?? 0) + more);
   const turns = new Map(exchanges.map(({ itemId, turn }) => [itemId, turn]));
   for (const { turn, name, arguments: args } of exchanges) if (turn > 0) add(turn, name.length + args.length);
-  let turn = Math.max(0, ...turns.values()) + 1;
+  let turn = lastTurn(output, exchanges);
   for (const item of output.toReversed()) {
     if (item.type === "message" || item.type === "reasoning") add(turn, saidIn(item));
     else turn = turns.get(item.id ?? "") ?? turn;
   }
   return characters;
+}
+
+/** The turn to which the end of the output belongs: that of a call whose item has not ended, or else the next one. */
+function lastTurn(output: readonly OutputItem[], exchanges: readonly KnownExchange[]): number {
+  const ended = new Set(output.map(({ id }) => id));
+  const latest = Math.max(0, ...exchanges.map(({ turn }) => turn));
+  const isOpen = exchanges.some(({ itemId, turn }) => turn === latest && !ended.has(itemId));
+  return isOpen ? latest : latest + 1;
 }
 
 function saidIn(item: Extract<OutputItem, { type: "message" | "reasoning" }>): number {

@@ -1,0 +1,336 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import type { Response, ResponseStreamEvent } from "../../../generated/responses-api/types.ts";
+import { verifies } from "../../../tests/verifies.ts";
+import { idFromStem, newIdStem } from "../../base/ids.ts";
+import { silentLogger } from "../../base/logger.ts";
+import { SAMPLE_ITEMS } from "../../runs/hosted-items.fixture.ts";
+import { ResponseFold, RunHost } from "../../runs/index.ts";
+import type { ModelEngine, ModelEvent, ModelRequest, RunObserver } from "../../runs/ports.ts";
+import { aResponse } from "../../runs/run.fixture.ts";
+import { lintEvents } from "../../stream-grammar/stream-linter.ts";
+import { type OrderServices, orderOf } from "../create/begin-response.ts";
+import type { HostedTool, MadeCall, ToolCall } from "../hosted-tool.ts";
+import type { ToolObserver } from "../ports.ts";
+import { createHostedTools } from "../tool-loop/hosted-tools.ts";
+import { MortalProcess } from "./mortal-process.fixture.ts";
+import type { RunTask } from "./run-task.ts";
+
+const OWNER = { organization: "org", project: "proj" };
+const IDS = newIdStem(1_800_000_000);
+const SCENARIOS = 12;
+const TIMEOUT_MS = 120_000;
+
+/** The functions that a model of these tests calls. */
+const FUNCTIONS = {
+  pay: { server: "lab", type: "mcp_call", effect: "may_have" },
+  look: { server: "lab", type: "mcp_call", effect: "none" },
+  web_search: { server: null, type: "web_search_call", effect: "none" },
+  code_interpreter: { server: null, type: "code_interpreter_call", effect: "sandboxed" },
+  generate_image: { server: null, type: "image_generation_call", effect: "none" },
+  file_search: { server: null, type: "file_search_call", effect: "none" },
+} as const;
+type Name = keyof typeof FUNCTIONS;
+const NAMES: readonly Name[] = ["pay", "look", "web_search", "code_interpreter", "generate_image", "file_search"];
+
+interface Scenario {
+  readonly turns: readonly { readonly thinks: boolean; readonly speaks: boolean; readonly calls: readonly Name[] }[];
+  readonly isParallel: boolean;
+  readonly compacts: boolean;
+  readonly isSpoken: boolean;
+}
+
+const anyScenario: fc.Arbitrary<Scenario> = fc.record({
+  turns: fc.array(
+    fc.record({
+      thinks: fc.boolean(),
+      speaks: fc.boolean(),
+      calls: fc.array(fc.constantFrom(...NAMES), { minLength: 1, maxLength: 3 }),
+    }),
+    { minLength: 1, maxLength: 3 },
+  ),
+  isParallel: fc.boolean(),
+  compacts: fc.boolean(),
+  isSpoken: fc.boolean(),
+});
+
+/** What happened over all lives of the process. */
+interface World {
+  readonly scenario: Scenario;
+  /** The calls that acted, as `0.1 pay`. */
+  readonly done: string[];
+  /** The input tokens of each turn that the model server told of. */
+  readonly told: { readonly tokens: number; readonly hasCalls: boolean }[];
+  /** The calls and results that the model was shown last. */
+  shown: readonly string[];
+}
+
+/** Makes the calls of the first turn that it has not been shown all results of, then says that it is done. */
+function modelOf(world: World, life: MortalProcess): ModelEngine {
+  return {
+    name: "scripted",
+    abilities: { images: false, imageUrls: false, files: false, audioFormats: [] },
+    sample: async (request) => {
+      await life.alive();
+      return said(request, world, life);
+    },
+    listModels: async () => [],
+    countTokens: async () => ({ tokens: 1, exact: true }),
+    contextWindow: async () => null,
+  };
+}
+
+async function* said(request: ModelRequest, world: World, life: MortalProcess) {
+  for (const event of eventsFor(request, world)) {
+    await life.alive();
+    yield [event];
+  }
+}
+
+function eventsFor({ items, toolChoice }: ModelRequest, world: World): readonly ModelEvent[] {
+  const finished: ModelEvent = { type: "finished", reason: "stop" };
+  if (toolChoice === "none") return [{ type: "text_delta", text: "A summary." }, finished];
+  const answered = new Set(items.flatMap((item) => (item.type === "hosted_output" ? [item.callId] : [])));
+  world.shown = items.flatMap((item) =>
+    item.type === "hosted_call" && answered.has(item.callId) ? [keyOf(item.arguments)] : [],
+  );
+  const turns = world.scenario.turns.map((turn, number) => ({
+    ...turn,
+    open: turn.calls.map((name, index) => ({ name, key: `${number}.${index} ${name}` })),
+  }));
+  const left = turns.map((turn) => ({ ...turn, open: turn.open.filter(({ key }) => !world.shown.includes(key)) }));
+  const turn = left.find(({ open }) => open.length > 0);
+  const tokens = 100 + world.told.length;
+  const usage = { inputTokens: tokens, cachedTokens: 0, cacheWriteTokens: 0, outputTokens: 1, reasoningTokens: 0 };
+  world.told.push({ tokens, hasCalls: turn !== undefined });
+  const end: readonly ModelEvent[] = [{ type: "usage", usage }, finished];
+  if (turn === undefined) return [{ type: "text_delta", text: "All" }, { type: "text_delta", text: " done." }, ...end];
+  return [
+    ...(turn.thinks ? [{ type: "reasoning_delta", text: "Hm." } as const] : []),
+    ...(turn.speaks ? [{ type: "text_delta", text: "Let me see." } as const] : []),
+    ...turn.open.flatMap(({ name, key }): readonly ModelEvent[] => [
+      { type: "call_started", kind: "hosted", callId: `call_${key[0]}${key[2]}`, name, ...serverOf(name) },
+      { type: "call_delta", text: `{"key":"${key}",` },
+      { type: "call_delta", text: '"code":"print(1)"}' },
+      { type: "call_finished" },
+    ]),
+    ...end,
+  ];
+}
+
+function serverOf(name: Name): { readonly namespace?: string } {
+  const { server } = FUNCTIONS[name];
+  return server === null ? {} : { namespace: server };
+}
+
+function keyOf(args: string): string {
+  return /"key":"([^"]*)"/.exec(args)?.[1] ?? "";
+}
+
+function toolOf(world: World, life: MortalProcess): HostedTool {
+  return {
+    kind: "mcp",
+    types: ["mcp"],
+    refusal: () => null,
+    open: async () => ({
+      functions: NAMES.map((name) => ({
+        type: "hosted_function",
+        name,
+        server: FUNCTIONS[name].server,
+        description: name,
+        parameters: { type: "object" },
+      })),
+      note: null,
+      opening: [],
+      pending: [],
+      call: (name, made) => callOf(NAMES.find((one) => one === name) ?? "look", made, { world, life }),
+      close: async () => {},
+    }),
+  };
+}
+
+function callOf(
+  name: Name,
+  { newItemId }: MadeCall,
+  { world, life }: { readonly world: World; readonly life: MortalProcess },
+): ToolCall {
+  const { type, effect, server } = FUNCTIONS[name];
+  const sample = SAMPLE_ITEMS[type](newItemId("it"));
+  const named = server === null ? {} : { name, server_label: server };
+  const streams = type === "mcp_call" ? ("arguments" as const) : null;
+  return {
+    item: { ...sample.first, ...named },
+    streams: type === "code_interpreter_call" ? { member: "code" } : streams,
+    effect,
+    async *run(args) {
+      await life.alive();
+      world.done.push(keyOf(args));
+      if (type === "web_search_call") yield { type: "searching" };
+      if (type === "code_interpreter_call") yield { type: "interpreting" };
+      await life.alive();
+      const written = type === "mcp_call" ? { arguments: args } : {};
+      return {
+        type: "ran",
+        item: { ...sample.last, ...named, ...written },
+        output: `did ${keyOf(args)}`,
+        parts: [],
+        sources: [],
+        ...(type === "web_search_call" ? { usage: { webSearches: 1 } } : {}),
+      };
+    },
+  };
+}
+
+const OBSERVER: RunObserver = {
+  watch: () => ({ trace: null, began() {}, said() {}, failed() {}, ended() {}, refused() {}, left() {} }),
+};
+const TOOL_OBSERVER: ToolObserver = { began: () => ({ ended() {} }), ended() {}, limited() {}, omitted() {} };
+
+/** Sound begins with the first text and ends with the turn. */
+async function* spoken(turn: AsyncIterable<readonly ModelEvent[]>): AsyncGenerator<readonly ModelEvent[]> {
+  for await (const batch of turn) {
+    const isText = batch.some(({ type }) => type === "text_delta");
+    const isEnd = batch.some(({ type }) => type === "finished");
+    if (isEnd) yield [{ type: "message_finished" }, { type: "audio_done" }];
+    yield isText ? [...batch, { type: "audio_delta", audio: "AAAA" }] : batch;
+  }
+}
+
+function servicesOf(world: World, life: MortalProcess): OrderServices {
+  const limits = { turnsMax: 32, callsMax: 128, parallelMax: 8, outputCharactersMax: 1000 };
+  const kinds = new Set(["mcp"] as const);
+  return {
+    engine: modelOf(world, life),
+    spokenOutput: { settle: () => Promise.reject(new Error("no voice")), speak: spoken },
+    sealer: { seal: (text) => text, open: (text) => text },
+    tools: createHostedTools([toolOf(world, life)], { kinds, limits, unavailable: "omit" }),
+    toolLedger: life.ledger,
+    toolObserver: TOOL_OBSERVER,
+    eventLog: life.log,
+    observer: OBSERVER,
+  };
+}
+
+const MCP = { type: "mcp", server_label: "lab", server_url: "https://lab.test/mcp" } as const;
+
+function taskOf({ isParallel, compacts, isSpoken }: Scenario): RunTask {
+  return {
+    ids: IDS,
+    rawReasoningAs: "text",
+    sealsReasoning: false,
+    inputTokensEstimate: 1,
+    request: {
+      model: "m",
+      instructions: null,
+      items: [{ type: "message", role: "user", content: "Hi" }],
+      tools: [],
+      toolChoice: "auto",
+      parallelToolCalls: isParallel,
+      text: { format: { type: "text" }, verbosity: "medium" },
+      reasoning: { effort: null, summary: null },
+      maxOutputTokens: null,
+      temperature: null,
+      topP: null,
+      presencePenalty: null,
+      frequencyPenalty: null,
+      topLogprobs: null,
+      user: null,
+      promptCacheKey: null,
+      serviceTier: null,
+      metadata: {},
+      trace: null,
+    },
+    speech: isSpoken ? { format: "pcm16", voice: null, sampleRateHz: 24_000 } : null,
+    compaction: compacts ? { type: "after", threshold: 1 } : null,
+    tools: { hosted: [{ kind: "mcp", tool: MCP }], include: [], callsMax: null, context: [], fitsWindow: false },
+  };
+}
+
+/** Makes the response, or goes on with it, until it has ended or the process is dead. */
+async function live(world: World, life: MortalProcess): Promise<void> {
+  const host = new RunHost({ runsMax: 1, backgroundRunsMax: 1, queueMax: 1, runMs: 600_000 });
+  const response = aResponse({ id: idFromStem("resp", IDS, 0), background: true, status: "queued" });
+  const opened = { owner: OWNER, response, inputItems: [] };
+  const order = orderOf(servicesOf(world, life), taskOf(world.scenario), opened, { log: silentLogger });
+  const logged = [...life.events];
+  const begun = logged.length === 0 ? host.enqueue(order) : host.resume(order, logged, null);
+  await Promise.race([life.death, begun.then(() => host.idle())]);
+  if (life.isDead) void host.releaseAll(host.list());
+}
+
+/** Lives until each of these deaths, and then to the end. */
+async function liveThrough(scenario: Scenario, deaths: readonly number[]) {
+  const world: World = { scenario, done: [], told: [], shown: [] };
+  const lives: MortalProcess[] = [];
+  for (const changesMax of [...deaths, Number.POSITIVE_INFINITY]) {
+    const life = new MortalProcess(changesMax, lives.at(-1));
+    lives.push(life);
+    await live(world, life);
+    if (life.body !== null) break;
+  }
+  return { world, lives };
+}
+
+const TERMINAL = new Set(["response.completed", "response.incomplete", "response.failed"]);
+
+function check({ world, lives }: Awaited<ReturnType<typeof liveThrough>>): void {
+  const last = lives.at(-1);
+  const events: readonly ResponseStreamEvent[] = (last?.events ?? []).map(({ event }) => event);
+  const body = last?.body ?? aResponse();
+  expect(events.map((event) => event.sequence_number)).toEqual(events.map((_, number) => number));
+  expect(events.flatMap(({ type }, at) => (TERMINAL.has(type) ? [at] : []))).toEqual([events.length - 1]);
+  expect(lintEvents(structuredClone([...events])).faults).toEqual([]);
+  const fold = new ResponseFold();
+  for (const event of events) fold.apply(event);
+  expect(fold.response).toEqual(body);
+  const often = new Map<string, number>();
+  for (const key of world.done) often.set(key, (often.get(key) ?? 0) + 1);
+  for (const [key, times] of often) expect(times, key).toBeLessThanOrEqual(key.endsWith("pay") ? 1 : lives.length);
+  const mayFail = lives.slice(0, -1).some(isCutInText);
+  expect(["completed", mayFail ? "failed" : "completed"]).toContain(body.status);
+  if (body.status === "completed") checkWhole(body, world, last);
+}
+
+/** The model was shown each result once, and all is counted that the model server told of. */
+function checkWhole(body: Response, { scenario, shown, told }: World, last: MortalProcess | undefined): void {
+  const keys = scenario.turns.flatMap(({ calls }, turn) => calls.map((name, index) => `${turn}.${index} ${name}`));
+  expect(shown.toSorted()).toEqual(keys.toSorted());
+  const calling = told.filter(({ hasCalls }) => hasCalls).length;
+  const isCut = calling !== last?.turns.size || told.length - calling !== 1;
+  const sum = told.reduce((total, { tokens }) => total + tokens, 0);
+  if (!isCut) expect(body.usage?.input_tokens).toBe(sum);
+  const searches = body.output.filter(({ type }) => type === "web_search_call").length;
+  expect(body.tool_usage.web_search.num_requests).toBeGreaterThanOrEqual(searches > 0 ? 1 : 0);
+}
+
+/** Whether the process died within or right after a message, or after the compaction behind it. */
+function isCutInText(life: MortalProcess): boolean {
+  const started = life.events.flatMap(({ event }) =>
+    event.type === "response.output_item.added" ? event.item.type : [],
+  );
+  return started.at(-1) === "message" || started.at(-1) === "compaction";
+}
+
+test(
+  "a response that is cut after any change has one ending, and no call with effects runs twice",
+  async () => {
+    verifies("state.crash.tools-go-on");
+    const ends = { completed: 0, failed: 0 };
+    await fc.assert(
+      fc.asyncProperty(anyScenario, fc.integer({ min: 1, max: 40 }), async (scenario, second) => {
+        const whole = await liveThrough(scenario, []);
+        check(whole);
+        const changes = whole.lives[0]?.changes ?? 0;
+        for (let death = 1; death < changes; death++)
+          for (const deaths of [[death], [death, second]]) {
+            const cut = await liveThrough(scenario, deaths);
+            check(cut);
+            ends[cut.lives.at(-1)?.body?.status === "completed" ? "completed" : "failed"] += 1;
+          }
+      }),
+      { numRuns: SCENARIOS },
+    );
+    expect(ends.completed).toBeGreaterThan(ends.failed);
+  },
+  TIMEOUT_MS,
+);
