@@ -62,8 +62,7 @@ export async function startResponsesApi(
   { speech = null, joined = null, moreTools = [] }: ServedWith = {},
 ): Promise<ResponsesApiServer> {
   const telemetry = await chooseTelemetry(config, log);
-  const openedAt = performance.now();
-  const filesWaiting = new FilesWaiting();
+  const [openedAt, filesWaiting] = [performance.now(), new FilesWaiting()];
   const store = await openConfiguredStore(config, { onCommit: telemetry.onCommit, onFilesWaiting: filesWaiting.tell });
   log.debug({ ms: Math.round(performance.now() - openedAt) }, "the database is open");
   const stopping = new AbortController();
@@ -75,19 +74,15 @@ export async function startResponsesApi(
     );
     const model = telemetry.watchModel(await chooseModel(config, log));
     const guards = chooseEgress(config, log);
-    const { passages, fileSearch, startIntake } = chooseVectorStores(
-      config,
-      { store, model, telemetry, filesWaiting },
-      log,
-    );
-    const tools = await chooseTools(config, guards, log, [fileSearch, ...moreTools]);
+    const searched = chooseVectorStores(config, { store, model, telemetry, filesWaiting, joined }, log);
+    const tools = await chooseTools(config, guards, log, [searched.fileSearch, ...moreTools]);
     const isLeaving = (): boolean => stopping.signal.aborted;
-    const foundations = { store, model, telemetry, speech, guards, tools, passages, isLeaving, joined };
+    const foundations = { store, model, telemetry, speech, guards, tools, isLeaving, joined, ...searched };
     const services = buildResponseServices(config, foundations, log);
     const { host, port, drainMs } = config;
     const keeper = new RunKeeper(services, log);
     await keeper.start();
-    const intake = startIntake();
+    const intake = searched.startIntake();
     const stopClaiming = () => Promise.all([keeper.stopClaiming(), intake.stop()]);
     joined?.accept({ measure: () => telemetry.metricsText(), lookForStops: () => keeper.lookForStops() });
     const served = application(services, { keys, requests: telemetry.requests }, config, log);

@@ -93,6 +93,7 @@ const COLUMNS: {
     attempts: "integer",
     chunk_count: "integer",
     word_count: "integer",
+    model_number: "integer?",
   },
   vector_store_chunks: {
     key: "integer?",
@@ -103,6 +104,7 @@ const COLUMNS: {
     word_count: "integer",
   },
   vector_store_vectors: { model_number: "integer", key: "integer", vector: "blob" },
+  vector_store_leftovers: { file_number: "integer?" },
   vector_store_removals: { file_number: "integer?" },
   deleted_conversations: { id: "text" },
   owner_usage: { organization: "text", project: "text", bytes: "integer" },

@@ -68,22 +68,40 @@ export interface IngestQueue {
   count(): Promise<number>;
 }
 
-/** Chunks whose vectors come from another model than the one in use. */
-export interface StaleChunks {
-  readonly storeId: string;
-  readonly chunks: readonly { readonly key: number; readonly text: string }[];
+/** A file that was taken in without vectors, or with vectors of another model than the one in use. */
+export interface StaleFile {
+  readonly number: number;
+  readonly storeNumber: number;
 }
 
-/** Replaces the vectors of stores after a change of the model. The old vectors are searched until all are replaced. */
+export interface StaleChunk extends Pick<IndexedChunk, "text" | "headings"> {
+  readonly key: number;
+}
+
+/**
+ * Replaces the vectors of files after a change of the model. A store is searched by its old model until all of its
+ * files have vectors of the new one.
+ */
 export interface VectorRenewal {
-  /** Some chunks of one store that lack a vector of this model, at most `count`; null if none does. */
-  findStale(model: VectorModel, count: number): Promise<StaleChunks | null>;
+  /**
+   * The first file with a number above `after` that needs vectors of this model; null if none does. Without dimensions
+   * every file counts that was taken in.
+   */
+  findStale(modelName: string, dimensions: number | null, after: number): Promise<StaleFile | null>;
+  /** Some chunks of the file that lack a vector of this model, at most `count`. */
+  readChunks(file: StaleFile, model: VectorModel, count: number): Promise<readonly StaleChunk[]>;
+  /** Returns false if the file is gone. */
   addVectors(
+    file: StaleFile,
     model: VectorModel,
     vectors: readonly { readonly key: number; readonly vector: Float32Array }[],
-  ): Promise<void>;
-  /** Searches of this store use the model's vectors from now on. Those of other models are removed. */
-  switchTo(storeId: string, model: VectorModel): Promise<void>;
+  ): Promise<boolean>;
+  /** The file has all vectors of this model. Its store uses the model from now on if all of its files have. */
+  finishFile(file: StaleFile, model: VectorModel): Promise<void>;
+  /** Does that for all stores. */
+  switchStores(model: VectorModel): Promise<void>;
+  /** Erases some vectors that nothing uses any more. Returns false if there are none. */
+  eraseOld(): Promise<boolean>;
 }
 
 /** Where to search. */

@@ -1,6 +1,7 @@
 import type { Logger } from "../../base/logger.ts";
 import { ConfigError } from "../../config/config-error.ts";
 import type { Config } from "../../config/load-config.ts";
+import type { JoinedProcess } from "../../processes/joined-process.ts";
 import type { HostedTool } from "../../responses-api/hosted-tool.ts";
 import type { PassageFinder } from "../../responses-api/vector-stores.ts";
 import type { Store } from "../../store/open-store.ts";
@@ -36,6 +37,8 @@ interface Foundations {
   readonly model: Pick<ChosenModel, "baseUrl">;
   readonly telemetry: Telemetry;
   readonly filesWaiting: FilesWaiting;
+  /** Null if this process serves alone. */
+  readonly joined: JoinedProcess | null;
 }
 
 /** A search without its vectors goes by words, so it waits less long than taking files in. */
@@ -46,7 +49,7 @@ const INTAKE_REPEATS_MAX = 6;
 /** Builds the search and the intake of vector stores. Throws `ConfigError` if no server has the embedding model. */
 export function chooseVectorStores(
   config: Config,
-  { store, model, telemetry, filesWaiting }: Foundations,
+  { store, model, telemetry, filesWaiting, joined }: Foundations,
   log: Logger,
 ): VectorStoreParts {
   const server = embeddingServer(config, model.baseUrl);
@@ -60,6 +63,7 @@ export function chooseVectorStores(
       const intake = startIntake({
         queue: store.ingestQueue,
         files: store.files,
+        renewal: joined === null || joined.seat.number === 1 ? store.vectorRenewal : null,
         embedder: server === null ? null : new EmbeddingServer({ ...server, repeatsMax: INTAKE_REPEATS_MAX }),
         observer: telemetry.ingest,
         log,

@@ -13,8 +13,8 @@ import { ownerUsage } from "./migrations/0009-owner-usage.ts";
 import { responseNumbers } from "./migrations/0010-response-numbers.ts";
 import { keyTools } from "./migrations/0011-key-tools.ts";
 import { toolExchanges } from "./migrations/0012-tool-exchanges.ts";
-import { vectorStores } from "./migrations/0014-vector-stores.ts";
 import { toolTurns } from "./migrations/0013-tool-turns.ts";
+import { vectorStores } from "./migrations/0014-vector-stores.ts";
 import type { Database } from "./schema.ts";
 
 /** All migrations by name. They run in the order of their names and are never edited once released. */

@@ -23,6 +23,7 @@ export interface Database {
   readonly vector_store_files: VectorStoreFilesTable;
   readonly vector_store_chunks: VectorStoreChunksTable;
   readonly vector_store_vectors: VectorStoreVectorsTable;
+  readonly vector_store_leftovers: VectorStoreLeftoversTable;
   readonly vector_store_removals: VectorStoreRemovalsTable;
   readonly vector_models: VectorModelsTable;
   readonly tool_turns: ToolTurnsTable;
@@ -319,6 +320,8 @@ export interface VectorStoreFilesTable {
   readonly chunk_count: Generated<number>;
   /** How many words its chunks have. */
   readonly word_count: Generated<number>;
+  /** The model by which all of its chunks have vectors; null if none. */
+  readonly model_number: Generated<number | null>;
 }
 
 /** A piece of a file. Its words are in the index `vector_store_words`. */
@@ -339,6 +342,11 @@ export interface VectorStoreVectorsTable {
   readonly model_number: number;
   readonly key: number;
   readonly vector: Uint8Array;
+}
+
+/** Files that may have vectors which neither they nor their stores use any more. */
+export interface VectorStoreLeftoversTable {
+  readonly file_number: number;
 }
 
 /** Files whose chunks are to be erased. */

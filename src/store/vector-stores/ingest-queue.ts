@@ -16,6 +16,7 @@ import { CHUNKS_OF_FILE_MAX, chunkKey, placedWord } from "./chunk-keys.ts";
 import { compileAll } from "./compile-all.ts";
 import { eraseChunks } from "./store-upkeep.ts";
 import { blobOf, modelNumber } from "./vector-models.ts";
+import { switchStore } from "./vector-renewal.ts";
 
 /** A file that was begun so often and never finished fails: it may be what ended its processes. */
 const ATTEMPTS_MAX = 5;
@@ -72,11 +73,11 @@ export class StoredIngestQueue implements IngestQueue {
             where organization = ${task.owner.organization} and project = ${task.owner.project}) + ${bytes} <= ${bytesMax}`;
     const wordCount = chunks.reduce((sum, { words }) => sum + words.length, 0);
     const counted = sql`update vector_store_files set usage_bytes = usage_bytes + ${bytes},
-        chunk_count = chunk_count + ${chunks.length}, word_count = word_count + ${wordCount}
+        chunk_count = chunk_count + ${chunks.length}, word_count = word_count + ${wordCount},
+        model_number = ${modelKey}
       where ${isClaimed(task)} and ${hasRoom}`;
     const inserted = insertions(task, chunks, modelKey);
-    const adopted = modelKey === null ? [] : [adoption(task, modelKey)];
-    if ((await this.#transact([counted, ...adopted, ...inserted])) !== null) return "added";
+    if ((await this.#transact([counted, ...inserted])) !== null) return "added";
     const { rows } = await sql`select 1 from vector_store_files where ${isClaimed(task)}`.execute(this.#db);
     return rows.length > 0 ? "full" : "lost";
   }
@@ -89,6 +90,7 @@ export class StoredIngestQueue implements IngestQueue {
     const used = sql`update vector_stores set last_active_at = max(last_active_at, unixepoch()) where id = ${task.storeId}`;
     const removed = sql`insert or ignore into vector_store_removals (file_number) values (${task.number})`;
     const changed = await this.#transact([finished, used, ...(end.type === "failed" ? [removed] : [])]);
+    if (changed !== null && end.type === "completed") await this.#useModelOf(task);
     return changed !== null;
   }
 
@@ -107,10 +109,22 @@ export class StoredIngestQueue implements IngestQueue {
     return row.files;
   }
 
+  /** The store uses the model of the file if all of its files have that. */
+  async #useModelOf({ number, storeNumber }: IngestTask): Promise<void> {
+    const file = await this.#db
+      .selectFrom("vector_store_files")
+      .innerJoin("vector_stores", "vector_stores.number", "vector_store_files.store_number")
+      .select(["vector_store_files.model_number as modelKey", "vector_stores.model_number as used"])
+      .where("vector_store_files.number", "=", number)
+      .executeTakeFirst();
+    if (file === undefined || file.modelKey === null || file.modelKey === file.used) return;
+    await switchStore(this.#db, this.#calls, storeNumber, file.modelKey);
+  }
+
   async #claimNext(worker: number): Promise<ClaimedRow | null> {
     const { rows } = await sql<ClaimedRow>`
       update vector_store_files set worker = ${worker}, attempts = attempts + 1, usage_bytes = 0,
-        chunk_count = 0, word_count = 0
+        chunk_count = 0, word_count = 0, model_number = null
       where number = (select number from vector_store_files where status = 'in_progress' and worker is null
         order by number limit 1)
       returning number, store_number, organization, project, file_id, chunking, attempts,
@@ -164,13 +178,6 @@ function taskOf(row: ClaimedRow, worker: number): IngestTask {
 /** What a chunk counts: its text and its vector. The index of its words comes on top. */
 function sizeOf({ text, vector }: IndexedChunk): number {
   return Buffer.byteLength(text) + (vector?.byteLength ?? 0);
-}
-
-/** A store without vectors takes the model of its first file. One with files gets their vectors renewed first. */
-function adoption({ storeId }: IngestTask, modelKey: number): RawBuilder<unknown> {
-  return sql`update vector_stores set model_number = ${modelKey}
-    where id = ${storeId} and model_number is null and not exists (select 1 from vector_store_files
-      where store_number = vector_stores.number and status = 'completed')`;
 }
 
 /** One statement for each table, because a statement costs more than a row. */

@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "../../base/logger.ts";
 import { ChunkThread } from "../chunks/chunk-thread.ts";
-import type { IngestQueue, IngestTask } from "../ports.ts";
+import type { IngestQueue, IngestTask, VectorRenewal } from "../ports.ts";
 import { IngestFailed } from "./ingest-failed.ts";
+import { renewVectors } from "./renew-vectors.ts";
 import { type FileIntake, takeInFile } from "./take-in-file.ts";
 
 /**
@@ -18,6 +19,8 @@ export interface IntakeObserver {
 }
 
 export interface IntakeParts extends FileIntake {
+  /** Null if another process renews vectors. */
+  readonly renewal: VectorRenewal | null;
   readonly queue: IngestQueue;
   readonly observer: IntakeObserver;
   readonly log: Logger;
@@ -37,6 +40,7 @@ export interface Intake {
 const INTERVAL_MS = 5_000;
 /** How long a thread without work lasts: it takes a moment to start, and holds some megabytes. */
 const THREAD_IDLE_MS = 60_000;
+const RENEWAL_PAUSE_MS = 60_000;
 /** Pause after a fault of the database, in milliseconds. */
 const FAULT_PAUSE_MS = 1_000;
 /** Limits of what a document may take to read. A file's tokens are limited as the reference does. */
@@ -49,7 +53,7 @@ const LIMITS = {
 export function startIntake(parts: IntakeParts): Intake {
   const stopping = new AbortController();
   const workers = Array.from({ length: parts.workers }, () => new IntakeWorker(parts, stopping.signal));
-  const done = workers.map((worker) => worker.run());
+  const done = [...workers.map((worker) => worker.run()), renewRegularly(parts, stopping.signal)];
   return {
     wake: () => {
       for (const worker of workers) worker.wake();
@@ -59,6 +63,17 @@ export function startIntake(parts: IntakeParts): Intake {
       await Promise.all(done);
     },
   };
+}
+
+/** Renews vectors at the start, and again later if that failed or if files came without vectors. */
+async function renewRegularly({ renewal, embedder, log }: IntakeParts, stopping: AbortSignal): Promise<void> {
+  if (renewal === null || embedder === null) return;
+  while (!stopping.aborted) {
+    await renewVectors({ renewal, embedder, log }, stopping).catch((fault: unknown) => {
+      if (!stopping.aborted) log.error({ err: fault }, "vectors could not be renewed; that is tried again");
+    });
+    await sleep(RENEWAL_PAUSE_MS, null, { signal: stopping, ref: false }).catch(() => null);
+  }
 }
 
 /** Takes in one file after the other. */

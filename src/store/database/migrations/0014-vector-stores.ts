@@ -60,6 +60,7 @@ const STATEMENTS = [
     attempts integer not null default 0,
     chunk_count integer not null default 0,
     word_count integer not null default 0,
+    model_number integer,
     unique (store_number, file_id))`,
   `create index vector_store_files_by_file on vector_store_files (file_id)`,
   `create index vector_store_files_by_status on vector_store_files (store_number, status)`,
@@ -81,6 +82,7 @@ const STATEMENTS = [
     key integer not null,
     vector blob not null)`,
   `create unique index vector_store_vectors_by_key on vector_store_vectors (model_number, key)`,
+  `create table vector_store_leftovers (file_number integer primary key)`,
   `create table vector_store_removals (file_number integer primary key)`,
   `create trigger vector_store_files_removed after delete on vector_store_files
     begin insert or ignore into vector_store_removals (file_number) values (old.number); end`,

@@ -33,6 +33,8 @@ interface SearchedStore {
 
 interface FileRow extends SearchedFile {
   readonly storeNumber: number;
+  /** Null if it has no vectors yet. They may still come, so nothing is kept of such a file. */
+  readonly modelNumber: number | null;
 }
 
 /** Searches chunks by reading the database, and keeps vectors in memory. It writes nothing. */
@@ -148,9 +150,9 @@ export class ChunkSearch {
   ): Promise<readonly number[]> {
     const nearest = new NearestChunks(vector, perKindMax * CANDIDATES_PER_RESULT);
     const models = new Map(stores.map(({ number, model }) => [number, model]));
-    for (const { number, storeNumber } of files.values()) {
+    for (const { number, storeNumber, modelNumber } of files.values()) {
       const model = models.get(storeNumber);
-      if (model == null) continue;
+      if (model == null || modelNumber === null) continue;
       nearest.add(number, this.#vectors.get(model.number, number) ?? (await this.#loadVectors(model, number)));
     }
     return nearest.keys;
@@ -212,7 +214,8 @@ export class ChunkSearch {
   /** The files that are searched: those that were taken in and that meet the filter. */
   async #findFiles(stores: readonly SearchedStore[], { filter }: SearchScope): Promise<ReadonlyMap<number, FileRow>> {
     const rows = await this.#rows<FileRow>(sql`
-      select number, store_number as storeNumber, chunk_count as chunks, word_count as words
+      select number, store_number as storeNumber, chunk_count as chunks, word_count as words,
+        model_number as modelNumber
       from vector_store_files as files
       where store_number in (${sql.join(stores.map(({ number }) => number))}) and status = 'completed'
         and ${filter === null ? sql`true` : filterSql(filter)}`);

@@ -1,0 +1,77 @@
+import type { Logger } from "../../base/logger.ts";
+import { type Embedder, EmbeddingFailed, type StaleFile, type VectorModel, type VectorRenewal } from "../ports.ts";
+import { embeddedText } from "./take-in-file.ts";
+
+export interface RenewalParts {
+  readonly renewal: VectorRenewal;
+  readonly embedder: Embedder;
+  readonly log: Logger;
+}
+
+const CHUNKS_AT_ONCE = 64;
+/** After as many failures the server is left alone until the next time. */
+const FAILURES_MAX = 3;
+
+/**
+ * Gives all files vectors of the embedder's model that were taken in without or with another model's, then erases what
+ * is no longer used. Returns false if some files could not be embedded. Rejects with the signal's reason if that
+ * aborts.
+ */
+export async function renewVectors({ renewal, embedder, log }: RenewalParts, signal: AbortSignal): Promise<boolean> {
+  const { modelName } = embedder;
+  if ((await renewal.findStale(modelName, null, 0)) === null) return true;
+  let failures = 0;
+  try {
+    const model = await modelOf(embedder, signal);
+    await renewal.switchStores(model); // Those whose last file was finished just before a crash.
+    let renewed = 0;
+    for (let after = 0; ; ) {
+      const file = await renewal.findStale(modelName, model.dimensions, after);
+      if (file === null) break;
+      after = file.number;
+      const isRenewed = await renewFile({ renewal, embedder, log }, file, model, signal);
+      if (isRenewed) renewed += 1;
+      else failures += 1;
+      if (failures >= FAILURES_MAX) break;
+    }
+    if (renewed > 0) log.info({ files: renewed }, "files in vector stores have vectors of the embedding model now");
+  } catch (error) {
+    if (!(error instanceof EmbeddingFailed)) throw error;
+    log.warn({ err: error }, "the embedding server failed, so files keep the vectors that they have");
+    failures += 1;
+  }
+  while (await renewal.eraseOld()) signal.throwIfAborted();
+  return failures === 0;
+}
+
+async function modelOf(embedder: Embedder, signal: AbortSignal): Promise<VectorModel> {
+  const [vector] = await embedder.embed(embedder.modelName, ["dimensions"], signal);
+  return { name: embedder.modelName, dimensions: vector?.length ?? 0 };
+}
+
+/** Returns false if the file could not be embedded. What is done of it stays done. */
+async function renewFile(
+  { renewal, embedder, log }: RenewalParts,
+  file: StaleFile,
+  model: VectorModel,
+  signal: AbortSignal,
+): Promise<boolean> {
+  try {
+    for (;;) {
+      const chunks = await renewal.readChunks(file, model, CHUNKS_AT_ONCE);
+      if (chunks.length === 0) break;
+      const vectors = await embedder.embed(model.name, chunks.map(embeddedText), signal);
+      const keyed = chunks.flatMap(({ key }, index) => {
+        const vector = vectors[index];
+        return vector === undefined ? [] : [{ key, vector }];
+      });
+      if (!(await renewal.addVectors(file, model, keyed))) return true; // The file is gone.
+    }
+    await renewal.finishFile(file, model);
+    return true;
+  } catch (error) {
+    if (!(error instanceof EmbeddingFailed)) throw error;
+    log.warn({ err: error, file: file.number }, "a file keeps the vectors that it has");
+    return false;
+  }
+}

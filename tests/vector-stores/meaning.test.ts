@@ -1,0 +1,116 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, onTestFinished, test } from "vitest";
+import { startTestServer, type TestServer } from "../test-server.ts";
+import { type Answer, type EmbeddingsServer, embedded, serveEmbeddings } from "./embeddings.ts";
+import { createStore, search, takeIn, takenIn, upload } from "./store-client.ts";
+
+async function serve(env: Readonly<Record<string, string>>): Promise<TestServer> {
+  const server = await startTestServer({ env });
+  onTestFinished(() => server.close());
+  return server;
+}
+
+function using(embeddings: EmbeddingsServer, model = "hash-64"): Readonly<Record<string, string>> {
+  return { EMBEDDING_BASE_URL: embeddings.url, EMBEDDING_MODEL: model };
+}
+
+test("a long file is embedded in batches of at most 64 texts, and found by meaning", async () => {
+  const embeddings = await serveEmbeddings();
+  const server = await serve(using(embeddings));
+  const text = Array.from({ length: 6000 }, (_, index) => `Sentence ${index} about nothing at all.`).join(" ");
+  const { file, storeId } = await takeIn(server, "a.txt", `${text}\n\nFoxes jump over lazy dogs.`);
+  expect(file).toMatchObject({ status: "completed" });
+  expect(Math.max(...embeddings.requests)).toBe(64);
+  expect((await search(server, storeId, "lazy dogs jump"))[0]?.content[0]?.text).toContain("Foxes jump");
+});
+
+const list = (embedding: unknown): Answer => ({ body: JSON.stringify({ data: [{ index: 0, embedding }] }) });
+const FAULTS: readonly (readonly [string, Answer, message: string])[] = [
+  ["answers with an error", { status: 500, body: "" }, "The embedding server failed with status 500."],
+  ["refuses the key", { status: 401, body: "" }, "The embedding server refused this server's key."],
+  ["refuses long texts", { status: 400, body: "too long" }, "The embedding server refused the texts (400)."],
+  ["never answers", "never", "The embedding server did not answer in time."],
+  [
+    "sends no JSON",
+    { body: '{"data": [{"embedding": [NaN]}]}' },
+    "The embedding server sent no JSON that could be read.",
+  ],
+  ["sends null for numbers", list([1, null]), "The embedding server sent something that is no vector."],
+  ["sends only zeros", list([0, 0]), "The embedding server sent something that is no vector."],
+  ["sends numbers without end", list([1e300, 1]), "The embedding server sent something that is no vector."],
+  ["sends no vectors", { body: '{"data": []}' }, "The embedding server did not send one vector for each text."],
+  [
+    "sends one for another text",
+    { body: '{"data": [{"index": 7, "embedding": [1]}]}' },
+    "The embedding server did not send one vector for each text.",
+  ],
+  ["sends too much", { body: `"${"x".repeat(33 * 1024 * 1024)}"` }, "The answer of the embedding server is too large."],
+];
+
+test("a file fails with a reason if the embedding server does, and the next one is taken in", async () => {
+  const embeddings = await serveEmbeddings();
+  const server = await serve({ ...using(embeddings), EMBEDDING_TIMEOUT_MS: "1000" });
+  for (const [name, answer, message] of FAULTS) {
+    embeddings.answer = () => answer;
+    const { file } = await takeIn(server, "a.txt", "The fox jumps.");
+    expect(file, name).toMatchObject({ status: "failed", last_error: { code: "server_error" } });
+    expect(file.last_error?.message, name).toContain(message);
+  }
+  embeddings.answer = null;
+  expect((await takeIn(server, "a.txt", "The fox jumps.")).file.status).toBe("completed");
+  embeddings.answer = ({ input }) => embedded({ model: "hash-32", input });
+  expect((await takeIn(server, "a.txt", "The fox jumps.")).file.last_error?.message).toContain("changed the length");
+});
+
+test("a busy embedding server is asked again, and vectors in base64 are read", async () => {
+  const embeddings = await serveEmbeddings();
+  const server = await serve(using(embeddings));
+  embeddings.answer = () => {
+    const bytes = Buffer.from(Float32Array.from([3, 4]).buffer).toString("base64");
+    return embeddings.requests.length < 3
+      ? { status: embeddings.requests.length === 1 ? 429 : 503, headers: { "retry-after": "0.01" }, body: "" }
+      : list(bytes);
+  };
+  expect((await takeIn(server, "a.txt", "The fox jumps.")).file.status).toBe("completed");
+  expect(embeddings.requests).toEqual([1, 1, 1]);
+});
+
+test("after a change of the model, files get new vectors, also those that came without", async () => {
+  const embeddings = await serveEmbeddings();
+  const dataDir = await mkdtemp(join(tmpdir(), "antiphon-renewal-"));
+  onTestFinished(() => rm(dataDir, { recursive: true, force: true }));
+  const common = { DATA_DIR: dataDir, API_KEYS: "a-key-of-the-test" };
+  const plain = await startTestServer({ env: common });
+  const ids = await Promise.all(["The fox jumps.", "The dog sleeps."].map((text) => upload(plain, "a.txt", text)));
+  const storeId = await createStore(plain, ids);
+  await takenIn(plain, storeId);
+  await plain.close();
+  expect(await vectorsIn(dataDir)).toEqual([]);
+  for (const model of ["hash-64", "hash-32"]) {
+    const server = await startTestServer({ env: { ...common, ...using(embeddings, model) } });
+    const third = await upload(server, "b.txt", `Birds of ${model} sing.`);
+    const added = await server.post(`/v1/vector_stores/${storeId}/files`, { file_id: third });
+    expect(added.status).toBe(200);
+    await takenIn(server, storeId);
+    const wanted = model === "hash-64" ? [[64, 3]] : [[32, 4]];
+    for (let looks = 0; looks < 500 && JSON.stringify(await vectorsIn(dataDir)) !== JSON.stringify(wanted); looks++)
+      await sleep(20);
+    expect(await vectorsIn(dataDir)).toEqual(wanted);
+    expect((await search(server, storeId, "fox"))[0]?.content[0]?.text).toBe("The fox jumps.");
+    await server.close();
+  }
+});
+
+/** How many vectors the stores have of each length, as far as they are used. */
+async function vectorsIn(dataDir: string): Promise<readonly (readonly [number, number])[]> {
+  const { DatabaseSync } = await import("node:sqlite");
+  const database = new DatabaseSync(join(dataDir, "antiphon.db"), { readOnly: true });
+  const rows = database
+    .prepare(`select length(vector) / 4 as length, count(*) as count from vector_store_vectors group by 1 order by 1`)
+    .all();
+  database.close();
+  return rows.map(({ length, count }) => [Number(length), Number(count)]);
+}
