@@ -9,7 +9,7 @@ export const ZIP = "application/zip";
 /** Documents of Office before 2007, and password-protected ones. */
 export const OLE = "application/x-ole-storage";
 
-const READABLE = "PDFs, docx, xlsx and text of any kind can be";
+const READABLE = "PDFs, docx, pptx, xlsx, odt, epub and text of any kind can be";
 
 export interface DocumentReaders {
   readonly pdfs: Pick<PdfReader, "read">;

@@ -83,7 +83,7 @@ describe("an Office document", () => {
       "other archives",
       archiveOf({ "a.xml": "<a/>" }),
       "unsupported_file",
-      /is of a type that cannot be read\. PDFs, docx, xlsx and text/,
+      /is of a type that cannot be read\. PDFs, docx, pptx, xlsx, odt, epub and text/,
     ],
     [
       "archives that end too soon",

@@ -71,3 +71,63 @@ export function xlsxOf({ sheets, sharedStrings = [] }: Workbook): Buffer {
     ),
   });
 }
+
+/** Slides with a title and a text each; the list of slides names them in reverse order of their files. */
+export function pptxOf(slides: readonly (readonly [title: string, text: string])[]): Buffer {
+  const main = "http://schemas.openxmlformats.org/presentationml/2006/main";
+  const drawing = "http://schemas.openxmlformats.org/drawingml/2006/main";
+  const office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
+  const shape = (kind: string, text: string): string =>
+    `<p:sp><p:nvPr><p:ph type="${kind}"/></p:nvPr><p:txBody><a:p><a:r><a:t>${text}</a:t></a:r></a:p></p:txBody></p:sp>`;
+  const last = slides.length;
+  return archiveOf({
+    "[Content_Types].xml": contentTypes({
+      "ppt/presentation.xml": `${OFFICE}.presentationml.presentation.main+xml`,
+    }),
+    "ppt/presentation.xml": `<p:presentation xmlns:p="${main}" xmlns:r="${office}"><p:sldIdLst>${slides
+      .map((_, index) => `<p:sldId id="${256 + index}" r:id="rId${index}"/>`)
+      .join("")}</p:sldIdLst></p:presentation>`,
+    "ppt/_rels/presentation.xml.rels": `<Relationships xmlns="${RELATIONS}">${slides
+      .map(
+        (_, index) =>
+          `<Relationship Id="rId${index}" Type="${office}/slide" Target="slides/slide${last - index}.xml"/>`,
+      )
+      .join("")}</Relationships>`,
+    ...Object.fromEntries(
+      slides.map(([title, text], index) => [
+        `ppt/slides/slide${last - index}.xml`,
+        `<p:sld xmlns:p="${main}" xmlns:a="${drawing}">${shape("title", title)}${shape("body", text)}</p:sld>`,
+      ]),
+    ),
+  });
+}
+
+/** An OpenDocument text with this XML as its body. */
+export function odtOf(body: string): Buffer {
+  const names = ["office", "text", "table"]
+    .map((name) => `xmlns:${name}="urn:oasis:names:tc:opendocument:xmlns:${name}:1.0"`)
+    .join(" ");
+  return zipOf({
+    mimetype: "application/vnd.oasis.opendocument.text",
+    "content.xml": `<office:document-content ${names}><office:body>${body}</office:body></office:document-content>`,
+  });
+}
+
+/** A book with these chapters in XHTML. */
+export function epubOf(chapters: readonly string[]): Buffer {
+  const items = chapters.map(
+    (_, index) => `<item id="c${index}" href="c%20${index}.xhtml" media-type="application/xhtml+xml"/>`,
+  );
+  const spine = chapters.map((_, index) => `<itemref idref="c${index}"/>`);
+  return zipOf({
+    mimetype: "application/epub+zip",
+    "META-INF/container.xml": `<container><rootfiles><rootfile full-path="OEBPS/book.opf"/></rootfiles></container>`,
+    "OEBPS/book.opf": `<package><manifest>${items.join("")}</manifest><spine>${spine.join("")}</spine></package>`,
+    ...Object.fromEntries(chapters.map((html, index) => [`OEBPS/c ${index}.xhtml`, html])),
+  });
+}
+
+function zipOf(files: Readonly<Record<string, string>>): Buffer {
+  const entries = Object.entries(files).map(([name, text]) => [name, strToU8(text)]);
+  return Buffer.from(zipSync(Object.fromEntries(entries), { level: 6 }));
+}

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { docxOf, paragraph, xlsxOf } from "../responses/office-samples.ts";
+import { docxOf, epubOf, odtOf, paragraph, pptxOf, xlsxOf } from "../responses/office-samples.ts";
 import { startTestServer, type TestServer } from "../test-server.ts";
 import { createStore, fileOf, search, takeIn, takenIn, textOf, upload } from "./store-client.ts";
 
@@ -26,6 +26,27 @@ test.each<readonly [name: string, filename: string, content: string | Uint8Array
     "a.xlsx",
     xlsxOf({ sharedStrings: ["<t>fox</t>"], sheets: { S: '<row><c t="s"><v>0</v></c></row>' } }),
     "## S\nfox",
+  ],
+  [
+    "a pptx presentation",
+    "a.pptx",
+    pptxOf([
+      ["Foxes", "They jump."],
+      ["Dogs", "They sleep."],
+    ]),
+    "## Foxes\nThey jump.\n\n## Dogs\nThey sleep.",
+  ],
+  [
+    "an odt document",
+    "a.odt",
+    odtOf('<text:h text:outline-level="2">Foxes</text:h><text:p>They<text:s text:c="2"/>jump.</text:p>'),
+    "## Foxes\nThey  jump.",
+  ],
+  [
+    "an epub book",
+    "a.epub",
+    epubOf(["<html><h1>Foxes</h1><p>They&nbsp;jump.</p></html>", "<html><p>They sleep.</p></html>"]),
+    "# Foxes\n\nThey\u00a0jump.\n\nThey sleep.",
   ],
 ])("%s is taken in and found", async (_name, filename, content, text) => {
   const taken = await takeIn(server, filename, content);

@@ -9,6 +9,12 @@ const KINDS = {
     "wordprocessingml.template.main+xml",
   ],
   workbook: ["spreadsheetml.sheet.main+xml", "ms-excel.sheet.macroEnabled.main+xml", "spreadsheetml.template.main+xml"],
+  presentation: [
+    "presentationml.presentation.main+xml",
+    "presentationml.slideshow.main+xml",
+    "presentationml.template.main+xml",
+    "ms-powerpoint.presentation.macroEnabled.main+xml",
+  ],
   documentStyles: ["wordprocessingml.styles+xml"],
   footnotes: ["wordprocessingml.footnotes+xml"],
   endnotes: ["wordprocessingml.endnotes+xml"],

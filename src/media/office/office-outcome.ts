@@ -1,4 +1,4 @@
-/** The outcome of reading an Office document. `other`: the archive is not a docx or xlsx document. */
+/** The outcome of reading an Office document. `other`: the archive is no document that can be read. */
 export type OfficeOutcome =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "too_many_characters" | "too_costly" | "broken" | "other" };

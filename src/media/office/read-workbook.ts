@@ -1,7 +1,7 @@
-import { posix } from "node:path";
 import type { Archive } from "./archive.ts";
 import type { PartKind } from "./content-types.ts";
 import { readDateStyles } from "./number-formats.ts";
+import { readTargets } from "./read-targets.ts";
 import { readXml } from "./read-xml.ts";
 import { SheetReader } from "./sheet-reader.ts";
 import type { TextSink } from "./text-sink.ts";
@@ -19,7 +19,7 @@ export async function readWorkbook(
 ): Promise<void> {
   const workbook = parts.get("workbook") ?? "";
   const { sheets, since1904 } = await readSheets(archive, workbook);
-  const targets = await readTargets(archive, workbook);
+  const targets = await readTargets(archive, workbook, "worksheet");
   const [strings, styles] = [parts.get("sharedStrings"), parts.get("sheetStyles")];
   const context = {
     sharedStrings: strings === undefined ? [] : await readSharedStrings(archive, strings),
@@ -45,20 +45,6 @@ async function readSheets(archive: Archive, part: string): Promise<{ sheets: rea
     },
   });
   return { sheets, since1904 };
-}
-
-/** The worksheet parts that a part refers to, by relation id. */
-async function readTargets(archive: Archive, part: string): Promise<ReadonlyMap<string, string>> {
-  const folder = posix.dirname(part);
-  const targets = new Map<string, string>();
-  await readXml(archive, `${folder}/_rels/${posix.basename(part)}.rels`, {
-    opened(name, { Id: id, Target: target, Type: type }) {
-      if (name !== "Relationship" || id === undefined || target === undefined || type?.endsWith("/worksheet") !== true)
-        return;
-      targets.set(id, target.startsWith("/") ? target.slice(1) : posix.join(folder, target));
-    },
-  });
-  return targets;
 }
 
 /** Reads the texts that cells refer to by index, without their phonetic readings. */

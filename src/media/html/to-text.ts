@@ -1,0 +1,57 @@
+import { compile, type DomNode, type FormatCallback } from "html-to-text";
+import type { HtmlLink } from "./html-outcome.ts";
+
+/** Deeper elements are left out; the converter works by recursion. */
+const DEPTH_MAX = 100;
+const LINKS_MAX = 60;
+const LINK_CHARACTERS_MAX = 100;
+
+/** The text of a page and its links. `isMarked`: with `#` before headings, as in Markdown. */
+export function toText(
+  html: string,
+  charactersMax: number,
+  isMarked = false,
+): { readonly text: string; readonly links: readonly HtmlLink[] } {
+  const links: HtmlLink[] = [];
+  const anchor: FormatCallback = (element, walk, builder) => {
+    const href: unknown = element.attribs?.["href"];
+    if (typeof href === "string" && links.length < LINKS_MAX) links.push({ text: textUnder(element), href });
+    walk(element.children, builder);
+  };
+  const skipped = ["img", "nav", "script", "style", "noscript", "svg", "form", "footer"];
+  const convert = compile({
+    wordwrap: false,
+    limits: { maxDepth: DEPTH_MAX, maxInputLength: html.length },
+    formatters: { anchorText: anchor, markedHeading },
+    selectors: [
+      { selector: "a", format: "anchorText" },
+      { selector: "table", format: "dataTable" },
+      ...["h1", "h2", "h3", "h4", "h5", "h6"].map((selector) => ({
+        selector,
+        ...(isMarked ? { format: "markedHeading" } : { options: { uppercase: false } }),
+      })),
+      ...skipped.map((selector) => ({ selector, format: "skip" })),
+    ],
+  });
+  const text = convert(html).replaceAll(/\n{3,}/g, "\n\n");
+  return { text: text.trim().slice(0, charactersMax), links };
+}
+
+const markedHeading: FormatCallback = (element, walk, builder) => {
+  builder.openBlock({ leadingLineBreaks: 2 });
+  builder.addLiteral(`${"#".repeat(Number(element.name?.slice(1)))} `);
+  walk(element.children, builder);
+  builder.closeBlock({ trailingLineBreaks: 2 });
+};
+
+/** The words of a link, as far as they lie in its first levels. */
+function textUnder(element: DomNode, depth = 3): string {
+  const text = (element.children ?? [])
+    .map((child) => child.data ?? (depth > 0 ? textUnder(child, depth - 1) : ""))
+    .join(" ");
+  return shortened(text.replaceAll(/\s+/g, " ").trim(), LINK_CHARACTERS_MAX);
+}
+
+export function shortened(text: string, charactersMax: number): string {
+  return text.length <= charactersMax ? text : `${text.slice(0, charactersMax)}…`;
+}
