@@ -5,6 +5,8 @@ import { measureLoopDelay } from "./loop-delay.ts";
 import { measureOverload } from "./overload.ts";
 import { measureResponsiveness } from "./responsiveness.ts";
 import { ROWS } from "./rows.ts";
+import { measureSearchQuality } from "./search/quality.ts";
+import { measureSearchSpeed } from "./search/speed.ts";
 import { measureState } from "./state.ts";
 import { measureSpeech } from "./stt/speech.ts";
 import { measureTable } from "./table.ts";
@@ -23,6 +25,8 @@ const BENCHES: Readonly<Record<string, () => Promise<void>>> = {
   flat: measureFlatness,
   responsiveness: measureResponsiveness,
   state: measureState,
+  search: measureSearchQuality,
+  "search-speed": measureSearchSpeed,
   tools: measureTools,
   stt: measureSpeech,
 };
