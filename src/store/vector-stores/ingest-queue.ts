@@ -22,6 +22,11 @@ import { switchStore } from "./vector-renewal.ts";
 const ATTEMPTS_MAX = 5;
 const ATTEMPTS_FAILED = `The server began ${ATTEMPTS_MAX} times to take in this file and could not finish.`;
 
+/** Each step writes so many pages of 4 KiB, and other writes come in between. */
+const MERGED_PAGES = 8;
+/** Some chunks fill about ten pages, each of which is merged a few times. */
+const MERGES_MAX = 4;
+
 type Calls = Pick<DatabaseCalls, "transact" | "workerNumber" | "findDeadWorkers">;
 
 interface ClaimedRow {
@@ -77,7 +82,10 @@ export class StoredIngestQueue implements IngestQueue {
         model_number = ${modelKey}
       where ${isClaimed(task)} and ${hasRoom}`;
     const inserted = insertions(task, chunks, modelKey);
-    if ((await this.#transact([counted, ...inserted])) !== null) return "added";
+    if ((await this.#transact([counted, ...inserted])) !== null) {
+      await this.#mergeWords();
+      return "added";
+    }
     const { rows } = await sql`select 1 from vector_store_files where ${isClaimed(task)}`.execute(this.#db);
     return rows.length > 0 ? "full" : "lost";
   }
@@ -152,6 +160,14 @@ export class StoredIngestQueue implements IngestQueue {
         this.#db,
       );
     }
+  }
+
+  /** Merges parts of the index of words. Left to itself, FTS5 merges much at once, and all other writes wait. */
+  async #mergeWords(): Promise<void> {
+    for (let step = 0; step < MERGES_MAX; step++)
+      await sql`insert into vector_store_words (vector_store_words, rank) values ('merge', ${sql.lit(MERGED_PAGES)})`.execute(
+        this.#db,
+      );
   }
 
   #transact(statements: readonly RawBuilder<unknown>[]): Promise<readonly bigint[] | null> {

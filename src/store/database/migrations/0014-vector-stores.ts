@@ -76,6 +76,8 @@ const STATEMENTS = [
     word_count integer not null)`,
   `create virtual table vector_store_words using fts5 (
     words, content = '', contentless_delete = 1, tokenize = "unicode61 remove_diacritics 0 categories 'L* N* M* Co'")`,
+  // What is merged at once would hold up all other writes, so `mergeWords` does it in small steps.
+  `insert into vector_store_words (vector_store_words, rank) values ('automerge', 0), ('crisismerge', 256)`,
   `create virtual table vector_store_word_places using fts5vocab (vector_store_words, instance)`,
   `create table vector_store_vectors (
     model_number integer not null,
