@@ -3,9 +3,9 @@ import { validateVectorStoreSearchRequest } from "../../../generated/responses-a
 import { verifies } from "../../../tests/verifies.ts";
 import { refusalOf, schemaRefusalOf } from "../checks/refusal.fixture.ts";
 import { echoHostedTool } from "../create/echo-hosted-tool.ts";
+import { storeChange } from "../operations/vector-stores/modify-vector-store.ts";
 import { storeFilePage, storePage } from "./list-page.ts";
 import { checkFileSearch, searchOfRequest, searchOfTool } from "./passage-search.ts";
-import { storeChange } from "./store-change.ts";
 
 const YEAR = { type: "gte", key: "year", value: 1900 } as const;
 

@@ -1,8 +1,9 @@
 import type { ResponsesApiHandlers } from "../../../../generated/responses-api/operations.ts";
+import type { UpdateVectorStoreRequest } from "../../../../generated/responses-api/types.ts";
 import type { Caller } from "../../access/caller.ts";
 import { vectorStoreExpired, vectorStoreNotFound } from "../../errors/vector-store-errors.ts";
 import type { ResponseServices } from "../../services.ts";
-import { storeChange } from "../../vector-store-requests/store-change.ts";
+import type { VectorStoreChange } from "../../vector-stores.ts";
 
 /** `POST /v1/vector_stores/{vector_store_id}`: changes what the body names, and counts as a use. */
 export function modifyVectorStore(
@@ -13,5 +14,14 @@ export function modifyVectorStore(
     if (store === null) throw vectorStoreNotFound(id);
     if (store.status === "expired") throw vectorStoreExpired(id);
     return { status: 200, body: store };
+  };
+}
+
+/** Null takes a value away, so that a store has no name, no pairs, or no end. */
+export function storeChange({ name, metadata, expires_after: expiry }: UpdateVectorStoreRequest): VectorStoreChange {
+  return {
+    ...(name === undefined ? {} : { name: name ?? "" }),
+    ...(metadata === undefined ? {} : { metadata: metadata ?? {} }),
+    ...(expiry === undefined ? {} : { expiresAfterDays: expiry?.days ?? null }),
   };
 }
