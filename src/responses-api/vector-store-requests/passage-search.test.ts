@@ -5,7 +5,7 @@ import { refusalOf, schemaRefusalOf } from "../checks/refusal.fixture.ts";
 import { echoHostedTool } from "../create/echo-hosted-tool.ts";
 import { storeChange } from "../operations/vector-stores/modify-vector-store.ts";
 import { storeFilePage, storePage } from "./list-page.ts";
-import { checkFileSearch, searchOfRequest, searchOfTool } from "./passage-search.ts";
+import { checkFileSearch, searchOfRequest } from "./passage-search.ts";
 
 const YEAR = { type: "gte", key: "year", value: 1900 } as const;
 
@@ -49,43 +49,13 @@ test("questions are not empty, and are 32 at most", () => {
   expect(check(undefined)).toContain("missing_required_parameter query");
 });
 
-test("the tool searches each of its stores once, for what the model asks", () => {
-  const tool = { type: "file_search", vector_store_ids: ["vs_1", "vs_2", "vs_1"] } as const;
-  const plain = searchOfTool({ ...tool, vector_store_ids: [...tool.vector_store_ids] }, ["sea"]);
-  expect(plain).toEqual({
-    storeIds: ["vs_1", "vs_2"],
-    queries: ["sea"],
-    filter: null,
-    resultsMax: 20,
-    scoreMin: 0,
-    weights: null,
-    order: "ranks",
-  });
-  const ranking_options = { score_threshold: 0.2, hybrid_search: { embedding_weight: 3, text_weight: 1 } };
-  const set = searchOfTool(
-    { type: "file_search", vector_store_ids: ["vs_1"], filters: YEAR, max_num_results: 2, ranking_options },
-    ["sea", "ocean"],
-  );
-  expect(set).toEqual({
-    storeIds: ["vs_1"],
-    queries: ["sea", "ocean"],
-    filter: YEAR,
-    resultsMax: 2,
-    scoreMin: 0.2,
-    weights: { words: 1, meaning: 3 },
-    order: "ranks",
-  });
-});
-
-test("the tool is echoed with its defaults, and searches as its echo does", () => {
+test("the tool is echoed with its defaults", () => {
   verifies("tools.file-search.echo-fills-defaults");
   const tool = { type: "file_search" as const, vector_store_ids: ["vs_1"] };
   const echo = echoHostedTool(tool);
   expect(JSON.stringify(echo)).toBe(
     '{"type":"file_search","filters":null,"max_num_results":20,"ranking_options":{"ranker":"auto","score_threshold":0},"vector_store_ids":["vs_1"]}',
   );
-  if (echo.type !== "file_search") throw new Error("another tool is echoed");
-  expect(searchOfTool(echo, ["sea"])).toEqual(searchOfTool(tool, ["sea"]));
   const ranking_options = {
     ranker: "default-2024-11-15" as const,
     hybrid_search: { embedding_weight: 1, text_weight: 0 },

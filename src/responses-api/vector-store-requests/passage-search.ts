@@ -1,15 +1,9 @@
-import type {
-  FileSearchTool,
-  FileSearchToolInput,
-  HybridSearch,
-  VectorStoreSearchRequest,
-} from "../../../generated/responses-api/types.ts";
+import type { FileSearchToolInput, VectorStoreSearchRequest } from "../../../generated/responses-api/types.ts";
 import { outOfBounds } from "../errors/parameter-errors.ts";
 import type { PassageSearch } from "../vector-stores.ts";
 import { checkFilter } from "./check-filter.ts";
 
 const RESULTS_DEFAULT = 10;
-const TOOL_RESULTS_DEFAULT = 20;
 
 /** What a request to search one store asks for. Throws an `ApiError`. */
 export function searchOfRequest(storeId: string, request: VectorStoreSearchRequest): PassageSearch {
@@ -26,20 +20,6 @@ export function searchOfRequest(storeId: string, request: VectorStoreSearchReque
   };
 }
 
-/** What the tool searches for when the model asks these questions. */
-export function searchOfTool(tool: FileSearchToolInput | FileSearchTool, queries: readonly string[]): PassageSearch {
-  const { ranking_options: ranking } = tool;
-  return {
-    storeIds: [...new Set(tool.vector_store_ids)],
-    queries,
-    filter: tool.filters ?? null,
-    resultsMax: tool.max_num_results ?? TOOL_RESULTS_DEFAULT,
-    scoreMin: ranking?.score_threshold ?? 0,
-    weights: weightsOf(ranking?.hybrid_search),
-    order: "ranks",
-  };
-}
-
 /** Checks what the schema cannot say. `param` is the path of the tool in the request. Throws an `ApiError`. */
 export function checkFileSearch(tool: FileSearchToolInput, param: string): void {
   if (tool.filters != null) checkFilter(tool.filters, `${param}.filters`);
@@ -50,8 +30,4 @@ export function checkFileSearch(tool: FileSearchToolInput, param: string): void 
       `${param}.ranking_options.hybrid_search`,
       "both weights are 0. Expected at least one weight above 0.",
     );
-}
-
-function weightsOf(hybrid: HybridSearch | null | undefined): PassageSearch["weights"] {
-  return hybrid == null ? null : { words: hybrid.text_weight, meaning: hybrid.embedding_weight };
 }

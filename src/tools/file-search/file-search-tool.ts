@@ -135,7 +135,7 @@ function failed(item: FileSearchCall, reason: string): ToolOutcome {
 function searchOf(tool: FileSearch, queries: readonly string[]): PassageSearch {
   const { embedding_weight: meaning, text_weight: words } = tool.ranking_options?.hybrid_search ?? {};
   return {
-    storeIds: tool.vector_store_ids,
+    storeIds: [...new Set(tool.vector_store_ids)],
     queries,
     filter: tool.filters ?? null,
     resultsMax: tool.max_num_results ?? RESULTS_DEFAULT,
