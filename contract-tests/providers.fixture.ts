@@ -9,6 +9,8 @@ export interface Service {
   readonly model: string;
   /** The address of the servers that staged tools ask. */
   readonly toolServers?: string;
+  /** The id of a vector store that holds a file. */
+  readonly vectorStore?: string;
 }
 
 export interface OwnService extends Service {

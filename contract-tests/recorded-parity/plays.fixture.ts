@@ -1,6 +1,6 @@
 import type { OutputItem, ResponseStreamEvent, Tool, WebSearchCall } from "../../generated/responses-api/types.ts";
 import { isRecord } from "../records.fixture.ts";
-import { RECORDED_TOOLS } from "./recorded-tools.fixture.ts";
+import { RECORDED_STORE, RECORDED_TOOLS } from "./recorded-tools.fixture.ts";
 import {
   asResponse,
   firstSnapshot,
@@ -130,6 +130,7 @@ const INCLUDED = {
 } as const;
 
 function toOurServers(tool: Tool): Tool {
+  if (tool.type === "file_search") return { ...tool, vector_store_ids: [RECORDED_STORE] };
   return tool.type === "mcp" ? { ...tool, server_url: `${RECORDED_TOOLS}/mcp/${tool.server_label}` } : tool;
 }
 
@@ -236,6 +237,8 @@ function hostedCall(item: OutputItem): object | null {
   switch (item.type) {
     case "web_search_call":
       return webCall(item.action);
+    case "file_search_call":
+      return { name: "file_search", arguments: { queries: item.queries } };
     case "mcp_call":
     case "mcp_approval_request":
       return { name: item.name, namespace: item.server_label, arguments: item.arguments };
@@ -263,7 +266,7 @@ function webCall(action: WebSearchCall["action"]): object | null {
 }
 
 function isRunHere({ type }: OutputItem): boolean {
-  return type === "web_search_call" || type === "mcp_call";
+  return type === "web_search_call" || type === "file_search_call" || type === "mcp_call";
 }
 
 function linesOfEnd({ usage, incomplete_details: cut }: RecordedResponse): object[] {

@@ -13,7 +13,7 @@ import {
 } from "./differences.fixture.ts";
 import { EXCEPTIONS, exceptionFor, NOT_YET_COMPARABLE } from "./exceptions.fixture.ts";
 import { type Play, playOfBody, playOfStream, scenarioOf } from "./plays.fixture.ts";
-import { RECORDED_TOOLS, type RecordedTools, startRecordedTools } from "./recorded-tools.fixture.ts";
+import { RECORDED_STORE, RECORDED_TOOLS, type RecordedTools, startRecordedTools } from "./recorded-tools.fixture.ts";
 import { RECORDINGS, readBodies, readStreams } from "./recordings.fixture.ts";
 
 const streams = (RECORDINGS === undefined ? [] : readStreams(RECORDINGS)).map((stream) => {
@@ -42,10 +42,14 @@ describe.skipIf(RECORDINGS === undefined)(
   () => {
     let server: TestServer;
     let servers: RecordedTools;
+    let storeId: string;
+    const compared = (play: Comparison) =>
+      compare(server, { [RECORDED_TOOLS]: servers.url, [RECORDED_STORE]: storeId }, play);
     beforeAll(async () => {
       servers = await startRecordedTools(comparable.flatMap(({ output }) => output));
       const scenario = scenarioOf(comparable).replaceAll(RECORDED_TOOLS, servers.url);
       server = await startTestServer({ scenario, env: { ...servers.env, TOOLS_UNAVAILABLE: "refuse" } });
+      storeId = await makeStore(server);
     });
     afterAll(async () => {
       await server.close();
@@ -55,9 +59,7 @@ describe.skipIf(RECORDINGS === undefined)(
 
     test.each(comparable)("$name: the events, members and values are the same", async (play) => {
       verifies("contract.parity.recorded-output-same-reply");
-      const unexcused = (await compare(server, servers, play)).filter(
-        (difference) => !exceptionFor(play.name, difference),
-      );
+      const unexcused = (await compared(play)).filter((difference) => !exceptionFor(play.name, difference));
       expect(unexcused).toEqual([]);
     });
 
@@ -68,7 +70,7 @@ describe.skipIf(RECORDINGS === undefined)(
     test("each exception is needed", async () => {
       const used = new Set<unknown>();
       for (const play of comparable)
-        for (const difference of await compare(server, servers, play)) used.add(exceptionFor(play.name, difference));
+        for (const difference of await compared(play)) used.add(exceptionFor(play.name, difference));
       expect(EXCEPTIONS.filter((exception) => !used.has(exception))).toEqual([]);
     });
 
@@ -119,11 +121,24 @@ describe("two streams", () => {
 
 type Comparison = Play & { readonly find: (text: string) => Difference[] };
 
-async function compare(server: TestServer, servers: RecordedTools, play: Comparison): Promise<Difference[]> {
-  const { request, find } = play;
-  const asked: unknown = JSON.parse(JSON.stringify(request).replaceAll(RECORDED_TOOLS, servers.url));
-  const reply = await server.post("/v1/responses", asked);
+/** `names` stand in the request for what only a running server has. */
+async function compare(
+  server: TestServer,
+  names: Readonly<Record<string, string>>,
+  { request, find }: Comparison,
+): Promise<Difference[]> {
+  const asked = Object.entries(names).reduce(
+    (text, [name, ours]) => text.replaceAll(name, ours),
+    JSON.stringify(request),
+  );
+  const reply = await server.post("/v1/responses", JSON.parse(asked));
   return find(await reply.text());
+}
+
+/** A vector store of our server, for searches that find what they find: only their form is compared. */
+async function makeStore(server: TestServer): Promise<string> {
+  const made: unknown = await (await server.post("/v1/vector_stores", { name: "recorded" })).json();
+  return isRecord(made) ? String(made["id"]) : "";
 }
 
 function reportOf(compared: readonly Play[], left: readonly Play[]): string {
@@ -138,7 +153,7 @@ function isComparable({ tools }: Play): boolean {
 
 /** What such tools say is theirs, so only the form is compared. */
 function hasHostedTools({ tools }: Play): boolean {
-  return tools.some((tool) => ["web_search", "mcp", "shell"].includes(tool));
+  return tools.some((tool) => ["web_search", "file_search", "mcp", "shell"].includes(tool));
 }
 
 function isError(body: unknown): boolean {

@@ -7,6 +7,9 @@ import { sendJson } from "../../tests/http-answers.ts";
 /** Stands in scenarios and requests for the address of the servers. */
 export const RECORDED_TOOLS = "http://recorded-tools";
 
+/** Stands in requests for the id of a vector store of our server. */
+export const RECORDED_STORE = "vs_recorded";
+
 export interface RecordedTools {
   /** Has no trailing slash. */
   readonly url: string;

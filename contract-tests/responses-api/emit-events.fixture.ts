@@ -3,7 +3,7 @@ import { CHOOSE_WEATHER, CUSTOM_CALL, SECOND_CALL, WEATHER } from "./example-eve
 import { expectLegal, firstFrames, readStream } from "./read-stream.fixture.ts";
 import type { SITUATIONS, STAGED_SITUATIONS } from "./stream-situations.fixture.ts";
 import { TOOL_RECIPES } from "./tool-recipes.fixture.ts";
-import { TOOL_SERVERS } from "./tool-servers.fixture.ts";
+import { TIDE_STORE, TOOL_SERVERS } from "./tool-servers.fixture.ts";
 
 export type StreamState = keyof typeof SITUATIONS | keyof typeof STAGED_SITUATIONS;
 
@@ -82,10 +82,12 @@ export function recipeFor(state: string): Recipe {
   return RECIPES[state];
 }
 
-/** Returns the request with the address of the tool servers. */
-export function requestTo({ toolServers }: Service, { request }: Recipe): Readonly<Record<string, unknown>> {
-  if (toolServers === undefined) return request;
-  return JSON.parse(JSON.stringify(request).replaceAll(TOOL_SERVERS, toolServers));
+/** Returns the request with the address of the tool servers and the id of the vector store. */
+export function requestTo(
+  { toolServers = TOOL_SERVERS, vectorStore = TIDE_STORE }: Service,
+  { request }: Recipe,
+): Readonly<Record<string, unknown>> {
+  return JSON.parse(JSON.stringify(request).replaceAll(TOOL_SERVERS, toolServers).replaceAll(TIDE_STORE, vectorStore));
 }
 
 function isStreamState(state: string): state is StreamState {

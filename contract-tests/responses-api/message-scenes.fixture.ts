@@ -40,6 +40,8 @@ scenarios:
     events: [{ text: Done. }]
   - when: { input_contains: "use a tool: search the web" }
     events: [{ call: { name: web_search, arguments: { queries: [weather in Rome] } } }]
+  - when: { input_contains: "use a tool: files" }
+    events: [{ call: { name: file_search, arguments: { queries: [weather in Rome] } } }]
   - when: { input_contains: "use a tool: none" }
     events: [{ text: I need none. }]
   - when: { input_contains: "use a tool: weather" }

@@ -1,11 +1,5 @@
 import type { ExampleEvent } from "./example-events.fixture.ts";
-import {
-  COMPACTING,
-  FILE_SEARCH_EVENTS,
-  INTERPRETER_EVENTS,
-  KEEPALIVE,
-  SHELL_OUTPUT_EVENTS,
-} from "./hosted-tool-events.fixture.ts";
+import { COMPACTING, INTERPRETER_EVENTS, KEEPALIVE, SHELL_OUTPUT_EVENTS } from "./hosted-tool-events.fixture.ts";
 
 export interface PendingSituation {
   readonly reason: string;
@@ -19,11 +13,6 @@ export interface PendingSituation {
  * such an event.
  */
 export const PENDING_SITUATIONS: Readonly<Record<string, PendingSituation>> = {
-  "a model that searches files": {
-    reason: "our server has no file_search yet",
-    tool: { type: "file_search", vector_store_ids: ["vs_example"] },
-    events: FILE_SEARCH_EVENTS,
-  },
   "a model that runs code": {
     reason: "our server has no code_interpreter yet",
     tool: { type: "code_interpreter", container: { type: "auto" } },

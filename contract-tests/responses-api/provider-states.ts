@@ -26,6 +26,7 @@ export function publicStates(service: Service) {
     ...responseStates(service),
     ...conversationStates(service),
     ...fileStates(service),
+    ...vectorStoreStates(service),
   } satisfies StateTable;
 }
 
@@ -125,6 +126,35 @@ function fileStates({ url, apiKey }: Service) {
   } satisfies StateTable;
 }
 
+function vectorStoreStates({ url, apiKey }: Service) {
+  const client = new OpenAI({ baseURL: `${url}/v1`, apiKey });
+  const upload = async (): Promise<string> => {
+    const file = await toFile(Buffer.from("The tide turns twice a day."), "tide.txt", { type: "text/plain" });
+    return (await client.files.create({ file, purpose: "assistants" })).id;
+  };
+  const make = async (): Promise<string> => (await client.vectorStores.create({ name: "books" })).id;
+  const attributes = { year: 1900 };
+  const poll = { pollIntervalMs: POLL_MS };
+  return {
+    "a vector store": async () => ({ store_id: await make() }),
+    "a vector store that holds a file": async () => {
+      const store_id = await make();
+      const file_id = await upload();
+      const { status } = await client.vectorStores.files.createAndPoll(store_id, { file_id, attributes }, poll);
+      if (status !== "completed") throw new Error(`The file of the vector store is ${status}.`);
+      return { store_id, file_id };
+    },
+    "a vector store with a batch of files": async () => {
+      const store_id = await make();
+      const file_id = await upload();
+      const batch = { file_ids: [file_id], attributes };
+      const { id, status } = await client.vectorStores.fileBatches.createAndPoll(store_id, batch, poll);
+      if (status !== "completed") throw new Error(`The batch of files is ${status}.`);
+      return { store_id, file_id, batch_id: id };
+    },
+  } satisfies StateTable;
+}
+
 const none = async (): Promise<Values> => ({});
 
 export function stagedStates(service: Service) {
@@ -132,7 +162,6 @@ export function stagedStates(service: Service) {
     "a server with extensions": none,
     /** The reference's answer is unknown, or ours differs on purpose. */
     "our own server": none,
-    "a server without vector stores": none,
     "a server without tools of its own": none,
     "a server that cannot reach what it is told to fetch": none,
     "a model that reasons": none,

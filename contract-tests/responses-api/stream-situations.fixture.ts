@@ -24,6 +24,7 @@ import {
 import {
   COMPUTER_EVENTS,
   COMPUTER_PREVIEW_EVENTS,
+  FILE_SEARCH_EVENTS,
   IMAGE_EVENTS,
   LOCAL_SHELL_EVENTS,
   MCP_APPROVAL_EVENTS,
@@ -80,6 +81,7 @@ export const STAGED_SITUATIONS = {
   "a custom tool call told in the extension dialect": DIALECT_CUSTOM_CALL_EVENTS,
   "a failure told in the extension dialect": DIALECT_FAILURE_EVENTS,
   "a model that searches the web": WEB_SEARCH_EVENTS,
+  "a model that searches files": FILE_SEARCH_EVENTS,
   "a model that lists the tools of an MCP server": MCP_LIST_EVENTS,
   "an MCP server that lists no tools": MCP_LIST_FAILURE,
   "a model that calls a tool of an MCP server": MCP_CALL_EVENTS,

@@ -1,5 +1,5 @@
 import { WEATHER } from "./example-events.fixture.ts";
-import { TOOL_SERVERS } from "./tool-servers.fixture.ts";
+import { TIDE_STORE, TOOL_SERVERS } from "./tool-servers.fixture.ts";
 
 const MCP = { type: "mcp", server_label: "weather", server_url: `${TOOL_SERVERS}/mcp`, require_approval: "never" };
 const PREVIEW = { type: "computer_use_preview", display_width: 800, display_height: 600, environment: "browser" };
@@ -7,6 +7,7 @@ const PREVIEW = { type: "computer_use_preview", display_width: 800, display_heig
 /** Requests in which the model calls a tool of the server; `message-scenes.fixture.ts` plays the model. */
 export const TOOL_RECIPES = {
   "a model that searches the web": asks("search the web", { type: "web_search" }),
+  "a model that searches files": asks("files", { type: "file_search", vector_store_ids: [TIDE_STORE] }),
   "a model that lists the tools of an MCP server": asks("none", MCP),
   "an MCP server that lists no tools": {
     request: { input: "Hi", tools: [{ ...MCP, server_url: `${TOOL_SERVERS}/no-mcp` }], background: true },

@@ -16,6 +16,9 @@ export interface ToolServers {
 /** Stands in requests for the address of the tool servers. */
 export const TOOL_SERVERS = "http://tool-servers";
 
+/** Stands in requests for the id of a vector store that holds a file. */
+export const TIDE_STORE = "vs_of_the_tide";
+
 /** A PNG of one pixel. */
 const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 const HIT = { url: "https://example.com/rome", title: "Rome", content: "It is sunny in Rome." };
