@@ -7,7 +7,7 @@ import { validateResponseStreamEvent } from "../generated/responses-api/validato
 import { parseRequirements } from "../scripts/requirements.ts";
 import { isRecord } from "../src/base/json/records.ts";
 import { says, serveBehind } from "./responses/behind-upstream.ts";
-import { checkReply, MODEL } from "./responses/check-refusal.ts";
+import { MODEL } from "./responses/check-refusal.ts";
 import { readResponse } from "./responses/read-stream.ts";
 import { startTestServer, type TestServer } from "./test-server.ts";
 import { DECISIONS, OPEN_QUESTIONS } from "./unknowns.ts";
@@ -18,10 +18,6 @@ const SPECS = join(import.meta.dirname, "../specs");
 
 /** Checks of decisions that no requirement names, by their place in `specs/`. */
 const SHOWN_HERE: Readonly<Record<string, (server: TestServer) => Promise<void>>> = {
-  "responses-api/openapi.yaml components/responses/NotImplemented": async (server) => {
-    const refusal = { status: 501, type: "server_error", code: "not_implemented", param: null };
-    await checkReply(await server.fetch("/v1/vector_stores"), { ...refusal, message: /listVectorStores/ });
-  },
   "schemas/common.yaml ServiceTier": async (server) => {
     for (const tier of ["auto", "default", "fast", "flex", "priority", "scale", "ultrafast"])
       expect((await create(server, { service_tier: tier })).status, tier).toBe("completed");

@@ -457,7 +457,7 @@ export const fieldLedger: Readonly<Record<string, LedgerEntry>> = {
   },
   "tools.file_search": {
     "server": "honoured",
-    "note": "not available yet: left out, or refused where the request depends on it"
+    "note": "an unknown or expired vector store is refused before the response begins"
   },
   "tools.web_search": {
     "server": "honoured",

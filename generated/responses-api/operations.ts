@@ -384,7 +384,7 @@ export interface ListVectorStoresCall {
 }
 export type ListVectorStoresReply =
   | BodyReply<200, Schema.VectorStoreList>
-  | BodyReply<400 | 401 | 429 | 500 | 501 | 503, Schema.ErrorBody>
+  | BodyReply<400 | 401 | 429 | 500 | 503, Schema.ErrorBody>
   ;
 
 export interface CreateVectorStoreCall {
@@ -395,7 +395,7 @@ export interface CreateVectorStoreCall {
 }
 export type CreateVectorStoreReply =
   | BodyReply<200, Schema.VectorStore>
-  | BodyReply<400 | 401 | 404 | 408 | 413 | 415 | 429 | 500 | 501 | 503 | 507, Schema.ErrorBody>
+  | BodyReply<400 | 401 | 404 | 408 | 413 | 415 | 429 | 500 | 503 | 507, Schema.ErrorBody>
   ;
 
 export interface DeleteVectorStoreCall {
@@ -406,7 +406,7 @@ export interface DeleteVectorStoreCall {
 }
 export type DeleteVectorStoreReply =
   | BodyReply<200, Schema.DeletedVectorStore>
-  | BodyReply<400 | 401 | 404 | 429 | 500 | 501 | 503 | 507, Schema.ErrorBody>
+  | BodyReply<400 | 401 | 404 | 429 | 500 | 503 | 507, Schema.ErrorBody>
   ;
 
 export interface GetVectorStoreCall {
@@ -417,7 +417,7 @@ export interface GetVectorStoreCall {
 }
 export type GetVectorStoreReply =
   | BodyReply<200, Schema.VectorStore>
-  | BodyReply<400 | 401 | 404 | 429 | 500 | 501 | 503, Schema.ErrorBody>
+  | BodyReply<400 | 401 | 404 | 429 | 500 | 503, Schema.ErrorBody>
   ;
 
 export interface ModifyVectorStoreCall {
@@ -428,7 +428,7 @@ export interface ModifyVectorStoreCall {
 }
 export type ModifyVectorStoreReply =
   | BodyReply<200, Schema.VectorStore>
-  | BodyReply<400 | 401 | 404 | 408 | 413 | 415 | 429 | 500 | 501 | 503 | 507, Schema.ErrorBody>
+  | BodyReply<400 | 401 | 404 | 408 | 413 | 415 | 429 | 500 | 503 | 507, Schema.ErrorBody>
   ;
 
 export interface CreateVectorStoreFileBatchCall {
@@ -439,7 +439,7 @@ export interface CreateVectorStoreFileBatchCall {
 }
 export type CreateVectorStoreFileBatchReply =
   | BodyReply<200, Schema.VectorStoreFileBatch>
-  | BodyReply<400 | 401 | 404 | 408 | 413 | 415 | 429 | 500 | 501 | 503 | 507, Schema.ErrorBody>
+  | BodyReply<400 | 401 | 404 | 408 | 413 | 415 | 429 | 500 | 503 | 507, Schema.ErrorBody>
   ;
 
 export interface GetVectorStoreFileBatchCall {
@@ -450,7 +450,7 @@ export interface GetVectorStoreFileBatchCall {
 }
 export type GetVectorStoreFileBatchReply =
   | BodyReply<200, Schema.VectorStoreFileBatch>
-  | BodyReply<400 | 401 | 404 | 429 | 500 | 501 | 503, Schema.ErrorBody>
+  | BodyReply<400 | 401 | 404 | 429 | 500 | 503, Schema.ErrorBody>
   ;
 
 export interface CancelVectorStoreFileBatchCall {
@@ -461,7 +461,7 @@ export interface CancelVectorStoreFileBatchCall {
 }
 export type CancelVectorStoreFileBatchReply =
   | BodyReply<200, Schema.VectorStoreFileBatch>
-  | BodyReply<400 | 401 | 404 | 429 | 500 | 501 | 503 | 507, Schema.ErrorBody>
+  | BodyReply<400 | 401 | 404 | 429 | 500 | 503 | 507, Schema.ErrorBody>
   ;
 
 export interface ListFilesInVectorStoreBatchCall {
@@ -472,7 +472,7 @@ export interface ListFilesInVectorStoreBatchCall {
 }
 export type ListFilesInVectorStoreBatchReply =
   | BodyReply<200, Schema.VectorStoreFileList>
-  | BodyReply<400 | 401 | 404 | 429 | 500 | 501 | 503, Schema.ErrorBody>
+  | BodyReply<400 | 401 | 404 | 429 | 500 | 503, Schema.ErrorBody>
   ;
 
 export interface ListVectorStoreFilesCall {
@@ -483,7 +483,7 @@ export interface ListVectorStoreFilesCall {
 }
 export type ListVectorStoreFilesReply =
   | BodyReply<200, Schema.VectorStoreFileList>
-  | BodyReply<400 | 401 | 404 | 429 | 500 | 501 | 503, Schema.ErrorBody>
+  | BodyReply<400 | 401 | 404 | 429 | 500 | 503, Schema.ErrorBody>
   ;
 
 export interface CreateVectorStoreFileCall {
@@ -494,7 +494,7 @@ export interface CreateVectorStoreFileCall {
 }
 export type CreateVectorStoreFileReply =
   | BodyReply<200, Schema.VectorStoreFile>
-  | BodyReply<400 | 401 | 404 | 408 | 413 | 415 | 429 | 500 | 501 | 503 | 507, Schema.ErrorBody>
+  | BodyReply<400 | 401 | 404 | 408 | 413 | 415 | 429 | 500 | 503 | 507, Schema.ErrorBody>
   ;
 
 export interface DeleteVectorStoreFileCall {
@@ -505,7 +505,7 @@ export interface DeleteVectorStoreFileCall {
 }
 export type DeleteVectorStoreFileReply =
   | BodyReply<200, Schema.DeletedVectorStoreFile>
-  | BodyReply<400 | 401 | 404 | 429 | 500 | 501 | 503 | 507, Schema.ErrorBody>
+  | BodyReply<400 | 401 | 404 | 429 | 500 | 503 | 507, Schema.ErrorBody>
   ;
 
 export interface GetVectorStoreFileCall {
@@ -516,7 +516,7 @@ export interface GetVectorStoreFileCall {
 }
 export type GetVectorStoreFileReply =
   | BodyReply<200, Schema.VectorStoreFile>
-  | BodyReply<400 | 401 | 404 | 429 | 500 | 501 | 503, Schema.ErrorBody>
+  | BodyReply<400 | 401 | 404 | 429 | 500 | 503, Schema.ErrorBody>
   ;
 
 export interface UpdateVectorStoreFileAttributesCall {
@@ -527,7 +527,7 @@ export interface UpdateVectorStoreFileAttributesCall {
 }
 export type UpdateVectorStoreFileAttributesReply =
   | BodyReply<200, Schema.VectorStoreFile>
-  | BodyReply<400 | 401 | 404 | 408 | 413 | 415 | 429 | 500 | 501 | 503 | 507, Schema.ErrorBody>
+  | BodyReply<400 | 401 | 404 | 408 | 413 | 415 | 429 | 500 | 503 | 507, Schema.ErrorBody>
   ;
 
 export interface GetVectorStoreFileContentCall {
@@ -538,7 +538,7 @@ export interface GetVectorStoreFileContentCall {
 }
 export type GetVectorStoreFileContentReply =
   | BodyReply<200, Schema.VectorStoreFileContent>
-  | BodyReply<400 | 401 | 404 | 429 | 500 | 501 | 503, Schema.ErrorBody>
+  | BodyReply<400 | 401 | 404 | 429 | 500 | 503, Schema.ErrorBody>
   ;
 
 export interface SearchVectorStoreCall {
@@ -549,7 +549,7 @@ export interface SearchVectorStoreCall {
 }
 export type SearchVectorStoreReply =
   | BodyReply<200, Schema.VectorStoreSearchResults>
-  | BodyReply<400 | 401 | 404 | 408 | 413 | 415 | 429 | 500 | 501 | 503 | 507, Schema.ErrorBody>
+  | BodyReply<400 | 401 | 404 | 408 | 413 | 415 | 429 | 500 | 503 | 507, Schema.ErrorBody>
   ;
 
 /** Every operation of the contract, in an order in which a router may try them. */
@@ -1009,7 +1009,7 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     request: [],
     bodyRequired: false,
     bodySchema: null,
-    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "429": ["application/json"], "500": ["application/json"], "501": ["application/json"], "503": ["application/json"] },
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
     replySchema: "VectorStoreList",
     eventSchema: null,
     lineSchema: null,
@@ -1026,7 +1026,7 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     request: ["application/json"],
     bodyRequired: false,
     bodySchema: "CreateVectorStoreRequest",
-    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "408": ["application/json"], "413": ["application/json"], "415": ["application/json"], "429": ["application/json"], "500": ["application/json"], "501": ["application/json"], "503": ["application/json"], "507": ["application/json"] },
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "408": ["application/json"], "413": ["application/json"], "415": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"], "507": ["application/json"] },
     replySchema: "VectorStore",
     eventSchema: null,
     lineSchema: null,
@@ -1043,7 +1043,7 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     request: [],
     bodyRequired: false,
     bodySchema: null,
-    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "501": ["application/json"], "503": ["application/json"], "507": ["application/json"] },
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"], "507": ["application/json"] },
     replySchema: "DeletedVectorStore",
     eventSchema: null,
     lineSchema: null,
@@ -1060,7 +1060,7 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     request: [],
     bodyRequired: false,
     bodySchema: null,
-    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "501": ["application/json"], "503": ["application/json"] },
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
     replySchema: "VectorStore",
     eventSchema: null,
     lineSchema: null,
@@ -1077,7 +1077,7 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     request: ["application/json"],
     bodyRequired: true,
     bodySchema: "UpdateVectorStoreRequest",
-    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "408": ["application/json"], "413": ["application/json"], "415": ["application/json"], "429": ["application/json"], "500": ["application/json"], "501": ["application/json"], "503": ["application/json"], "507": ["application/json"] },
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "408": ["application/json"], "413": ["application/json"], "415": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"], "507": ["application/json"] },
     replySchema: "VectorStore",
     eventSchema: null,
     lineSchema: null,
@@ -1094,7 +1094,7 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     request: ["application/json"],
     bodyRequired: true,
     bodySchema: "CreateVectorStoreFileBatchRequest",
-    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "408": ["application/json"], "413": ["application/json"], "415": ["application/json"], "429": ["application/json"], "500": ["application/json"], "501": ["application/json"], "503": ["application/json"], "507": ["application/json"] },
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "408": ["application/json"], "413": ["application/json"], "415": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"], "507": ["application/json"] },
     replySchema: "VectorStoreFileBatch",
     eventSchema: null,
     lineSchema: null,
@@ -1111,7 +1111,7 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     request: [],
     bodyRequired: false,
     bodySchema: null,
-    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "501": ["application/json"], "503": ["application/json"] },
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
     replySchema: "VectorStoreFileBatch",
     eventSchema: null,
     lineSchema: null,
@@ -1128,7 +1128,7 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     request: [],
     bodyRequired: false,
     bodySchema: null,
-    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "501": ["application/json"], "503": ["application/json"], "507": ["application/json"] },
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"], "507": ["application/json"] },
     replySchema: "VectorStoreFileBatch",
     eventSchema: null,
     lineSchema: null,
@@ -1145,7 +1145,7 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     request: [],
     bodyRequired: false,
     bodySchema: null,
-    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "501": ["application/json"], "503": ["application/json"] },
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
     replySchema: "VectorStoreFileList",
     eventSchema: null,
     lineSchema: null,
@@ -1162,7 +1162,7 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     request: [],
     bodyRequired: false,
     bodySchema: null,
-    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "501": ["application/json"], "503": ["application/json"] },
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
     replySchema: "VectorStoreFileList",
     eventSchema: null,
     lineSchema: null,
@@ -1179,7 +1179,7 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     request: ["application/json"],
     bodyRequired: true,
     bodySchema: "CreateVectorStoreFileRequest",
-    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "408": ["application/json"], "413": ["application/json"], "415": ["application/json"], "429": ["application/json"], "500": ["application/json"], "501": ["application/json"], "503": ["application/json"], "507": ["application/json"] },
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "408": ["application/json"], "413": ["application/json"], "415": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"], "507": ["application/json"] },
     replySchema: "VectorStoreFile",
     eventSchema: null,
     lineSchema: null,
@@ -1196,7 +1196,7 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     request: [],
     bodyRequired: false,
     bodySchema: null,
-    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "501": ["application/json"], "503": ["application/json"], "507": ["application/json"] },
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"], "507": ["application/json"] },
     replySchema: "DeletedVectorStoreFile",
     eventSchema: null,
     lineSchema: null,
@@ -1213,7 +1213,7 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     request: [],
     bodyRequired: false,
     bodySchema: null,
-    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "501": ["application/json"], "503": ["application/json"] },
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
     replySchema: "VectorStoreFile",
     eventSchema: null,
     lineSchema: null,
@@ -1230,7 +1230,7 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     request: ["application/json"],
     bodyRequired: true,
     bodySchema: "UpdateVectorStoreFileAttributesRequest",
-    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "408": ["application/json"], "413": ["application/json"], "415": ["application/json"], "429": ["application/json"], "500": ["application/json"], "501": ["application/json"], "503": ["application/json"], "507": ["application/json"] },
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "408": ["application/json"], "413": ["application/json"], "415": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"], "507": ["application/json"] },
     replySchema: "VectorStoreFile",
     eventSchema: null,
     lineSchema: null,
@@ -1247,7 +1247,7 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     request: [],
     bodyRequired: false,
     bodySchema: null,
-    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "501": ["application/json"], "503": ["application/json"] },
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
     replySchema: "VectorStoreFileContent",
     eventSchema: null,
     lineSchema: null,
@@ -1264,7 +1264,7 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     request: ["application/json"],
     bodyRequired: true,
     bodySchema: "VectorStoreSearchRequest",
-    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "408": ["application/json"], "413": ["application/json"], "415": ["application/json"], "429": ["application/json"], "500": ["application/json"], "501": ["application/json"], "503": ["application/json"], "507": ["application/json"] },
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "408": ["application/json"], "413": ["application/json"], "415": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"], "507": ["application/json"] },
     replySchema: "VectorStoreSearchResults",
     eventSchema: null,
     lineSchema: null,

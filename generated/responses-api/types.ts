@@ -4979,7 +4979,7 @@ export interface components {
              */
             rewrite_query?: boolean | null;
         };
-        /** @description A piece of a file. */
+        /** @description A piece of a file. Found pieces that overlap in their file are one text. */
         VectorStoreSearchContent: {
             /** @constant */
             type: "text";
@@ -5223,20 +5223,6 @@ export interface components {
         };
         /** @description A fault of the server; details are in its log only. Codes: server_error. */
         ServerError: {
-            headers: {
-                "x-request-id": components["headers"]["RequestId"];
-                "openai-processing-ms": components["headers"]["ProcessingMs"];
-                "openai-version": components["headers"]["Version"];
-                "openai-organization": components["headers"]["Organization"];
-                "openai-project": components["headers"]["Project"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["ErrorBody"];
-            };
-        };
-        /** @description The operation is not built yet. Codes: not_implemented (type server_error). */
-        NotImplemented: {
             headers: {
                 "x-request-id": components["headers"]["RequestId"];
                 "openai-processing-ms": components["headers"]["ProcessingMs"];
@@ -5805,7 +5791,6 @@ export type ResponseStorageFull = components['responses']['StorageFull'];
 export type ResponseTooLarge = components['responses']['TooLarge'];
 export type ResponseTooMany = components['responses']['TooMany'];
 export type ResponseServerError = components['responses']['ServerError'];
-export type ResponseNotImplemented = components['responses']['NotImplemented'];
 export type ResponseOverloaded = components['responses']['Overloaded'];
 export type ParameterProviderOrganization = components['parameters']['ProviderOrganization'];
 export type ParameterProviderProject = components['parameters']['ProviderProject'];
@@ -7676,7 +7661,6 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["ServerError"];
-            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Overloaded"];
         };
     };
@@ -7756,7 +7740,6 @@ export interface operations {
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["ServerError"];
-            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Overloaded"];
             507: components["responses"]["StorageFull"];
         };
@@ -7805,7 +7788,6 @@ export interface operations {
             404: components["responses"]["NoVectorStore"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["ServerError"];
-            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Overloaded"];
         };
     };
@@ -7875,7 +7857,6 @@ export interface operations {
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["ServerError"];
-            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Overloaded"];
             507: components["responses"]["StorageFull"];
         };
@@ -7924,7 +7905,6 @@ export interface operations {
             404: components["responses"]["NoVectorStore"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["ServerError"];
-            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Overloaded"];
             507: components["responses"]["StorageFull"];
         };
@@ -7997,7 +7977,6 @@ export interface operations {
             404: components["responses"]["NoVectorStore"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["ServerError"];
-            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Overloaded"];
         };
     };
@@ -8067,7 +8046,6 @@ export interface operations {
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["ServerError"];
-            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Overloaded"];
             507: components["responses"]["StorageFull"];
         };
@@ -8118,7 +8096,6 @@ export interface operations {
             404: components["responses"]["NoVectorStoreFile"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["ServerError"];
-            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Overloaded"];
         };
     };
@@ -8190,7 +8167,6 @@ export interface operations {
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["ServerError"];
-            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Overloaded"];
             507: components["responses"]["StorageFull"];
         };
@@ -8241,7 +8217,6 @@ export interface operations {
             404: components["responses"]["NoVectorStoreFile"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["ServerError"];
-            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Overloaded"];
             507: components["responses"]["StorageFull"];
         };
@@ -8292,7 +8267,6 @@ export interface operations {
             404: components["responses"]["NoVectorStoreFile"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["ServerError"];
-            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Overloaded"];
         };
     };
@@ -8362,7 +8336,6 @@ export interface operations {
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["ServerError"];
-            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Overloaded"];
             507: components["responses"]["StorageFull"];
         };
@@ -8413,7 +8386,6 @@ export interface operations {
             404: components["responses"]["NoVectorStoreBatch"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["ServerError"];
-            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Overloaded"];
         };
     };
@@ -8465,7 +8437,6 @@ export interface operations {
             404: components["responses"]["NoVectorStoreBatch"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["ServerError"];
-            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Overloaded"];
             507: components["responses"]["StorageFull"];
         };
@@ -8540,7 +8511,6 @@ export interface operations {
             404: components["responses"]["NoVectorStoreBatch"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["ServerError"];
-            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Overloaded"];
         };
     };
@@ -8610,7 +8580,6 @@ export interface operations {
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["ServerError"];
-            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Overloaded"];
             507: components["responses"]["StorageFull"];
         };

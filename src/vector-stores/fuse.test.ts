@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { verifies } from "../../tests/verifies.ts";
 import { fuse } from "./fuse.ts";
 import type { ChunkHit, FoundChunk } from "./ports.ts";
 
@@ -31,6 +32,7 @@ function files(...found: Parameters<typeof fuse>): readonly string[] {
 }
 
 test("by words alone the best score comes first, and says how good it is", () => {
+  verifies("vector-stores.search.score-scale");
   const passages = fuse([[hit(1, 4), hit(2, 12)]], [chunk(1), chunk(2)], ALL);
   expect(passages.map(({ fileId, score }) => [fileId, score])).toEqual([
     ["file-2", 0.75],
@@ -39,6 +41,7 @@ test("by words alone the best score comes first, and says how good it is", () =>
 });
 
 test("what is good by both kinds comes before what is best by one", () => {
+  verifies("vector-stores.search.score-scale", "vector-stores.search.rankers");
   const hits = [hit(1, 9, 0.1), hit(2, 8, 0.8), hit(3, 0, 0.9), hit(4, 0, 0.5)];
   expect(
     files(
@@ -67,6 +70,7 @@ test("a threshold leaves out what is less relevant", () => {
 });
 
 test("chunks that overlap in one file become one passage without the doubled text", () => {
+  verifies("vector-stores.search.overlaps-are-joined");
   const one = chunk(1, { fileId: "file-a", ordinal: 0, start: 0, text: "abcdef" });
   const two = chunk(2, { fileId: "file-a", ordinal: 1, start: 3, text: "defghi" });
   const other = chunk(3, { fileId: "file-b", ordinal: 1, start: 3, text: "defghi" });

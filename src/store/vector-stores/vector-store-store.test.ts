@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { verifies } from "../../../tests/verifies.ts";
 import type { NewStoreFile } from "../../responses-api/vector-stores.ts";
 import type { IndexedChunk } from "../../vector-stores/ports.ts";
 import type { Store, StoreOptions } from "../open-store.ts";
@@ -127,6 +128,7 @@ test("pages of stores and files go both ways and end at their cursors", async ()
 });
 
 test("a batch adds all of its files, and what waits of it can be cancelled", async () => {
+  verifies("vector-stores.batches.cancel", "vector-stores.batches.counts");
   const { store, files } = await openWithFiles(3);
   const id = await createStore(store, []);
   const added = await store.vectorStores.addBatch(
@@ -185,6 +187,7 @@ test("a file that is added again is taken in anew", async () => {
 });
 
 test("an unused store expires and takes no more files", async () => {
+  verifies("vector-stores.expiry.days-after-last-use");
   const { store, files } = await openWithFiles(2);
   const id = await createStore(store, files, 1);
   const found = await store.vectorStores.findStore(OURS, id);
@@ -203,6 +206,7 @@ test("an unused store expires and takes no more files", async () => {
 });
 
 test("an owner's stores do not grow beyond their limit", async () => {
+  verifies("vector-stores.quota.per-owner");
   const { store, files } = await openWithFiles(2, { vectorStoreBytesMax: 10 });
   const id = await createStore(store, [files[0] ?? ""]);
   const task = await store.ingestQueue.claim();
