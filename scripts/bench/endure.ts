@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { MemoryCourse } from "./memory-course.ts";
+import type { Server } from "./servers.ts";
 import { modelName } from "./upstream-shape.ts";
 import { type Bench, textOf, withServer } from "./with-server.ts";
 
@@ -108,7 +109,7 @@ async function endure(bench: Bench): Promise<void> {
   const done = new Map(CLIENTS.map(({ name }) => [name, 0]));
   const errors: string[] = [];
   const work = async ({ name, act }: Client): Promise<void> => {
-    while (performance.now() < endsAt) {
+    while (performance.now() < endsAt && bench.server.fault() === null) {
       await act(bench, recent).then(
         () => done.set(name, (done.get(name) ?? 0) + 1),
         (error: unknown) => errors.push(`${name}: ${String(error)}`),
@@ -119,17 +120,21 @@ async function endure(bench: Bench): Promise<void> {
   const course = new MemoryCourse(bench.server, "s");
   const watched = watch(
     course,
+    bench.server,
     () => `, ${[...done].map(([name, count]) => `${count} ${name}`).join(", ")}, ${errors.length} errors`,
   );
   await Promise.all([watched, ...CLIENTS.flatMap((client) => Array.from({ length: client.many }, () => work(client)))]);
   for (const error of errors.slice(0, REASONS_MAX)) console.log(`  ${error}`);
-  const isFlat = course.judge();
+  const fault = bench.server.fault();
+  if (fault !== null) console.log(`  FAILED: ${fault}`);
+  const isFlat = fault === null && course.judge();
   if (!isFlat || errors.length > 0) process.exitCode = 1;
 }
 
-async function watch(course: MemoryCourse, note: () => string): Promise<void> {
+async function watch(course: MemoryCourse, server: Server, note: () => string): Promise<void> {
   for (let second = SAMPLE_SECONDS; second <= SECONDS; second += SAMPLE_SECONDS) {
     await sleep(SAMPLE_SECONDS * 1000);
+    if (server.fault() !== null) return;
     course.sample(Math.round(second), note());
   }
 }

@@ -39,6 +39,11 @@ export async function measureFlatness(): Promise<void> {
         course.sample((step * total) / STEPS);
       }
       if (!course.judge()) process.exitCode = 1;
+    } catch (error) {
+      const fault = server.fault();
+      if (fault === null) throw error;
+      console.log(`  FAILED: ${fault}`);
+      process.exitCode = 1;
     } finally {
       generator.stop();
       server.stop();

@@ -21,6 +21,8 @@ export interface Server {
   readonly headers: Readonly<Record<string, string>>;
   /** Its data. */
   readonly folder: string;
+  /** How it ended by itself; null while it runs. */
+  fault(): string | null;
   stop(): void;
 }
 
@@ -54,13 +56,18 @@ export async function startServer({ root, upstream, env = {}, nodeFlags = [] }: 
   const ready = /http:\/\/127\.0\.0\.1:(\d+)\/v1/;
   const settings = { ...SETTINGS, ...model, ...env };
   const { child, match } = await startProgram(join(root, "src/main.ts"), settings, ready, nodeFlags);
+  let fault: string | null = null;
+  child.once("exit", (code, signal) => {
+    fault = `the server ended by itself, with ${signal ?? `exit code ${code}`}`;
+  });
   const stop = cleanUp(() => {
+    child.removeAllListeners("exit");
     child.kill("SIGKILL");
     removeFolder(folder);
   });
   const authorization = `Bearer ${readFileSync(join(folder, "api-key"), "utf8").trim()}`;
   const headers = { authorization, "content-type": "application/json" };
-  return { port: Number(match[1]), pid: pidOf(child), headers, folder, stop };
+  return { port: Number(match[1]), pid: pidOf(child), headers, folder, fault: () => fault, stop };
 }
 
 function pidOf(child: ChildProcess): number {

@@ -10,7 +10,7 @@ export interface GrowingText {
 export const NO_TEXT: GrowingText = { joined: "", fresh: "" };
 
 /** Pieces are joined once they are at least this long in total, */
-const JOIN_CHARACTERS_MIN = 16 * 1024;
+const JOIN_CHARACTERS_MIN = 1024;
 /** and at least this fraction of the joined text, so that joining stays linear. */
 const JOIN_PART_MIN = 1 / 4;
 

@@ -1,3 +1,4 @@
+import { setFlagsFromString } from "node:v8";
 import { assert } from "../base/assert.ts";
 import { type Config, type Environment, loadConfig, shareConfig } from "../config/load-config.ts";
 import { secretsOf } from "../config/secrets-of.ts";
@@ -15,6 +16,12 @@ import { showSpeechProgress } from "./speech-progress.ts";
 
 /** The number of the process that has the speech engine and its server. A machine has room for one. */
 const SPEECH_PROCESS = 1;
+
+/**
+ * By how much the heap grows, in percent of what was in use, until its garbage is collected. V8 alone lets it grow by
+ * up to 300, and so a server that once had many streams at a time keeps the memory of several times as many.
+ */
+const HEAP_GROWTH_PERCENT = 100;
 
 interface Running {
   /** Lines of the start banner. */
@@ -99,6 +106,7 @@ async function serve(
   argv: readonly string[],
   start: (foundations: Foundations) => Promise<Running>,
 ): Promise<void> {
+  setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH_PERCENT}`); // For all threads of the process.
   const joined = await joinProcesses();
   const foundations = layFoundations(loadConfig(environment, argv), joined);
   const { config, log, speech } = foundations;

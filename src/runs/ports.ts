@@ -12,6 +12,7 @@ import type {
 import type { TraceContext } from "../base/trace-context.ts";
 import type { HostedCall, HostedFunction, HostedFunctionChoice, HostedItemEvent, HostedOutput } from "./hosted.ts";
 import type { RecordedEvent } from "./recorded-event.ts";
+import type { WaitingEvent } from "./recording/packed-deltas.ts";
 
 export type {
   HostedCall,
@@ -23,6 +24,7 @@ export type {
   ToolStep,
 } from "./hosted.ts";
 export { DeltaTemplate, endsRun, RecordedDelta, type RecordedEvent, RecordedWhole } from "./recorded-event.ts";
+export { unpackDeltas, type WaitingEvent } from "./recording/packed-deltas.ts";
 
 /**
  * The organization and project that stored data belongs to. Every query names it; another owner's id counts as unknown.
@@ -268,10 +270,10 @@ export class StoreStopped extends RunLost {
 export interface EventLog {
   /** The run's first events may be appended before this has resolved. */
   open(run: OpenedRun, events: readonly RecordedEvent[]): Promise<void>;
-  append(responseId: string, events: readonly RecordedEvent[]): Promise<void>;
+  append(responseId: string, events: readonly WaitingEvent[]): Promise<void>;
   /** Appends events and replaces the stored snapshot; the run continues. */
   advance(responseId: string, events: readonly RecordedEvent[], response: Response): Promise<void>;
-  close(responseId: string, events: readonly RecordedEvent[], end: ClosedRun): Promise<void>;
+  close(responseId: string, events: readonly WaitingEvent[], end: ClosedRun): Promise<void>;
   /** Stores a run that has ended, with all its events, as one change. */
   storeWhole(run: OpenedRun, events: readonly RecordedEvent[], end: ClosedRun): Promise<void>;
   /**

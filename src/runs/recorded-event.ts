@@ -42,6 +42,10 @@ export class RecordedWhole {
     return new RecordedWhole(number, null, json);
   }
 
+  get count(): number {
+    return 1;
+  }
+
   get type(): string {
     return this.#event?.type ?? typeIn(this.json) ?? this.event.type;
   }
@@ -93,6 +97,10 @@ export class RecordedDelta {
     this.number = number;
     this.template = template;
     this.text = text;
+  }
+
+  get count(): number {
+    return 1;
   }
 
   get type(): string {

@@ -1,6 +1,6 @@
 import type { Response } from "../../../generated/responses-api/types.ts";
-import type { EventLog, RecordedEvent } from "../../runs/ports.ts";
-import { RunLost } from "../../runs/ports.ts";
+import type { EventLog, RecordedEvent, WaitingEvent } from "../../runs/ports.ts";
+import { RunLost, unpackDeltas } from "../../runs/ports.ts";
 import type { KnownExchange, ToolLedger, TurnInLedger } from "../ports.ts";
 
 const NEVER = new Promise<never>(() => {});
@@ -70,9 +70,9 @@ export class MortalProcess {
   }
 
   /** All or nothing, as in the store. */
-  #store(events: readonly RecordedEvent[], body: Response | null = null): Promise<void> {
+  #store(events: readonly WaitingEvent[], body: Response | null = null): Promise<void> {
     return this.#change(() => {
-      this.events.push(...events);
+      this.events.push(...unpackDeltas(events));
       this.body = body;
     });
   }

@@ -24,7 +24,7 @@ let used = 0;
 
 function filler(length: number): string {
   if (used + length > pool.length) {
-    pool = randomBytes(POOL_BYTES).toString("base64url").replaceAll(/[-_]/g, "x");
+    pool = randomBytes(POOL_BYTES).toString("hex");
     used = 0;
   }
   used += length;

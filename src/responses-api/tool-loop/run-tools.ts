@@ -42,6 +42,8 @@ export interface ToolTurns {
 const OUTPUT_TOKENS_MIN = 16;
 /** How long the end of a response waits for its tools to be closed, in milliseconds. */
 const CLOSE_WAIT_MS = 1000;
+/** Stops what is left. Made once: each error costs a stack trace. */
+const OVER = new Error("the response has ended");
 
 /**
  * Asks the model, runs the calls of this server's tools that it makes, shows it the results and asks again, until it
@@ -85,9 +87,9 @@ export async function runTools(services: LoopServices, task: ToolTask, run: Loop
     if (point !== null) await loop.goOnAt(point);
     const isBusy = set.pending.length > 0 || (point?.steps.length ?? 0) > 0;
     const first = isBusy ? null : await loop.ask();
-    return { events: loop.events(first, () => stop.abort()), sources: loop.sources, seen: () => loop.seen() };
+    return { events: loop.events(first, () => stop.abort(OVER)), sources: loop.sources, seen: () => loop.seen() };
   } catch (error) {
-    stop.abort();
+    stop.abort(OVER);
     await set.close();
     throw error;
   }

@@ -35,6 +35,8 @@ type LogProbChain = { readonly entries: readonly LogProb[]; readonly before: Log
 export type TextDelta = Extract<ModelEvent, { readonly type: "text_delta" }>;
 
 const NONE: readonly LogProb[] = [];
+/** Of most events. Shared, because each would have an empty list of its own. Nobody changes an event's lists. */
+const NO_LOGPROBS: LogProb[] = [];
 
 export function openMessage(id: string, index: number, phase: Phase | null, events: UnnumberedEvent[]): MessageBlock {
   const block: MessageBlock = { kind: "message", id, index, phase, content: [], part: null };
@@ -55,7 +57,7 @@ export function addTexts(block: MessageBlock, deltas: readonly TextDelta[], even
       content_index: ready.content.length,
       delta: text,
       item_id: ready.id,
-      logprobs: [...logprobs],
+      logprobs: logprobs.length === 0 ? NO_LOGPROBS : [...logprobs],
       output_index: ready.index,
     });
     added += text;

@@ -1,15 +1,19 @@
 import type { RecordedEvent } from "../ports.ts";
+import { packDeltas, unpackDeltas, type WaitingEvent } from "../recording/packed-deltas.ts";
 
 /**
  * How many characters of unread events are kept for a reader; the latest events may exceed it. Beyond it the reader
  * must read the log, or the run waits for it.
  */
 export const READER_LAG_CHARACTERS_MAX = 256 * 1024;
+/** A reader takes no more events at once when it has this many. */
+const TAKEN_EVENTS = 256;
 
 /** One reader's stream of the events of a running response. */
 export interface Subscription {
   /**
-   * The events since the last call; waits if there are none. `null` once the feed has ended and every event was taken.
+   * The next events since the last call; waits if there are none. `null` once the feed has ended and every event was
+   * taken.
    */
   next(): Promise<readonly RecordedEvent[] | null>;
   /** True if events were dropped since the last call because the reader was slow. They are in the log. */
@@ -35,7 +39,7 @@ export class LiveFeed {
     return reader;
   }
 
-  publish(events: readonly RecordedEvent[]): void {
+  publish(events: readonly WaitingEvent[]): void {
     for (const reader of this.#readers) reader.push(events);
   }
 
@@ -60,7 +64,7 @@ export class LiveFeed {
 class FeedReader implements Subscription {
   readonly #mayLag: boolean;
   readonly #onClose: () => void;
-  #pending: RecordedEvent[] = [];
+  #pending: WaitingEvent[] = [];
   #pendingCharacters = 0;
   #lagged = false;
   #ended = false;
@@ -73,12 +77,13 @@ class FeedReader implements Subscription {
     this.#onClose = onClose;
   }
 
-  push(events: readonly RecordedEvent[]): void {
+  push(events: readonly WaitingEvent[]): void {
     if (this.#mayLag && !this.#hasRoom()) {
-      this.#take();
+      this.#drop();
       this.#lagged = true;
     } else {
-      for (const event of events) this.#add(event);
+      // A reader that waits takes them at once.
+      for (const event of this.#wakeReader === null ? packDeltas(events) : events) this.#add(event);
     }
     this.#wake();
   }
@@ -116,7 +121,7 @@ class FeedReader implements Subscription {
 
   close(): void {
     this.end();
-    this.#take();
+    this.#drop();
     this.#onClose();
   }
 
@@ -126,14 +131,22 @@ class FeedReader implements Subscription {
     this.#wakeWriter?.();
   }
 
+  /** Takes some events, and leaves the rest as small as they are. */
   #take(): readonly RecordedEvent[] {
-    const taken = this.#pending;
-    this.#pending = [];
-    this.#pendingCharacters = 0;
-    return taken;
+    let events = 0;
+    let end = 0;
+    for (; events < TAKEN_EVENTS && end < this.#pending.length; end += 1) events += this.#pending[end]?.count ?? 0;
+    const taken = this.#pending.splice(0, end);
+    for (const { size } of taken) this.#pendingCharacters -= size;
+    return unpackDeltas(taken);
   }
 
-  #add(event: RecordedEvent): void {
+  #drop(): void {
+    this.#pending = [];
+    this.#pendingCharacters = 0;
+  }
+
+  #add(event: WaitingEvent): void {
     this.#pending.push(event);
     this.#pendingCharacters += event.size;
   }

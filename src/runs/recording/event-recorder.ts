@@ -1,9 +1,10 @@
 import type { Response } from "../../../generated/responses-api/types.ts";
 import { Numbering } from "../numbering.ts";
-import type { ClosedRun, EventLog, OpenedRun, RecordedEvent } from "../ports.ts";
+import type { ClosedRun, EventLog, OpenedRun } from "../ports.ts";
 import type { LiveFeed } from "../reading/live-feed.ts";
 import type { UnnumberedEvent } from "../wire-event.ts";
 import { makeLongEnd } from "./long-end.ts";
+import { packDeltas, type WaitingEvent } from "./packed-deltas.ts";
 
 /** How many characters of events may wait for a commit before `record` waits. */
 const UNSTORED_CHARACTERS_MAX = 256 * 1024;
@@ -89,7 +90,7 @@ export class StoredRecorder implements EventRecorder {
   readonly #log: EventLog;
   readonly #feed: LiveFeed;
   readonly #numbering: Numbering;
-  #waiting: RecordedEvent[] = [];
+  #waiting: WaitingEvent[] = [];
   #waitingCharacters = 0;
   #opening: Promise<void> | null = null;
   #flushing: Promise<void> = Promise.resolve();
@@ -112,7 +113,7 @@ export class StoredRecorder implements EventRecorder {
 
   record(events: readonly UnnumberedEvent[]): Promise<void> | undefined {
     if (this.#failure !== null) return Promise.reject(this.#failure);
-    for (const event of this.#numbering.number(events)) {
+    for (const event of packDeltas(this.#numbering.number(events))) {
       this.#waiting.push(event);
       this.#waitingCharacters += event.size;
     }
@@ -183,7 +184,7 @@ export class StoredRecorder implements EventRecorder {
     this.#busy = false;
   }
 
-  #rewindTo(events: readonly RecordedEvent[]): void {
+  #rewindTo(events: readonly WaitingEvent[]): void {
     const first = events[0];
     if (first !== undefined) this.#numbering.rewind(first.number);
   }

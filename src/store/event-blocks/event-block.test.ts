@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { sendResponseEventsTypes } from "../../../generated/responses-api/events.ts";
 import { Numbering } from "../../runs/numbering.ts";
+import { packDeltas } from "../../runs/recording/packed-deltas.ts";
 import type { UnnumberedEvent } from "../../runs/wire-event.ts";
 import { emptyTail, extendTail } from "../runs/run-tail.ts";
 import { deltaEvents, textEvents } from "../runs/text-events.fixture.ts";
@@ -56,7 +57,8 @@ test("what was packed reads back byte for byte, whatever the events and however 
       const read: string[] = [];
       let tail = emptyTail(0);
       for (const [index, batch] of batches.entries()) {
-        const blocks = structuredClone(packEvents(numbering.number(structuredClone(batch))));
+        const events = numbering.number(structuredClone(batch));
+        const blocks = structuredClone(packEvents(index % 2 === 0 ? events : packDeltas(events)));
         const step = extendTail(tail, blocks, index === batches.length - 1);
         tail = step.tail;
         for (const { body, firstNumber } of step.chunks)

@@ -1,5 +1,11 @@
 import type { Response } from "../../../generated/responses-api/types.ts";
-import { DeltaTemplate, RecordedDelta, type RecordedEvent, RecordedWhole } from "../../runs/ports.ts";
+import {
+  DeltaTemplate,
+  RecordedDelta,
+  type RecordedEvent,
+  RecordedWhole,
+  type WaitingEvent,
+} from "../../runs/ports.ts";
 import { storedJson } from "../stored-json.ts";
 import { RESPONSE_LINE, ResponseLines, readResponseLine } from "./response-line.ts";
 
@@ -28,29 +34,38 @@ const PACKED = '["~",';
 type PackedLine = readonly [mark: string, firstNumber: number, before: string, after: string, ...texts: string[]];
 
 /** Packs events that follow each other. `stored`: a response that is stored with them for good. Pure function. */
-export function packEvents(events: readonly RecordedEvent[], stored: Response | null = null): readonly EventBlock[] {
+export function packEvents(events: readonly WaitingEvent[], stored: Response | null = null): readonly EventBlock[] {
   const blocks: EventBlock[] = [];
   const lines = stored === null ? null : new ResponseLines(stored);
   for (let start = 0; start < events.length; ) {
-    const block = blockAt(events, start, lines);
+    const { block, end } = blockAt(events, start, lines);
     blocks.push(block);
-    start += countOf(block);
+    start = end;
   }
   return blocks;
 }
 
-function blockAt(events: readonly RecordedEvent[], start: number, lines: ResponseLines | null): EventBlock {
+/** The block that begins at `start`, and where the next one begins. */
+function blockAt(events: readonly WaitingEvent[], start: number, lines: ResponseLines | null) {
   const firstNumber = events[start]?.number ?? 0;
   const template = events[start]?.template ?? null;
-  const separator = separatorIn(template);
-  let text = "";
+  const parts: string[] = [];
+  let length = 0;
+  let count = 0;
   let end = start;
-  for (; end < events.length && end - start < BLOCK_EVENTS && text.length < BLOCK_CHARACTERS; end++) {
+  for (; end < events.length && count < BLOCK_EVENTS && length < BLOCK_CHARACTERS; end++) {
     const event = events[end];
-    if (event === undefined || event.template !== template || event.number !== firstNumber + end - start) break;
-    text += `${end === start ? "" : separator}${event.template === null ? (lines?.lineOf(event.event) ?? event.json) : event.textJson}`;
+    if (event === undefined || event.template !== template || event.number !== firstNumber + count) break;
+    if (count > 0 && count + event.count > BLOCK_EVENTS) break;
+    const part = event.template === null ? (lines?.lineOf(event.event) ?? event.json) : event.textJson;
+    parts.push(part);
+    length += part.length + 1;
+    count += event.count;
   }
-  return { firstNumber, lastNumber: firstNumber + end - start - 1, template: template?.asElements ?? null, text };
+  // `join` copies. `+=` would make a tree of two nodes per event, which waits for its commit.
+  const text = parts.join(separatorIn(template));
+  const block = { firstNumber, lastNumber: firstNumber + count - 1, template: template?.asElements ?? null, text };
+  return { block, end };
 }
 
 export function countOf({ firstNumber, lastNumber }: EventBlock): number {

@@ -3,7 +3,14 @@ import type { Response } from "../../../generated/responses-api/types.ts";
 import { assert, assertNever } from "../../base/assert.ts";
 import { jsonOf } from "../../base/json/json-text.ts";
 import { isSmall } from "../../base/json/write-json.ts";
-import { type ClosedRun, type EventLog, type OpenedRun, type RecordedEvent, RunLost } from "../../runs/ports.ts";
+import {
+  type ClosedRun,
+  type EventLog,
+  type OpenedRun,
+  type RecordedEvent,
+  RunLost,
+  type WaitingEvent,
+} from "../../runs/ports.ts";
 import { type ConversationEnd, sizeOfStep } from "../conversations/conversation-changes.ts";
 import type { Database } from "../database/schema.ts";
 import { isId } from "../database/time-first.ts";
@@ -47,7 +54,7 @@ export class StoredEventLog implements EventLog {
     requireWritten(await stored);
   }
 
-  async append(responseId: string, events: readonly RecordedEvent[]): Promise<void> {
+  async append(responseId: string, events: readonly WaitingEvent[]): Promise<void> {
     const prepared = this.#preparing.get(responseId);
     if (prepared !== undefined) await prepared;
     const job: WriteJob = { type: "append", responseId, events: packEvents(events) };
@@ -59,7 +66,7 @@ export class StoredEventLog implements EventLog {
     requireWritten(await this.#queue.add(job, "urgent"));
   }
 
-  async close(responseId: string, events: readonly RecordedEvent[], end: ClosedRun): Promise<void> {
+  async close(responseId: string, events: readonly WaitingEvent[], end: ClosedRun): Promise<void> {
     const job: WriteJob = {
       type: "close",
       responseId,

@@ -3,6 +3,7 @@ import { McpFault, McpTimeout, refusedStatus } from "./mcp-failure.ts";
 import type { McpOptions, McpServer } from "./mcp-server.ts";
 import { type EndableTransport, type HttpTransport, openTransport, type Use, withinUse } from "./open-transport.ts";
 import { ProgramTransport } from "./program-transport.ts";
+import { SharedWork, unlessAborted } from "./shared-work.ts";
 
 /** How long an end of a session, or of a call, may take to be told to the server. */
 const FAREWELL_MS = 1000;
@@ -40,6 +41,8 @@ export class McpConnection {
   readonly #lifetime = new AbortController();
   #opening: Promise<OpenClient> | null = null;
   #opened: OpenClient | null = null;
+  /** The first page, while it is under way. */
+  #listing: SharedWork<ListToolsResult | null> | null = null;
   #isOver = false;
 
   constructor(server: McpServer, options: McpConnectionOptions) {
@@ -71,8 +74,27 @@ export class McpConnection {
     await this.#client();
   }
 
-  /** One page of the server's tools; null if it has no tools. Rejects with `McpFault` or the reason of the signal. */
+  /**
+   * One page of the server's tools; null if it has no tools. Responses that ask for the first page at the same time
+   * share one request if they share the connection. Rejects with `McpFault` or the reason of the signal.
+   */
   async listPage(cursor: string | undefined, asking: Asking): Promise<ListToolsResult | null> {
+    const { signal } = asking;
+    await unlessAborted(this.#client(), signal);
+    if (cursor !== undefined || !this.isShareable) return await this.#page(cursor, asking);
+    if (this.#listing?.isOver !== false)
+      this.#listing = new SharedWork((shared) =>
+        this.#page(undefined, { signal: shared, until: this.#lifetime.signal }),
+      );
+    const listing = this.#listing;
+    try {
+      return await listing.join(signal);
+    } finally {
+      if (listing.isOver && this.#listing === listing) this.#listing = null;
+    }
+  }
+
+  async #page(cursor: string | undefined, asking: Asking): Promise<ListToolsResult | null> {
     const { signal } = asking;
     const params = cursor === undefined ? {} : { cursor };
     return await this.#ask(asking, BAD_REQUEST, async (client) => {
@@ -125,7 +147,7 @@ export class McpConnection {
     const { client, transport } = await unlessAborted(this.#client(), signal);
     const hadSession = transport.sessionId !== undefined;
     const failed = new AbortController();
-    const use: Use = { signal: AbortSignal.any([until, failed.signal]), refusedWith: null };
+    const use: Use = { signals: [until, failed.signal], refusedWith: null };
     try {
       return await withinUse(use, () => work(client));
     } catch (error) {
@@ -208,19 +230,4 @@ export function timeoutSignal(ms: number): AbortSignal {
   const timer = setTimeout(() => controller.abort(new McpTimeout(`no answer in ${ms} ms`)), ms);
   timer.unref();
   return controller.signal;
-}
-
-/** Stops waiting when the signal aborts, with its reason. The work itself may go on; its error is then nobody's. */
-export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const leave = (): void => reject(signal.reason);
-  if (signal.aborted) leave();
-  signal.addEventListener("abort", leave, { once: true });
-  try {
-    return await Promise.race([work, promise]);
-  } finally {
-    signal.removeEventListener("abort", leave);
-    work.catch(() => {});
-    promise.catch(() => {});
-  }
 }

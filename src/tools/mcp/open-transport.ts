@@ -28,8 +28,8 @@ export interface McpTransportOptions {
 
 /** One request of a response, for which the transport may make several calls. */
 export interface Use {
-  /** Ends its calls. */
-  readonly signal: AbortSignal;
+  /** Each of them ends its calls. */
+  readonly signals: readonly AbortSignal[];
   /** The status of the last reply that was an error; null if there was none. */
   refusedWith: number | null;
 }
@@ -69,7 +69,7 @@ function guardedFetch(kind: HttpTransport, address: McpAddress, options: McpTran
       headers,
       body,
       bytesMax: REPLY_BYTES_MAX,
-      signal: AbortSignal.any([options.signal, init.signal ?? [], limitOf(body, use) ?? []].flat()),
+      signal: AbortSignal.any([options.signal, init.signal ?? [], limitsOf(body, use)].flat()),
       caller: options.caller,
     });
     if (!reply.ok && use === undefined) options.onRefused(reply.status);
@@ -78,6 +78,6 @@ function guardedFetch(kind: HttpTransport, address: McpAddress, options: McpTran
   };
 }
 
-function limitOf(body: string | null, use: Use | undefined): AbortSignal | undefined {
-  return body?.startsWith(CANCELLED) === true ? AbortSignal.timeout(CANCELLED_MS) : use?.signal;
+function limitsOf(body: string | null, use: Use | undefined): readonly AbortSignal[] {
+  return body?.startsWith(CANCELLED) === true ? [AbortSignal.timeout(CANCELLED_MS)] : (use?.signals ?? []);
 }

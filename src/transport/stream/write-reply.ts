@@ -1,4 +1,3 @@
-import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import { assert } from "../../base/assert.ts";
 import { EventFrames, eventsIn } from "../../base/event-frames.ts";
@@ -171,10 +170,13 @@ async function writePieces(
 }
 
 /** Resolves when more can be written, or when the reply has closed. */
-async function waitForRoom(response: ServerResponse): Promise<void> {
-  if (response.destroyed) return;
-  const done = new AbortController();
-  const { signal } = done;
-  await Promise.race([once(response, "drain", { signal }), once(response, "close", { signal })]).catch(() => null);
-  done.abort();
+function waitForRoom(response: ServerResponse): Promise<void> {
+  if (response.destroyed) return Promise.resolve();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const done = (): void => {
+    response.off("drain", done).off("close", done);
+    resolve();
+  };
+  response.on("drain", done).on("close", done);
+  return promise;
 }

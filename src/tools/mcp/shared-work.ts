@@ -1,0 +1,51 @@
+/** Made once: each error costs a stack trace. */
+const LEFT = new Error("nobody waits any more");
+
+/** Work that several callers wait for. */
+export class SharedWork<T> {
+  readonly #stop = new AbortController();
+  readonly #work: Promise<T>;
+  #callers = 0;
+  #isOver = false;
+
+  /** Begins the work at once. The signal that it gets aborts when all callers have left. */
+  constructor(begin: (signal: AbortSignal) => Promise<T>) {
+    this.#work = begin(this.#stop.signal).finally(() => {
+      this.#isOver = true;
+    });
+  }
+
+  /** Whether it has settled or was given up. Nobody can join it any more. */
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  /** Settles as the work does, or rejects with the reason of the signal. */
+  async join(signal: AbortSignal): Promise<T> {
+    this.#callers += 1;
+    try {
+      return await unlessAborted(this.#work, signal);
+    } finally {
+      this.#callers -= 1;
+      if (this.#callers === 0 && !this.#isOver) {
+        this.#isOver = true;
+        this.#stop.abort(LEFT);
+      }
+    }
+  }
+}
+
+/** Stops waiting when the signal aborts, with its reason. The work itself may go on; its error is then nobody's. */
+export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const leave = (): void => reject(signal.reason);
+  if (signal.aborted) leave();
+  signal.addEventListener("abort", leave, { once: true });
+  try {
+    return await Promise.race([work, promise]);
+  } finally {
+    signal.removeEventListener("abort", leave);
+    work.catch(() => {});
+    promise.catch(() => {});
+  }
+}
