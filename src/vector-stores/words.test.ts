@@ -22,3 +22,9 @@ test("a word in any form finds the same word", () => {
   ] as const)
     expect(wordsOf(one)).toEqual(wordsOf(other));
 });
+
+test("a word stays one word of letters, in whatever letters it is written", () => {
+  expect(wordsOf("Οδυσσέας ΟΔΥΣΣΕΑΣ 𝛓")).toEqual(["οδυσσεασ", "οδυσσεασ", "σ"]);
+  expect(wordsOf("co\u0140lecci\u00f3 \ufdfa")).toEqual(["colleccio", "صلىاللهعليهوسلم"]);
+  expect(wordsOf("x".repeat(63) + "𐍈".repeat(9))).toEqual(["x".repeat(63)]);
+});

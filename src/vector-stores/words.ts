@@ -7,13 +7,17 @@ const WORD_LENGTH_MAX = 64;
 const LETTERS = /[\p{L}\p{N}\p{M}]+/gu;
 /** Accents of Latin, Greek and Cyrillic letters. The marks of other scripts are part of their words. */
 const ACCENTS = /[\u0300-\u036f]/g;
+/** Some letters of compatibility come apart into letters and blanks or dots. */
+const NO_LETTERS = /[^\p{L}\p{N}\p{M}]+/gu;
+const HALF_CHARACTER = /[\ud800-\udbff]$/;
 const ENGLISH = /^[a-z]{3,}$/;
 const CAMEL_HUMP = /(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])/;
 
 /**
  * The words of a text in their order, as they are indexed and as questions are asked: in lower case, without accents,
  * English ones reduced to their stems. Names of code, such as `readFile` or `read_file`, count as a whole and by their
- * parts.
+ * parts. SQLite's index changes none of them: they are letters, numbers and marks only, and a sigma at the end of a word
+ * is written as any other.
  */
 export function wordsOf(text: string): string[] {
   const words: string[] = [];
@@ -28,6 +32,7 @@ function addWords(words: string[], segment: string): void {
 }
 
 function addWord(words: string[], letters: string): void {
-  const word = letters.normalize("NFKD").replace(ACCENTS, "").normalize("NFC").toLowerCase().slice(0, WORD_LENGTH_MAX);
+  const plain = letters.normalize("NFKD").replace(ACCENTS, "").replace(NO_LETTERS, "").normalize("NFC").toLowerCase();
+  const word = plain.replaceAll("ς", "σ").slice(0, WORD_LENGTH_MAX).replace(HALF_CHARACTER, "");
   if (word !== "") words.push(ENGLISH.test(word) ? stemmer(word) : word);
 }
