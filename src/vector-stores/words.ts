@@ -16,8 +16,8 @@ const CAMEL_HUMP = /(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])/;
 /**
  * The words of a text in their order, as they are indexed and as questions are asked: in lower case, without accents,
  * English ones reduced to their stems. Names of code, such as `readFile` or `read_file`, count as a whole and by their
- * parts. SQLite's index changes none of them: they are letters, numbers and marks only, and a sigma at the end of a word
- * is written as any other.
+ * parts. SQLite's index changes none of them: they are letters, numbers and marks only, and a sigma at the end of a
+ * word is written as any other.
  */
 export function wordsOf(text: string): string[] {
   const words: string[] = [];

@@ -4,6 +4,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { startTestServer } from "../test-server.ts";
 import { startModern } from "../tools/mcp/mcp-servers.ts";
+import { createStore, takenIn, upload } from "../vector-stores/store-client.ts";
 import { installedVersion } from "./installed-version.ts";
 import { PIXEL, startToolServers, toolScenarios } from "./tool-servers.ts";
 
@@ -48,6 +49,18 @@ describe(`ai ${installedVersion("ai")} with @ai-sdk/openai ${installedVersion("@
       const { text, sources } = await run("herons", tools, streamed);
       expect(text).toContain("They wait.");
       expect(sources).toEqual([expect.objectContaining({ url: others.page })]);
+    });
+
+    test("fileSearch searches the files of a store and cites them", async () => {
+      const fileId = await upload(server, "owls.txt", "Owls fly at night.");
+      const storeId = await createStore(server, [fileId]);
+      await takenIn(server, storeId);
+      const tools = { file_search: provider.tools.fileSearch({ vectorStoreIds: [storeId], maxNumResults: 3 }) };
+      const { text, steps, sources } = await run("owls", tools, streamed);
+      expect(text).toBe("At night. Yes.");
+      expect(sources).toEqual([expect.objectContaining({ sourceType: "document", filename: "owls.txt" })]);
+      const results = steps.flatMap(({ content }) => content.filter(({ type }) => type === "tool-result"));
+      expect(results).toMatchObject([{ output: { queries: ["owl night"] } }]);
     });
 
     test("imageGeneration draws", async () => {

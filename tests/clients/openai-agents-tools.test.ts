@@ -1,8 +1,17 @@
-import { Agent, hostedMcpTool, imageGenerationTool, OpenAIProvider, Runner, webSearchTool } from "@openai/agents";
+import {
+  Agent,
+  fileSearchTool,
+  hostedMcpTool,
+  imageGenerationTool,
+  OpenAIProvider,
+  Runner,
+  webSearchTool,
+} from "@openai/agents";
 import OpenAI from "openai";
 import { afterAll, describe, expect, test } from "vitest";
 import { startTestServer } from "../test-server.ts";
 import { startModern } from "../tools/mcp/mcp-servers.ts";
+import { createStore, takenIn, upload } from "../vector-stores/store-client.ts";
 import { installedVersion } from "./installed-version.ts";
 import { startToolServers, toolScenarios } from "./tool-servers.ts";
 
@@ -47,6 +56,20 @@ describe(`@openai/agents ${installedVersion("@openai/agents")}`, () => {
       { role: "user", content: "What did I say?" },
     ]);
     expect(next.finalOutput).toContain("How do herons hunt? Find herons in depth.");
+  });
+
+  test.each(both)("fileSearchTool searches, cites and goes on from its history (streamed: %s)", async (streamed) => {
+    const fileId = await upload(server, "owls.txt", "Owls fly at night.");
+    const storeId = await createStore(server, [fileId]);
+    await takenIn(server, storeId);
+    const tool = fileSearchTool([storeId], { maxNumResults: 3, includeSearchResults: true });
+    const result = await run(agentWith([tool]), "When do owls fly?", streamed);
+    expect(result.finalOutput).toBe("At night. Yes.");
+    expect(JSON.stringify(result.output)).toContain("file_citation");
+    expect(JSON.stringify(result.output)).toContain("Owls fly at night.");
+    expect(result.newItems.map(({ type }) => type)).toEqual(["tool_call_item", "message_output_item"]);
+    const next = await runner.run(agentWith([tool]), [...result.history, { role: "user", content: "What did I say?" }]);
+    expect(next.finalOutput).toContain("When do owls fly?");
   });
 
   test.each(both)("imageGenerationTool draws (streamed: %s)", async (streamed) => {

@@ -86,7 +86,9 @@ describe(`openai ${installedVersion("openai")}`, () => {
     const fileIds = [await uploaded("c.txt", "Swans glide.")];
     const grown = await fileBatches.uploadAndPoll(id, { files: more, fileIds }, { pollIntervalMs });
     expect(grown).toMatchObject({ status: "completed", file_counts: { completed: 3, total: 3 } });
-    const slow = await fileBatches.create(id, { files: [{ file_id: await uploaded("e.txt", "Terns. ".repeat(90_000)) }] });
+    const slow = await fileBatches.create(id, {
+      files: [{ file_id: await uploaded("e.txt", "Terns. ".repeat(90_000)) }],
+    });
     const cancelled = await fileBatches.cancel(slow.id, { vector_store_id: id });
     expect(cancelled).toMatchObject({ id: slow.id, status: "cancelled", file_counts: { in_progress: 0, total: 1 } });
     expect(await fileBatches.poll(id, slow.id, { pollIntervalMs })).toEqual(cancelled);
@@ -127,21 +129,24 @@ describe(`openai ${installedVersion("openai")}`, () => {
 
     test.each([true, false])("responses.create() answers with its citation; results included: %s", async (included) => {
       verifies("tools.file-search.cites-files");
-      const include = included ? [INCLUDE] as const : [];
+      const include = included ? ([INCLUDE] as const) : [];
       check(await client.responses.create({ model, input: "herons", tools, include: [...include] }), included);
     });
 
-    test.each([true, false])("responses.stream() shows its steps and citation; results included: %s", async (included) => {
-      verifies("tools.file-search.cites-files", "responses.stream.file-search-order");
-      const include = included ? [INCLUDE] as const : [];
-      const stream = client.responses.stream({ model, input: "herons", tools, include: [...include] });
-      const types = (await collect(stream)).map((event): string => event.type);
-      const steps = ["in_progress", "searching", "completed"].map((step) => `response.file_search_call.${step}`);
-      expect(types.filter((type) => type.startsWith("response.file_search_call."))).toEqual(steps);
-      expect(types).toContain("response.output_text.annotation.added");
-      const final = await stream.finalResponse();
-      check(final, included);
-      check(await client.responses.retrieve(final.id, { include: [...include] }), included);
-    });
+    test.each([true, false])(
+      "responses.stream() shows its steps and citation; results included: %s",
+      async (included) => {
+        verifies("tools.file-search.cites-files");
+        const include = included ? ([INCLUDE] as const) : [];
+        const stream = client.responses.stream({ model, input: "herons", tools, include: [...include] });
+        const types = (await collect(stream)).map((event): string => event.type);
+        const steps = ["in_progress", "searching", "completed"].map((step) => `response.file_search_call.${step}`);
+        expect(types.filter((type) => type.startsWith("response.file_search_call."))).toEqual(steps);
+        expect(types).toContain("response.output_text.annotation.added");
+        const final = await stream.finalResponse();
+        check(final, included);
+        check(await client.responses.retrieve(final.id, { include: [...include] }), included);
+      },
+    );
   });
 });

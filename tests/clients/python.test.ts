@@ -6,6 +6,7 @@ import { createInterface } from "node:readline";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startTestServer } from "../test-server.ts";
 import { startModern } from "../tools/mcp/mcp-servers.ts";
+import { createStore, takenIn, upload } from "../vector-stores/store-client.ts";
 import { startToolServers, toolScenarios } from "./tool-servers.ts";
 
 const FOLDER = join(import.meta.dirname, "python");
@@ -42,9 +43,9 @@ function program(name: string) {
   });
   const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
   running.push(child);
-  return async (way: string) => {
+  return async (way: string, more: object = {}) => {
     const shop = await startModern({ legacy: true });
-    child.stdin.write(`${JSON.stringify({ way, shop: shop.url })}\n`);
+    child.stdin.write(`${JSON.stringify({ way, shop: shop.url, ...more })}\n`);
     const { value } = await lines.next();
     const told: unknown = JSON.parse(value ?? '"the program ended"');
     return { told, ran: shop.ran };
@@ -77,6 +78,40 @@ describe.skipIf(!existsSync(PYTHON))(`openai (Python) ${version("openai")}`, { t
 
   test("create() reads a search", async () => {
     expect((await run("plain_search")).told).toMatchObject({ output: SEARCH });
+  });
+
+  test("each helper of vector stores works", async () => {
+    expect((await run("vector_stores")).told).toEqual({
+      names: ["Owls", "Birds", "Birds"],
+      listed: true,
+      statuses: ["completed", "completed", "failed", "completed", "completed", "completed", "completed"],
+      attributes: [{ year: 2020 }, { year: 2021 }],
+      content: ["Owls fly at night."],
+      found: ["a.txt"],
+      counts: [3, 2, 2, 2],
+      deleted: [true, true],
+    });
+  });
+
+  test.each([
+    ["create()", "plain_file_search", []],
+    [
+      "stream()",
+      "streamed_file_search",
+      ["response.file_search_call.searching", "response.output_text.annotation.added"],
+    ],
+  ])("%s shows a search in files, its results and its citation", async (_name, way, events) => {
+    const { told } = await run(way);
+    const citation = expect.objectContaining({ type: "file_citation", filename: "owls.txt", index: 9 });
+    expect(told).toMatchObject({
+      output: ["file_search_call", "message"],
+      text: "At night. Yes.",
+      events: expect.arrayContaining(events),
+      content: [
+        { queries: ["owl night"], results: [{ filename: "owls.txt", text: "Owls fly at night." }] },
+        { content: [{ annotations: [citation] }] },
+      ],
+    });
   });
 
   test("stream() shows a picture", async () => {
@@ -116,6 +151,19 @@ describe.skipIf(!existsSync(PYTHON))(
           text: expect.stringContaining("They wait."),
           items: ["tool_call_item", "tool_call_item", "message_output_item"],
           again: expect.stringContaining("Find herons in depth"),
+        });
+      },
+    );
+
+    test.each(["plain_file_search", "streamed_file_search"])(
+      "an agent searches files, and goes on from its history: %s",
+      async (way) => {
+        const store = await createStore(server, [await upload(server, "owls.txt", "Owls fly at night.")]);
+        await takenIn(server, store);
+        expect((await run(way, { store })).told).toMatchObject({
+          text: "At night. Yes.",
+          items: ["tool_call_item", "message_output_item"],
+          again: expect.stringContaining("When do owls fly?"),
         });
       },
     );

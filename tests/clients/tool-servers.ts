@@ -49,7 +49,8 @@ const PAGE = `<title>Herons</title><article><p>${"Herons wait in shallow water. 
 /**
  * A model that uses each tool once. `herons` searches and cites, `herons in depth` opens a page between; `pay` calls
  * the tool of that name of the MCP server `shop`; `boat` draws; `list files` runs a command on the client's side;
- * `patch` changes a file there; `press the button` clicks; `invoice` looks for a deferred function and calls it.
+ * `patch` changes a file there; `press the button` clicks; `invoice` looks for a deferred function and calls it;
+ * `owls` searches files and cites the first.
  */
 export function toolScenarios({ page }: ToolServers): string {
   return `
@@ -82,6 +83,10 @@ scenarios:
     events: [{ call: { name: tool_search, arguments: { query: invoice } } }]
   - when: { input_contains: invoice, tool_outputs: 1 }
     events: [{ call: { name: create_invoice, namespace: create_invoice, arguments: {} } }]
+  - when: { input_contains: owls, has_tool_output: false }
+    events: [{ call: { name: file_search, arguments: { queries: [owl night] } } }]
+  - when: { input_contains: owls }
+    events: [{ text: { chunks: [At night., "【fi", "le:1】 Yes."] } }]
   - when: { has_tool_output: true }
     events: [{ text: Done on your side. }]
 `;

@@ -142,9 +142,10 @@ export class StoredVectorStores implements VectorStores {
     await this.#transact([touching(owner, storeId), ...addingFiles(owner, storeId, [file], null)]);
     this.#onWaiting();
     const result = await this.findFile(owner, storeId, file.fileId);
+    if (result !== null) return { type: "added", result };
     // The store or the file was deleted meanwhile.
-    if (result === null) return { type: "refused", refusal: { reason: "unknown_store" } };
-    return { type: "added", result };
+    const gone = (await this.#refuseStore(owner, storeId)) ?? { reason: "unknown_file", fileId: file.fileId };
+    return { type: "refused", refusal: gone };
   }
 
   async addBatch(owner: Owner, storeId: string, files: readonly NewStoreFile[]): Promise<Added<VectorStoreFileBatch>> {

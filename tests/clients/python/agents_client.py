@@ -4,9 +4,10 @@ import asyncio
 import json
 import sys
 
-from agents import Agent, HostedMCPTool, ImageGenerationTool, Runner, WebSearchTool
+from agents import Agent, FileSearchTool, HostedMCPTool, ImageGenerationTool, Runner, WebSearchTool
 
 SHOP = {"type": "mcp", "server_label": "shop"}
+STORE = {}
 
 
 def agent(*tools):
@@ -60,6 +61,14 @@ async def search(streamed):
     return {**told(first), "again": second.final_output}
 
 
+async def file_search(store, streamed):
+    tool = FileSearchTool(vector_store_ids=[store], max_num_results=3, include_search_results=True)
+    first = await run(agent(tool), "When do owls fly?", streamed)
+    history = [*first.to_input_list(), {"role": "user", "content": "What did I say?"}]
+    second = await run(agent(tool), history, streamed)
+    return {**told(first), "again": second.final_output}
+
+
 async def image():
     tool = ImageGenerationTool(tool_config={"type": "image_generation"})
     return told(await run(agent(tool), "Draw a boat", True))
@@ -72,6 +81,8 @@ async def mcp():
 WAYS = {
     "plain_search": lambda: search(False),
     "streamed_search": lambda: search(True),
+    "plain_file_search": lambda: file_search(STORE["id"], False),
+    "streamed_file_search": lambda: file_search(STORE["id"], True),
     "image_generation": image,
     "mcp": mcp,
     "callback_approves": lambda: callback(True),
@@ -84,6 +95,7 @@ async def main():
     for line in sys.stdin:
         order = json.loads(line)
         SHOP["server_url"] = order["shop"]
+        STORE["id"] = order.get("store")
         print(json.dumps(await WAYS[order["way"]]()), flush=True)
 
 

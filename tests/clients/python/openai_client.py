@@ -47,7 +47,69 @@ def approval(approve):
     return told(*streamed(input=[answer], previous_response_id=asked.id, tools=[shop("always")]))
 
 
+def read(page):
+    return [entry for entry in page]
+
+
+def filled():
+    made = client.files.create(file=("owls.txt", b"Owls fly at night."), purpose="assistants")
+    store = client.vector_stores.create(name="Owls")
+    client.vector_stores.files.create_and_poll(made.id, vector_store_id=store.id, poll_interval_ms=20)
+    return store.id
+
+
+def file_search(is_streamed):
+    request = {
+        "input": "owls",
+        "tools": [{"type": "file_search", "vector_store_ids": [filled()]}],
+        "include": ["file_search_call.results"],
+    }
+    if is_streamed:
+        return told(*streamed(**request))
+    return told(client.responses.create(model=MODEL, **request))
+
+
+def vector_stores():
+    stores = client.vector_stores
+    store = stores.create(name="Owls", expires_after={"anchor": "last_active_at", "days": 2}, metadata={"a": "b"})
+    changed = stores.update(store.id, name="Birds")
+    kept = stores.retrieve(store.id)
+    first = client.files.create(file=("a.txt", b"Owls fly at night."), purpose="assistants")
+    wait = {"vector_store_id": store.id, "poll_interval_ms": 20}
+    added = stores.files.create_and_poll(first.id, attributes={"year": 2020}, **wait)
+    sent = stores.files.upload_and_poll(file=("b.txt", b"Ducks swim."), **wait)
+    later = stores.files.upload(vector_store_id=store.id, file=("c.bin", b"\0\1"))
+    failed = stores.files.poll(later.id, **wait)
+    again = stores.files.retrieve(first.id, vector_store_id=store.id)
+    moved = stores.files.update(first.id, vector_store_id=store.id, attributes={"year": 2021})
+    content = [part.text for part in read(stores.files.content(first.id, vector_store_id=store.id))]
+    newer = {"type": "gt", "key": "year", "value": 2020}
+    found = read(stores.search(store.id, query="owl", filters=newer))
+    listed = read(stores.files.list(store.id, limit=1, order="asc"))
+    batch = stores.file_batches.create_and_poll(file_ids=[first.id, sent.id], **wait)
+    more = stores.file_batches.upload_and_poll(files=[("d.txt", b"Geese swim.")], **wait)
+    members = read(stores.file_batches.list_files(batch.id, vector_store_id=store.id, limit=1))
+    cancelled = stores.file_batches.cancel(batch.id, vector_store_id=store.id)
+    seen = stores.file_batches.retrieve(more.id, vector_store_id=store.id)
+    out = stores.files.delete(sent.id, vector_store_id=store.id)
+    names = [one.name for one in read(stores.list(limit=1))]
+    gone = stores.delete(store.id)
+    return {
+        "names": [store.name, changed.name, kept.name],
+        "listed": "Birds" in names,
+        "statuses": [added.status, sent.status, failed.status, again.status, batch.status, more.status, seen.status],
+        "attributes": [added.attributes, moved.attributes],
+        "content": content,
+        "found": [result.filename for result in found],
+        "counts": [len(listed), len(members), batch.file_counts.completed, cancelled.file_counts.total],
+        "deleted": [out.deleted, gone.deleted],
+    }
+
+
 WAYS = {
+    "vector_stores": vector_stores,
+    "plain_file_search": lambda: file_search(False),
+    "streamed_file_search": lambda: file_search(True),
     "web_search": lambda: tool("web_search", "herons in depth"),
     "plain_search": plain_search,
     "image_generation": lambda: tool("image_generation", "a boat"),

@@ -50,9 +50,15 @@ function comparisonSql({ type, key, value }: ComparisonFilter): RawBuilder<boole
   }
 }
 
+/** One list for each type of value, because SQLite refuses conditions that are a thousand deep. */
 function hasOneOf(key: string, values: readonly Value[]): RawBuilder<boolean> {
-  const equal = values.map((value) => compares(key, [value], sql`=`));
-  return joined(equal, sql` or `, sql<boolean>`false`);
+  const ofTypes = [...Map.groupBy(values, (value) => typeof value).values()].map((ofType) => {
+    const types = ofType.slice(0, 1).flatMap(jsonTypes);
+    return sql<boolean>`(attribute.type in (${sql.join(types)}) and attribute.atom in (${sql.join(ofType.map(bound))}))`;
+  });
+  if (ofTypes.length === 0) return sql`false`;
+  return sql`exists (select 1 from json_each(files.attributes) as attribute where attribute.key = ${key}
+    and (${sql.join(ofTypes, sql` or `)}))`;
 }
 
 /** Texts are compared with texts, numbers with numbers and truth values with truth values. */
