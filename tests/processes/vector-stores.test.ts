@@ -40,6 +40,7 @@ test("another process takes in what a killed one had begun", { timeout: TEST_TIM
   const victim = Number(held?.["pid"]);
   expect(before).toContain(victim);
   process.kill(victim, "SIGKILL");
+  await expect.poll(() => server.pids().filter((pid) => !before.includes(pid)).length).toBe(1);
   expect((await takenIn(server, storeId)).file_counts).toMatchObject({ completed: 1, total: 1 });
   expect(embeddings.marked()).toBe(2);
   expect(await search(server, storeId, "fox")).toHaveLength(1);
