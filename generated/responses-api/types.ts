@@ -5334,6 +5334,8 @@ export interface components {
         RateLimitResetTokens: string;
         /** @description The types of tools in the request that this server does not have, separated by commas. The request is answered without them; the response echoes them. Absent if there are none. */
         OmittedTools: string;
+        /** @description Milliseconds after which to ask again, while files are being taken in. The polling helpers of the official clients follow it. */
+        PollAfter: number;
         /** @description Whether the model's own tokenizer counted. */
         TokenCount: "exact" | "estimate";
         /** @description Seconds to wait. */
@@ -5832,6 +5834,7 @@ export type HeaderRateLimitRemainingTokens = components['headers']['RateLimitRem
 export type HeaderRateLimitResetRequests = components['headers']['RateLimitResetRequests'];
 export type HeaderRateLimitResetTokens = components['headers']['RateLimitResetTokens'];
 export type HeaderOmittedTools = components['headers']['OmittedTools'];
+export type HeaderPollAfter = components['headers']['PollAfter'];
 export type HeaderTokenCount = components['headers']['TokenCount'];
 export type HeaderRetryAfter = components['headers']['RetryAfter'];
 export type HeaderAuthenticate = components['headers']['Authenticate'];
@@ -8085,6 +8088,7 @@ export interface operations {
                     "openai-version": components["headers"]["Version"];
                     "openai-organization": components["headers"]["Organization"];
                     "openai-project": components["headers"]["Project"];
+                    "openai-poll-after-ms": components["headers"]["PollAfter"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8375,6 +8379,7 @@ export interface operations {
                     "openai-version": components["headers"]["Version"];
                     "openai-organization": components["headers"]["Organization"];
                     "openai-project": components["headers"]["Project"];
+                    "openai-poll-after-ms": components["headers"]["PollAfter"];
                     [name: string]: unknown;
                 };
                 content: {

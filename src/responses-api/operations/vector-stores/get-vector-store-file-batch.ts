@@ -2,6 +2,7 @@ import type { ResponsesApiHandlers } from "../../../../generated/responses-api/o
 import type { Caller } from "../../access/caller.ts";
 import { fileBatchNotFound } from "../../errors/vector-store-errors.ts";
 import type { ResponseServices } from "../../services.ts";
+import { pollAfter } from "./poll-after.ts";
 import { requireStore } from "./require-store.ts";
 
 /** `GET /v1/vector_stores/{vector_store_id}/file_batches/{batch_id}`. */
@@ -12,6 +13,6 @@ export function getVectorStoreFileBatch(
     await requireStore(services, owner, storeId);
     const body = await services.vectorStores.findBatch(owner, storeId, batchId);
     if (body === null) throw fileBatchNotFound(storeId, batchId);
-    return { status: 200, body };
+    return { status: 200, headers: pollAfter(body), body };
   };
 }
