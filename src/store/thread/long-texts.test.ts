@@ -54,8 +54,8 @@ test("long texts and lists are taken out of plain data, travel in pieces, and ar
 
 test("a piece of a list has neither too many elements nor too many characters", () => {
   const ahead: SentAhead = { texts: [], lists: [] };
-  const short = send([...elementsOf(Array(3 * LONG_ELEMENTS).fill("x"), ahead)]);
-  expect(short.map(({ length }) => length)).toEqual([LONG_ELEMENTS, LONG_ELEMENTS, LONG_ELEMENTS]);
+  const pieces = send([...elementsOf(Array(3 * LONG_ELEMENTS).fill("x"), ahead)]);
+  expect(pieces.map(({ length }) => length)).toEqual([LONG_ELEMENTS, LONG_ELEMENTS, LONG_ELEMENTS]);
   const body = "x".repeat(LONG_CHARACTERS);
   const long = send([
     ...elementsOf(

@@ -21,14 +21,16 @@ import type {
 import type { Owner } from "../../runs/ports.ts";
 import type { Database } from "../database/schema.ts";
 import type { DatabaseCalls } from "../thread/database-calls.ts";
+import { refuseFiles } from "./addable-files.ts";
 import { chunkKey } from "./chunk-keys.ts";
 import { compileAll } from "./compile-all.ts";
+import { totalsOfStore, totalsOfStores } from "./file-totals.ts";
 import { pageOfFiles, pageOfStores, storesOf } from "./store-pages.ts";
+import { addingFiles, SECONDS_A_DAY, secondsNow, touching } from "./store-statements.ts";
 import { eraseSome, expireSome } from "./store-upkeep.ts";
 import {
   addUp,
   type BatchRow,
-  type FileTotals,
   NO_FILES,
   type StoreFileRow,
   type StoreRow,
@@ -36,10 +38,6 @@ import {
   shownFile,
   shownStore,
 } from "./vector-store-rows.ts";
-
-const SECONDS_A_DAY = 86_400;
-/** SQLite's limit on variables is higher. */
-const IDS_AT_ONCE_MAX = 500;
 
 type Calls = Pick<DatabaseCalls, "transact">;
 
@@ -67,7 +65,7 @@ export class StoredVectorStores implements VectorStores {
     { name, description, metadata, expiresAfterDays: days }: NewVectorStore,
     files: readonly NewStoreFile[],
   ): Promise<Added<VectorStore>> {
-    const refusal = await this.#refuseFiles(owner, files);
+    const refusal = await refuseFiles(this.#db, owner, files, this.#ownerBytesMax);
     if (refusal !== null) return { type: "refused", refusal };
     const now = secondsNow();
     const id = newId("vs", now);
@@ -85,13 +83,13 @@ export class StoredVectorStores implements VectorStores {
 
   async findStore(owner: Owner, storeId: string): Promise<VectorStore | null> {
     const row = await this.#findRow(owner, storeId);
-    return row === null ? null : shownStore(row, await this.#totalsOf(row.number));
+    return row === null ? null : shownStore(row, await totalsOfStore(this.#db, row.number));
   }
 
   async listStores(owner: Owner, request: VectorStorePageRequest): Promise<ListPage<VectorStore> | null> {
     const page = await pageOfStores(this.#db, owner, request);
     if (page === null) return null;
-    const totals = await this.#totalsOfAll(page.rows);
+    const totals = await totalsOfStores(this.#db, page.rows);
     const entries = page.rows.map((row) => shownStore(row, totals.get(row.number) ?? NO_FILES));
     return { entries, hasMore: page.hasMore };
   }
@@ -137,7 +135,8 @@ export class StoredVectorStores implements VectorStores {
   }
 
   async addFile(owner: Owner, storeId: string, file: NewStoreFile): Promise<Added<VectorStoreFile>> {
-    const refusal = (await this.#refuseStore(owner, storeId)) ?? (await this.#refuseFiles(owner, [file]));
+    const refusal =
+      (await this.#refuseStore(owner, storeId)) ?? (await refuseFiles(this.#db, owner, [file], this.#ownerBytesMax));
     if (refusal !== null) return { type: "refused", refusal };
     await this.#transact([touching(owner, storeId), ...addingFiles(owner, storeId, [file], null)]);
     this.#onWaiting();
@@ -149,7 +148,8 @@ export class StoredVectorStores implements VectorStores {
   }
 
   async addBatch(owner: Owner, storeId: string, files: readonly NewStoreFile[]): Promise<Added<VectorStoreFileBatch>> {
-    const refusal = (await this.#refuseStore(owner, storeId)) ?? (await this.#refuseFiles(owner, files));
+    const refusal =
+      (await this.#refuseStore(owner, storeId)) ?? (await refuseFiles(this.#db, owner, files, this.#ownerBytesMax));
     if (refusal !== null) return { type: "refused", refusal };
     const now = secondsNow();
     const id = newId("vsfb", now);
@@ -290,122 +290,13 @@ export class StoredVectorStores implements VectorStores {
     return row ?? null;
   }
 
-  async #totalsOf(storeNumber: number): Promise<FileTotals> {
-    return (await this.#totalsOfAll([{ number: storeNumber }])).get(storeNumber) ?? NO_FILES;
-  }
-
-  async #totalsOfAll(stores: readonly { readonly number: number }[]): Promise<ReadonlyMap<number, FileTotals>> {
-    if (stores.length === 0) return new Map();
-    const rows = await this.#db
-      .selectFrom("vector_store_files")
-      .select([
-        "store_number",
-        "status",
-        (row) => row.fn.countAll<number>().as("files"),
-        (row) => row.fn.sum<number>("usage_bytes").as("bytes"),
-      ])
-      .where(
-        "store_number",
-        "in",
-        stores.map(({ number }) => number),
-      )
-      .groupBy(["store_number", "status"])
-      .execute();
-    const byStore = Map.groupBy(rows, (row) => row.store_number);
-    return new Map([...byStore].map(([number, ofStore]) => [number, addUp(ofStore)]));
-  }
-
   async #refuseStore(owner: Owner, storeId: string): Promise<VectorStoreRefusal | null> {
     const row = await this.#findRow(owner, storeId);
     if (row === null) return { reason: "unknown_store" };
     return row.is_expired === 1 ? { reason: "expired_store" } : null;
   }
 
-  async #refuseFiles(owner: Owner, files: readonly NewStoreFile[]): Promise<VectorStoreRefusal | null> {
-    const known = new Set<string>();
-    for (let start = 0; start < files.length; start += IDS_AT_ONCE_MAX)
-      for (const id of await this.#findUploads(owner, files.slice(start, start + IDS_AT_ONCE_MAX))) known.add(id);
-    const missing = files.find(({ fileId }) => !known.has(fileId));
-    if (missing !== undefined) return { reason: "unknown_file", fileId: missing.fileId };
-    const bytesMax = this.#ownerBytesMax;
-    if (bytesMax === 0 || files.length === 0) return null;
-    return (await this.#bytesOf(owner)) >= bytesMax ? { reason: "full", bytesMax } : null;
-  }
-
-  async #findUploads(owner: Owner, files: readonly NewStoreFile[]): Promise<readonly string[]> {
-    const rows = await this.#db
-      .selectFrom("files")
-      .select("id")
-      .where(
-        "id",
-        "in",
-        files.map(({ fileId }) => fileId),
-      )
-      .where("organization", "=", owner.organization)
-      .where("project", "=", owner.project)
-      .where("holder", "is", null)
-      .where((row) => row.or([row("expires_at", "is", null), row("expires_at", ">", secondsNow())]))
-      .execute();
-    return rows.map(({ id }) => id);
-  }
-
-  async #bytesOf(owner: Owner): Promise<number> {
-    const row = await this.#db
-      .selectFrom("vector_store_files")
-      .select((files) => files.fn.sum<number | null>("usage_bytes").as("bytes"))
-      .where("organization", "=", owner.organization)
-      .where("project", "=", owner.project)
-      .executeTakeFirst();
-    return row?.bytes ?? 0;
-  }
-
   #transact(statements: readonly RawBuilder<unknown>[]): Promise<readonly bigint[] | null> {
     return this.#calls.transact(compileAll(this.#db, statements));
   }
-}
-
-/** A use of the store, which puts off its expiry. Changes nothing if it has expired or is unknown. */
-function touching(owner: Owner, storeId: string): RawBuilder<unknown> {
-  const now = secondsNow();
-  return sql`update vector_stores
-    set last_active_at = ${now}, expires_at = ${now} + expires_after_days * ${SECONDS_A_DAY}
-    where id = ${storeId} and organization = ${owner.organization} and project = ${owner.project} and is_expired = 0`;
-}
-
-/** A file that the store has already loses its row and its chunks. */
-function addingFiles(
-  owner: Owner,
-  storeId: string,
-  files: readonly NewStoreFile[],
-  batchId: string | null,
-): readonly RawBuilder<unknown>[] {
-  if (files.length === 0) return [];
-  const list = JSON.stringify(
-    files.map(({ fileId, attributes, chunking }) => ({
-      fileId,
-      attributes: attributes === null ? null : JSON.stringify(attributes),
-      chunking: JSON.stringify(chunking),
-    })),
-  );
-  return [
-    sql`delete from vector_store_files
-      where store_number = (select number from vector_stores where id = ${storeId})
-        and file_id in (select value ->> 'fileId' from json_each(${list}))`,
-    sql`insert into vector_store_files (store_number, file_id, organization, project, filename, created_at, status,
-        attributes, chunking, batch_number)
-      select stores.number, files.id, files.organization, files.project, files.filename, ${secondsNow()}, 'in_progress',
-        added.value ->> 'attributes', added.value ->> 'chunking',
-        (select number from vector_store_batches where id = ${batchId})
-      from json_each(${list}) as added
-      join files on files.id = added.value ->> 'fileId' and files.organization = ${owner.organization}
-        and files.project = ${owner.project} and files.holder is null
-      join vector_stores as stores on stores.id = ${storeId}
-      where true
-      order by added.key
-      on conflict (store_number, file_id) do nothing`,
-  ];
-}
-
-function secondsNow(): number {
-  return Math.floor(Date.now() / 1000);
 }

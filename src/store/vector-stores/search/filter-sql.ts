@@ -15,8 +15,17 @@ export function filterSql(filter: FileSearchFilter): RawBuilder<boolean> {
       return joined(filter.filters.map(filterSql), sql` and `, sql<boolean>`true`);
     case "or":
       return joined(filter.filters.map(filterSql), sql` or `, sql<boolean>`false`);
-    default:
+    case "eq":
+    case "ne":
+    case "gt":
+    case "gte":
+    case "lt":
+    case "lte":
+    case "in":
+    case "nin":
       return comparisonSql(filter);
+    default:
+      return assertNever(filter);
   }
 }
 
@@ -69,14 +78,8 @@ function compares(key: string, [value]: readonly Value[], operator: RawBuilder<u
 }
 
 function jsonTypes(value: Value): readonly string[] {
-  switch (typeof value) {
-    case "string":
-      return ["text"];
-    case "number":
-      return ["integer", "real"];
-    default:
-      return ["true", "false"];
-  }
+  if (typeof value === "string") return ["text"];
+  return typeof value === "number" ? ["integer", "real"] : ["true", "false"];
 }
 
 /** As `json_each` gives truth values. */

@@ -41,7 +41,8 @@ function largest(vector: Float32Array): number {
 
 interface Kernel {
   readonly memory: Uint8Array;
-  readonly dots: (rows: number, count: number, width: number, query: number, out: number) => void;
+  /** Takes where the rows begin, how many there are, their width, where the query begins, and where the products go. */
+  readonly dots: (...places: readonly [rows: number, count: number, width: number, query: number, out: number]) => void;
 }
 
 let loaded: Kernel | null = null;
