@@ -20,7 +20,6 @@ const BOUNDARIES: readonly { readonly files: RegExp; readonly reason: string }[]
   { files: /\/(ports|index)[.]ts$/, reason: "ports and faces of folders" },
   { files: /\/(operations|migrations)\//, reason: "one operation or migration a file" },
   { files: /\/errors\//, reason: "catalogues of errors" },
-  { files: /-wasm[.]ts$/, reason: "modules compiled from another language" },
   { files: /\/(abbreviations|reference-voices)[.]ts$/, reason: "tables of data" },
   { files: /\/dot-wasm[.]ts$/, reason: "compiled code that a script writes" },
   { files: /\/decode-flac[.]ts$/, reason: "decoders, one for each format" },
