@@ -45,7 +45,7 @@ function told({ asked }: BehindScript): string {
 }
 
 test("a search streams in the order of the reference, and its markers become citations", async () => {
-  verifies("tools.file-search.cites-files");
+  verifies("tools.file-search.cites-files", "responses.stream.file-search-order");
   const server = await startTestServer({ scenario: FILE_SEARCH_SCENARIOS });
   onTestFinished(() => server.close());
   const { storeId, fileId } = await filled(server);
