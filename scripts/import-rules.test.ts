@@ -59,6 +59,10 @@ const BROKEN: Readonly<Record<string, Sources>> = {
     "src/store/a.ts": 'import "../responses-api/errors.ts";',
     "src/responses-api/errors.ts": "",
   },
+  "vector-stores-see-ports": {
+    "src/vector-stores/a.ts": 'import "../store/a.ts";',
+    "src/store/a.ts": "",
+  },
   "responses-api-through-front-doors": {
     "src/responses-api/a.ts": 'let state: import("../runs/run-state.ts").RunState;',
     "src/runs/run-state.ts": "",

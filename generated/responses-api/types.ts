@@ -7691,6 +7691,14 @@ export interface operations {
         };
         requestBody?: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "Notes",
+                 *       "metadata": {
+                 *         "of": "Ada"
+                 *       }
+                 *     }
+                 */
                 "application/json": components["schemas"]["CreateVectorStoreRequest"];
             };
         };
@@ -7821,6 +7829,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "Notes of 2026"
+                 *     }
+                 */
                 "application/json": components["schemas"]["UpdateVectorStoreRequest"];
             };
         };
@@ -8010,6 +8023,14 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "file_id": "file-0123456789abcdef",
+                 *       "attributes": {
+                 *         "year": 2026
+                 *       }
+                 *     }
+                 */
                 "application/json": components["schemas"]["CreateVectorStoreFileRequest"];
             };
         };
@@ -8132,6 +8153,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "attributes": {
+                 *         "year": 2026
+                 *       }
+                 *     }
+                 */
                 "application/json": components["schemas"]["UpdateVectorStoreFileAttributesRequest"];
             };
         };
@@ -8301,6 +8329,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "file_ids": [
+                 *         "file-0123456789abcdef"
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["CreateVectorStoreFileBatchRequest"];
             };
         };
@@ -8546,6 +8581,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "query": "When does the tide rise?",
+                 *       "max_num_results": 3
+                 *     }
+                 */
                 "application/json": components["schemas"]["VectorStoreSearchRequest"];
             };
         };

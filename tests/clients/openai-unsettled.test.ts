@@ -13,7 +13,7 @@ async function serve() {
   const shown = (): readonly string[] => {
     const texts: string[] = [];
     const read = (key: string, value: unknown): unknown => {
-      if (key === "content" && typeof value === "string") texts.push(value);
+      if (key === "content" && typeof value === "string" && value !== "") texts.push(value);
       return value;
     };
     JSON.parse(JSON.stringify(asked()), (key, value) => read(key, value));

@@ -44,7 +44,7 @@ export interface Things {
   readonly output_item_id: string;
   readonly file_id: string;
   readonly image_file_id: string;
-  /** Things that cannot be created yet. */
+  /** A store with the file, which is in the batch. */
   readonly vector_store_id: string;
   readonly batch_id: string;
 }
@@ -55,16 +55,19 @@ export async function makeThings(party: Party): Promise<Things> {
   const message = { type: "message", role: "user", content: "Hi" };
   const conversation = await made(party, "/v1/conversations", { items: [message] });
   const spoken = await read(await party.ask("GET", `/v1/conversations/${idOf(conversation)}/items`));
+  const file = await upload(party, new File(["A word."], "a.txt", { type: "text/plain" }));
+  const store = idOf(await made(party, "/v1/vector_stores", {}));
+  const batch = await made(party, `/v1/vector_stores/${store}/file_batches`, { file_ids: [file] });
   return {
     response_id: idOf(response),
     conversation_id: idOf(conversation),
     item_id: idOf(firstOf(spoken, "data")),
     input_item_id: idOf(firstOf(items, "data")),
     output_item_id: idOf(firstOf(response, "output")),
-    file_id: await upload(party, new File(["A word."], "a.txt", { type: "text/plain" })),
+    file_id: file,
     image_file_id: await upload(party, new File([DOT], "dot.png", { type: "image/png" })),
-    vector_store_id: `vs_${"0".repeat(32)}`,
-    batch_id: `vsfb_${"0".repeat(32)}`,
+    vector_store_id: store,
+    batch_id: idOf(batch),
   };
 }
 

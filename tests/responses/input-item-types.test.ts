@@ -29,6 +29,10 @@ const SAMPLES: Readonly<Record<string, readonly object[]>> = {
   input_audio: [{ type: "input_audio", input_audio: { data: WAV, format: "wav" } }],
   input_file: [{ type: "input_file", filename: "a.txt", file_data: "data:text/plain;base64,SGk=" }],
   input_image: [{ type: "input_image", image_url: PIXEL }],
+  local_shell_call_output: [
+    call("local_shell_call", { id: "lsh_1", status: "completed", action: { type: "exec", command: ["ls"], env: {} } }),
+    call("local_shell_call_output", { output: "y" }),
+  ],
   reasoning: [
     { type: "reasoning", summary: [] },
     { type: "message", role: "assistant", content: "Hi" },
