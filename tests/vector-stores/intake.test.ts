@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { pdfOf } from "../responses/media-samples.ts";
 import { docxOf, epubOf, odtOf, paragraph, pptxOf, xlsxOf } from "../responses/office-samples.ts";
 import { startTestServer, type TestServer } from "../test-server.ts";
 import { createStore, fileOf, search, takeIn, takenIn, textOf, upload } from "./store-client.ts";
@@ -20,6 +21,7 @@ test.each<readonly [name: string, filename: string, content: string | Uint8Array
   ["CSV", "a.csv", "animal,legs\nfox,4\n", "animal,legs\nfox,4\n"],
   ["a page", "a.html", "<h2>On <i>foxes</i></h2><nav>Menu</nav><p>They jump.</p>", "## On foxes\n\nThey jump."],
   ["a page without a name for it", "page", "<!doctype html><h1>Foxes</h1><p>They jump.</p>", "# Foxes\n\nThey jump."],
+  ["a PDF", "a.pdf", pdfOf("The fox jumps."), "The fox jumps."],
   ["a docx document", "a.docx", docxOf(heading("Foxes") + paragraph("They jump.")), "# Foxes\nThey jump."],
   [
     "an xlsx workbook",
