@@ -1,10 +1,10 @@
 import { Slices } from "../limits/slices.ts";
 import { rememberedJson, rememberJson } from "./json-text.ts";
 
-/** Weight of a value that is written at once: less than a millisecond of work. */
-const SMALL_WEIGHT = 128 * 1024;
+/** Weight of a value that is written at once: one or two milliseconds of work at most. */
+const SMALL_WEIGHT = 256 * 1024;
 /** Weight of the parts of larger values. Each level of a value is weighed up to here, so it is less. */
-const PART_WEIGHT = 32 * 1024;
+const PART_WEIGHT = 64 * 1024;
 /** Parts are given out once they are together at least this long, because each is written to a socket by itself. */
 const MADE_CHARACTERS_MIN = 64 * 1024;
 /** Characters of one text that are written at once. */
@@ -76,12 +76,27 @@ function weightOf(value: unknown, most: number, known?: LeastWeights): number {
   if (typeof value !== "object" || value === null) return MEMBER_WEIGHT;
   const least = known?.get(value) ?? 0;
   if (least > most) return least;
+  const weight = Array.isArray(value) ? weightOfList(value, most, known) : weightOfMembers(value, most, known);
+  if (weight >= NOTED_WEIGHT_MIN) known?.set(value, weight);
+  return weight;
+}
+
+function weightOfList(list: readonly unknown[], most: number, known?: LeastWeights): number {
   let weight = 0;
-  for (const member of Array.isArray(value) ? value : Object.values(value)) {
-    weight += MEMBER_WEIGHT + weightOf(member, most - weight, known);
+  for (const element of list) {
+    weight += MEMBER_WEIGHT + weightOf(element, most - weight, known);
     if (weight > most) break;
   }
-  if (weight >= NOTED_WEIGHT_MIN) known?.set(value, weight);
+  return weight;
+}
+
+/** Goes over the names, because a list of the values of many small objects takes several times as long to make. */
+function weightOfMembers(members: object, most: number, known?: LeastWeights): number {
+  let weight = 0;
+  for (const name in members) {
+    weight += MEMBER_WEIGHT + weightOf(Reflect.get(members, name), most - weight, known);
+    if (weight > most) break;
+  }
   return weight;
 }
 
@@ -139,13 +154,18 @@ class PartWriter {
       if (only === undefined) continue;
       yield before;
       before = ",";
-      if (run.length > 1) yield this.#whole(Object.fromEntries(run), line).slice(1, -1 - this.#before(line).length);
+      if (run.length > 1)
+        yield run.map(([name, member]) => this.#name(name, inner) + this.#whole(member, inner)).join(",");
       else {
-        yield `${this.#before(inner)}${JSON.stringify(only[0])}:${this.#indent === 0 ? "" : " "}`;
+        yield this.#name(only[0], inner);
         yield* this.parts(only[1], inner);
       }
     }
     yield before === "{" ? "{}" : `${this.#before(line)}}`;
+  }
+
+  #name(name: string, line: string): string {
+    return `${this.#before(line)}${JSON.stringify(name)}:${this.#indent === 0 ? "" : " "}`;
   }
 
   /** The end of a run of elements that together are small. The run has at least one element. */

@@ -35,15 +35,10 @@ export async function openTools(
   hosted: readonly OfferedHostedTool[],
   scope: Omit<ToolScope, "readsPrivately">,
 ): Promise<ToolSet> {
+  const readers = hosted.filter(readsPrivateThings);
   const opening = hosted.map(async (offered) => {
-    const others = hosted.filter((other) => other !== offered);
-    return {
-      ...offered,
-      open: await open(tools.find(offered.tool.type), offered, {
-        ...scope,
-        readsPrivately: others.some(readsPrivateThings),
-      }),
-    };
+    const readsPrivately = readers.length > 1 || (readers.length === 1 && readers[0] !== offered);
+    return { ...offered, open: await open(tools.find(offered.tool.type), offered, { ...scope, readsPrivately }) };
   });
   const settled = await Promise.allSettled(opening);
   const opened = settled.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
