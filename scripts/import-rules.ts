@@ -42,8 +42,14 @@ export const IMPORT_RULES: readonly ImportRule[] = [
   ]),
   folder("store-implements-ports", "store/ sees only its ports.", "store", [
     "src/runs/ports[.]ts$",
-    "src/responses-api/(ports|vector-stores)[.]ts$",
+    "src/responses-api/(ports|vector-stores|containers)[.]ts$",
     "src/vector-stores/ports[.]ts$",
+    GENERATED_A,
+  ]),
+  folder("containers-see-ports", "containers/ runs code in sandboxes, by ports.", "containers", [
+    "src/programs/",
+    "src/runs/ports[.]ts$",
+    "src/responses-api/(ports|containers)[.]ts$",
     GENERATED_A,
   ]),
   folder("vector-stores-see-ports", "vector-stores/ takes files in and searches them, by ports.", "vector-stores", [
@@ -83,7 +89,7 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     "src/programs/",
     "src/tokenizers/",
     "src/runs/ports[.]ts$",
-    "src/responses-api/(hosted-tool|vector-stores)[.]ts$",
+    "src/responses-api/(hosted-tool|vector-stores|containers)[.]ts$",
     GENERATED_A,
   ]),
   folder("egress-is-a-leaf", "egress/ guards calls and knows not what for.", "egress", []),
