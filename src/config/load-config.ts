@@ -84,6 +84,7 @@ export function shareConfig(config: Config, processes: number): Config {
     websocketConnectionsMax: part(config.websocketConnectionsMax),
     websocketConnectionsPerKeyMax: part(config.websocketConnectionsPerKeyMax),
     modelConnectionsMax: part(config.modelConnectionsMax),
+    codeSessionsMax: part(config.codeSessionsMax),
     unreadBytesMax: part(config.unreadBytesMax),
     incomingBytesMax: Math.max(part(config.incomingBytesMax), largestBody(config)),
   });

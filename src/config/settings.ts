@@ -2,6 +2,7 @@ import { availableParallelism } from "node:os";
 import type { Setting } from "./setting.ts";
 import { ANSWER_SETTINGS } from "./tables/answer-settings.ts";
 import { CLOUD_SETTINGS } from "./tables/cloud-settings.ts";
+import { CODE_SETTINGS } from "./tables/code-settings.ts";
 import { FORMATTING_SETTINGS } from "./tables/formatting-settings.ts";
 import { IMAGE_SETTINGS } from "./tables/image-settings.ts";
 import { INPUT_SETTINGS } from "./tables/input-settings.ts";
@@ -109,6 +110,7 @@ export const SETTINGS = {
   ...VOICE_SETTINGS,
   ...WEB_SEARCH_SETTINGS,
   ...MCP_SETTINGS,
+  ...CODE_SETTINGS,
   ...IMAGE_SETTINGS,
   ...VECTOR_STORE_SETTINGS,
 

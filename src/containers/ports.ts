@@ -1,4 +1,5 @@
-import type { CodeAbilities, CommandRun, SessionEnd } from "../responses-api/containers.ts";
+import type { CodeAbilities, CommandRun, KeptFile, SessionEnd } from "../responses-api/containers.ts";
+import type { Owner } from "../runs/ports.ts";
 
 /** Starts sandboxes. What runs in them reaches neither this machine's files nor any network. */
 export interface SandboxEngine {
@@ -75,4 +76,55 @@ export interface SandboxImage {
 export interface SandboxCommand {
   readonly run: CommandRun;
   readonly end: SessionEnd | null;
+}
+
+/**
+ * The stored containers, as sessions need them. A stored file never changes: new contents at the same path are a new
+ * file with a new id, which takes the place of the old one.
+ */
+export interface StoredContainers {
+  /** Null if the container is gone or expired, or belongs to another owner. Does not count as use. */
+  find(owner: Owner, containerId: string): Promise<UsedContainer | null>;
+  /**
+   * Says that a call of this session begins or ends: the container is used now. Resolves to what it was before, or null
+   * as `find` does.
+   */
+  use(owner: Owner, containerId: string, sessionId: string): Promise<UsedContainer | null>;
+  /** The contents; null if the file is gone. */
+  read(owner: Owner, containerId: string, fileId: string): Promise<AsyncIterable<Uint8Array> | null>;
+  /** Stores a file that code has made. Resolves once it is durable. If `content` fails, no part of it stays. */
+  keep(owner: Owner, containerId: string, file: MadeFile, signal: AbortSignal): Promise<Keeping>;
+  /** Does nothing if there is no such file. */
+  remove(owner: Owner, containerId: string, fileId: string): Promise<void>;
+}
+
+export interface UsedContainer {
+  readonly files: readonly KeptFile[];
+  /** The session whose call was the last to begin; null if there was none. */
+  readonly sessionId: string | null;
+}
+
+/** A file that code has made. */
+export interface MadeFile {
+  /** Absolute, such as `/mnt/data/chart.png`; null for `/mnt/data/<id>.png`. */
+  readonly path: string | null;
+  readonly content: AsyncIterable<Uint8Array>;
+  /** `content` may end early by rejecting, but never yields more than this. */
+  readonly bytesMax: number;
+}
+
+export type Keeping =
+  | { readonly type: "kept"; readonly file: KeptFile }
+  /** The container, or what its owner may store, would have too many bytes or files with it. */
+  | { readonly type: "full"; readonly of: "container" | "owner" }
+  /** The path is not one that a file of a container can have. */
+  | { readonly type: "bad_path" }
+  | { readonly type: "gone" };
+
+/** Told of sessions. */
+export interface SessionObserver {
+  /** How many sessions there are, those that start included. */
+  sessions(count: number): void;
+  /** A session was ended before its container was. */
+  killed(reason: SessionEnd | "cancelled" | "displaced" | "gone" | "closed"): void;
 }

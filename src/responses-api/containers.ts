@@ -94,3 +94,8 @@ export interface ContainerSessions {
   /** Ends all sessions. */
   close(): Promise<void>;
 }
+
+/** Where code runs on this server, or why it does not: a whole sentence that says what would help. */
+export type CodeOffer =
+  | { readonly sessions: ContainerSessions; readonly reason: null }
+  | { readonly sessions: null; readonly reason: string };

@@ -1,0 +1,86 @@
+import type { Setting } from "../setting.ts";
+
+const MEBIBYTE = 1024 * 1024;
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const DAY = 24 * 60 * MINUTE;
+
+/** In which sandbox code runs, with which limits, and how much containers keep for how long. */
+export const CODE_SETTINGS = {
+  codeEngine: {
+    name: "CODE_ENGINE",
+    section: "Tools",
+    kind: "choice",
+    default: "auto",
+    choices: ["auto", "pyodide", "bubblewrap", "docker", "off"],
+    text: "Which sandbox runs the code of the tools code_interpreter and shell. auto: bubblewrap with the Python of this machine if that works here, otherwise pyodide, a Python that is part of Antiphon. Where bubblewrap cannot confine pyodide, auto uses it only if HOST is a loopback address. docker is used only if it is named. off runs no code.",
+  },
+  codeTimeoutMs: {
+    name: "CODE_TIMEOUT_MS",
+    section: "Tools",
+    kind: "duration",
+    default: MINUTE,
+    min: 100,
+    max: 60 * MINUTE,
+    text: "How long one run of code, or one shell command, may take. After that its session is ended; its files stay and its variables are lost.",
+  },
+  codeMemoryMax: {
+    name: "CODE_MEMORY_MAX",
+    section: "Tools",
+    kind: "integer",
+    default: 1024 * MEBIBYTE,
+    min: 64 * MEBIBYTE,
+    max: 1024 * 1024 * MEBIBYTE,
+    text: "Most memory of one session, in bytes, all its processes together.",
+  },
+  codeSessionsMax: {
+    name: "CODE_SESSIONS_MAX",
+    section: "Tools",
+    kind: "integer",
+    default: 8,
+    min: 1,
+    max: 1000,
+    text: "Most sessions that run code at the same time. When another one is needed, the one that was idle for the longest time is ended; its files stay and its variables are lost.",
+  },
+  codePackagesDir: {
+    name: "CODE_PACKAGES_DIR",
+    section: "Tools",
+    kind: "path",
+    default: null,
+    text: "Folder of Python packages (wheels) that code can import in pyodide. docs/tools.md says how to fill it.",
+  },
+  codePython: {
+    name: "CODE_PYTHON",
+    section: "Tools",
+    kind: "path",
+    default: null,
+    defaultText: "/usr/bin/python3, or else the first python3 of PATH",
+    text: "The Python that runs code in bubblewrap.",
+  },
+  codeImage: {
+    name: "CODE_IMAGE",
+    section: "Tools",
+    kind: "string",
+    default: null,
+    text: "Image with Python 3 in which docker or podman runs code. It is used if CODE_ENGINE is docker, and never pulled.",
+  },
+  containerBytesMax: {
+    name: "CONTAINER_BYTES_MAX",
+    section: "Tools",
+    kind: "integer",
+    default: 500_000_000,
+    min: MEBIBYTE,
+    max: 1024 * 1024 * MEBIBYTE,
+    text: "Most bytes of the files of one container.",
+  },
+  containerTtlMs: {
+    name: "CONTAINER_TTL",
+    section: "Tools",
+    kind: "duration",
+    default: 20 * MINUTE,
+    min: MINUTE,
+    max: 30 * DAY,
+    needsUnit: true,
+    text: "How long a container may be idle, such as 20m or 6h, unless its request says otherwise. It then expires and its files are deleted.",
+  },
+} as const satisfies Readonly<Record<string, Setting>>;
