@@ -26,9 +26,14 @@ export interface SandboxCallLimits {
   readonly imageBytesMax: number;
 }
 
-/** A sandbox could not be started. */
+/** A sandbox could not be started, or has ended. */
 export class SandboxFailed extends Error {
   override readonly name = "SandboxFailed";
+}
+
+/** A sandbox lives but has not written, removed or read a file, because there is a folder in its place or none is. */
+export class SandboxFileFault extends Error {
+  override readonly name = "SandboxFileFault";
 }
 
 /**
@@ -38,7 +43,10 @@ export class SandboxFailed extends Error {
 export interface Sandbox {
   /** Resolves when it has ended, for whatever reason, and nothing of it is left. Never rejects. */
   readonly ended: Promise<SessionEnd | "killed">;
-  /** Writes a file; `path` is relative to `/mnt/data` and has no `..`. Rejects with `SandboxFailed` if it has ended. */
+  /**
+   * Writes a file; `path` is relative to `/mnt/data` and has no `..`. This and what else concerns files rejects with
+   * `SandboxFailed` if the sandbox has ended, or with `SandboxFileFault`.
+   */
   writeFile(path: string, bytes: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<void>;
   /** Does nothing if there is no such file. */
   removeFile(path: string, signal: AbortSignal): Promise<void>;
@@ -85,11 +93,10 @@ export interface SandboxCommand {
 export interface StoredContainers {
   /** Null if the container is gone or expired, or belongs to another owner. Does not count as use. */
   find(owner: Owner, containerId: string): Promise<UsedContainer | null>;
-  /**
-   * Says that a call of this session begins or ends: the container is used now. Resolves to what it was before, or null
-   * as `find` does.
-   */
-  use(owner: Owner, containerId: string, sessionId: string): Promise<UsedContainer | null>;
+  /** Says that a call of this session begins. Resolves to what the container was before, or null as `find` does. */
+  begin(owner: Owner, containerId: string, sessionId: string): Promise<UsedContainer | null>;
+  /** Says that the container is used now. False if it is gone. */
+  touch(owner: Owner, containerId: string): Promise<boolean>;
   /** The contents; null if the file is gone. */
   read(owner: Owner, containerId: string, fileId: string): Promise<AsyncIterable<Uint8Array> | null>;
   /** Stores a file that code has made. Resolves once it is durable. If `content` fails, no part of it stays. */
