@@ -99,6 +99,8 @@ export interface OpenTool {
   readonly opening: readonly OpeningItem[];
   /** Calls that run before the model is asked, such as approved ones. */
   readonly pending: readonly PendingCall[];
+  /** What can be cited before any call, such as the files of a container that is used again. */
+  readonly sources?: readonly Citable[];
   /** Begins a call of one of `functions`. Does no I/O. */
   call(name: string, made: MadeCall): ToolCall;
   close(): Promise<void>;
@@ -189,7 +191,26 @@ export interface ToolUsage {
   readonly imageOutputTokens?: { readonly text: number; readonly image: number };
 }
 
-/** What a text may cite. The number is unique in its response and is told to the model, such as `web:3`. */
+/** What a text may cite. A number is unique in its response and is told to the model, such as `web:3`. */
 export type Citable =
   | { readonly type: "web"; readonly number: number; readonly url: string; readonly title: string }
-  | { readonly type: "file"; readonly number: number; readonly fileId: string; readonly filename: string };
+  | { readonly type: "file"; readonly number: number; readonly fileId: string; readonly filename: string }
+  | CitedFile;
+
+/** A file of a container. A text cites it by a Markdown link to `sandbox:` and its path. */
+export interface CitedFile {
+  readonly type: "container_file";
+  readonly containerId: string;
+  readonly fileId: string;
+  /** Such as `/mnt/data/chart.png`. */
+  readonly path: string;
+  /** The item of the call that showed this picture; the text that follows cites it as a whole. Null for other files. */
+  readonly shownBy: string | null;
+}
+
+/** The container in which a call ran; null for other items. */
+export function containerOf(item: StoredItem): string | null {
+  if (item.type === "code_interpreter_call") return item.container_id;
+  if (item.type !== "shell_call" || item.environment?.type !== "container_reference") return null;
+  return item.environment.container_id;
+}

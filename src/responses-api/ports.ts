@@ -387,6 +387,8 @@ export interface FinishedExchange {
   readonly parts: readonly ToolOutputContentPart[];
   /** What it adds to `tool_usage`; null if nothing. */
   readonly usage: ToolUsage | null;
+  /** The last forms of the items that follow it, such as the output of a shell call. */
+  readonly following?: readonly HostedItem[];
 }
 
 /** A turn of the model that has ended. */

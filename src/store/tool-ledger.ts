@@ -7,7 +7,7 @@ import {
   type ToolLedger,
   type TurnInLedger,
 } from "../responses-api/ports.ts";
-import { type Owner, RunLost } from "../runs/ports.ts";
+import { type HostedItem, type Owner, RunLost } from "../runs/ports.ts";
 import type { Database, ToolExchangesTable } from "./database/schema.ts";
 import { isId } from "./database/time-first.ts";
 import { storedJson } from "./stored-json.ts";
@@ -44,13 +44,13 @@ export class StoredToolLedger implements ToolLedger {
   }
 
   async finish(owner: Owner, responseId: string, result: FinishedExchange): Promise<void> {
-    const { itemId, item, output, parts, usage } = result;
+    const { itemId, item, output, parts, usage, following = [] } = result;
     const { numUpdatedRows } = await this.#db
       .updateTable("tool_exchanges")
       .set({
         output,
         parts: JSON.stringify(parts),
-        item: JSON.stringify(item),
+        item: JSON.stringify(following.length === 0 ? item : [item, ...following]),
         usage: usage === null ? null : JSON.stringify(usage),
       })
       .where("item_id", "=", itemId)
@@ -138,13 +138,20 @@ function exchangeOf(row: ToolExchangesTable): KnownExchange {
       ? null
       : {
           itemId,
-          item: storedJson<FinishedExchange["item"]>(item),
+          ...itemsOf(item),
           output,
           parts: storedJson<FinishedExchange["parts"]>(parts),
           usage: usage === null ? null : storedJson<FinishedExchange["usage"]>(usage),
         };
   const approvalRequestId = row.approval_request_id;
   return { itemId, callId, name, server, arguments: row.arguments, effect, approvalRequestId, turn, result };
+}
+
+/** The item of the call, or a list of it and the items that follow it. */
+function itemsOf(json: string): Pick<FinishedExchange, "item" | "following"> {
+  if (!json.startsWith("[")) return { item: storedJson<HostedItem>(json) };
+  const [item, ...following] = storedJson<readonly [HostedItem, ...HostedItem[]]>(json);
+  return { item, following };
 }
 
 /** Whether SQLite refused a second row of the same approval. */

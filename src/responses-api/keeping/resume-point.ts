@@ -50,6 +50,8 @@ export type ResumeStep =
       readonly first: HostedItem | null;
       readonly isNew: boolean;
     }
+  /** Follows a call that was shown whole. Begins with `first`, unless it is the open item. */
+  | { readonly type: "follows"; readonly first: HostedItem | null; readonly last: HostedItem }
   /** The call runs again under its item, which begins with `first`, unless it is open. */
   | {
       readonly type: "again";
@@ -107,20 +109,30 @@ export function resumePoint(
   const unshown = exchanges
     .filter(({ itemId }) => !shown.has(itemId))
     .toSorted((one, other) => orderOf(one) - orderOf(other));
-  const ids = [...output, ...(open === null ? [] : [open])].map(({ id }) => id ?? "");
+  const followers = exchanges.flatMap(({ result }) => result?.following ?? []);
+  const ids = [...output, ...followers, ...(open === null ? [] : [open])].map(({ id }) => id ?? "");
   const numbers = [...ids, ...known.keys()].map((id) => (numberOfId(id) ?? 0) - HOSTED_NUMBER_FIRST + 1);
   const items = output.flatMap((item) => contextItems(item, known));
+  const follows = followSteps(answer, known);
+  const isFollowing = follows.some(({ last }) => last.id === open?.id);
+  const steps = [
+    ...follows,
+    ...(open === null || isFollowing ? [] : [openStep(open, known.get(open.id ?? ""))]),
+    ...unshown.flatMap(unshownStep),
+  ];
   return {
     items,
     output,
     citedBefore: Math.max(0, ...items.flatMap(numbersTold)),
-    steps: [...(open === null ? [] : [openStep(open, known.get(open.id ?? ""))]), ...unshown.flatMap(unshownStep)],
+    steps,
     idsUsed: Math.max(0, ...numbers),
     calls: exchanges.length,
     turns: Math.max(0, ...ended.map(({ number }) => number), ...exchanges.map(({ turn }) => turn)),
     used: resumedUsage(answer, exchanges, ended),
     spent: new Set(exchanges.flatMap(({ approvalRequestId }) => approvalRequestId ?? [])),
-    found: output.flatMap((item) => (item.type === "tool_search_output" ? item.tools : [])),
+    found: [...output, ...steps.flatMap(followingOf)].flatMap((item) =>
+      item.type === "tool_search_output" ? item.tools : [],
+    ),
     lists: output.flatMap((item) => (item.type === "mcp_list_tools" && item.error == null ? [item] : [])),
   };
 }
@@ -139,6 +151,35 @@ function contextItems(item: OutputItem, known: ReadonlyMap<string, KnownExchange
 function numbersTold(item: ContextItem): readonly number[] {
   if (item.type !== "hosted_output") return [];
   return Array.from(item.output.matchAll(/\[(?:web|file):(\d{1,6})\]/g), ([, number]) => Number(number));
+}
+
+/** The items that follow calls which were shown whole, as far as they were not shown. */
+function followSteps(
+  { output, open }: ShownAnswer,
+  known: ReadonlyMap<string, KnownExchange>,
+): readonly Extract<ResumeStep, { type: "follows" }>[] {
+  const whole = new Set(output.map(({ id }) => id));
+  return output
+    .flatMap(({ id }) => known.get(id ?? "")?.result?.following ?? [])
+    .filter(({ id }) => !whole.has(id))
+    .map((last) => ({ type: "follows", first: last.id === open?.id ? null : firstOfFollowing(last), last }));
+}
+
+/** The first form of an item that follows a call. */
+export function firstOfFollowing(last: HostedItem): HostedItem {
+  return last.type === "shell_call_output" ? { ...last, output: [] } : last;
+}
+
+/** What a step shows beside the item of its call. */
+function followingOf(step: ResumeStep): readonly HostedItem[] {
+  if (step.type === "follows") return [step.last];
+  return step.type === "settled" ? (step.result.following ?? []) : [];
+}
+
+/** The item of the call that a step ends; none if it runs again. */
+export function itemOfStep(step: ResumeStep): readonly HostedItem[] {
+  if (step.type === "settled") return [step.result.item];
+  return step.type === "cut" ? [step.last] : [];
 }
 
 function openStep(open: HostedItem, exchange: KnownExchange | undefined): ResumeStep {

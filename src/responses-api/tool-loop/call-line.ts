@@ -1,4 +1,4 @@
-import type { ModelEvent } from "../../runs/ports.ts";
+import type { HostedItem, ModelEvent } from "../../runs/ports.ts";
 
 type Batch = readonly ModelEvent[];
 
@@ -125,9 +125,19 @@ interface Place {
 
 function sizeOf(event: ModelEvent): number {
   if ("text" in event) return EVENT_CHARACTERS + event.text.length;
-  if (event.type === "item_finished" && "result" in event.item)
-    return EVENT_CHARACTERS + (event.item.result?.length ?? 0);
+  if (event.type === "item_finished") return EVENT_CHARACTERS + resultSizeOf(event.item);
   if (event.type === "item_step" && event.step.type === "partial_image")
     return EVENT_CHARACTERS + event.step.partial_image_b64.length;
   return EVENT_CHARACTERS;
+}
+
+/** Characters of what a call gave back, as far as the item shows it. */
+function resultSizeOf(item: HostedItem): number {
+  if (item.type === "image_generation_call") return item.result?.length ?? 0;
+  let size = 0;
+  if (item.type === "code_interpreter_call")
+    for (const output of item.outputs ?? []) size += output.type === "logs" ? output.logs.length : output.url.length;
+  if (item.type === "shell_call_output")
+    for (const { stdout, stderr } of item.output) size += stdout.length + stderr.length;
+  return size;
 }

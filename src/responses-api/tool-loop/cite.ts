@@ -1,6 +1,6 @@
 import type { Annotation } from "../../../generated/responses-api/types.ts";
 import type { ModelEvent } from "../../runs/ports.ts";
-import type { Citable } from "../hosted-tool.ts";
+import type { Citable, CitedFile } from "../hosted-tool.ts";
 
 type Batch = readonly ModelEvent[];
 type TextDelta = Extract<ModelEvent, { type: "text_delta" }>;
@@ -16,21 +16,51 @@ const LINK_CHARACTERS_MAX = 4096;
 
 const MARKER = /^【\s*((?:web|file):\d+(?:\s*[,;]\s*(?:web|file):\d+)*)\s*(?:†[^】]*)?】$/;
 const MARKER_BEGIN = /^【\s*(?:web|file):/;
+/** Links to files of a container begin so. */
+const SANDBOX = "sandbox:";
+
+type Numbered = Exclude<Citable, CitedFile>;
 
 /** What a response may cite. The tool loop adds to it while the response is made. */
 export class Sources {
-  readonly #byNumber = new Map<string, Citable>();
+  readonly #byNumber = new Map<string, Numbered>();
   readonly #byUrl = new Map<string, Extract<Citable, { type: "web" }>>();
+  readonly #byPath = new Map<string, CitedFile>();
+  /** Pictures that no text has cited yet, by the item that shows them. */
+  readonly #pictures = new Map<string, CitedFile[]>();
 
   add(sources: readonly Citable[]): void {
     for (const source of sources) {
+      if (source.type === "container_file") {
+        this.#addFile(source);
+        continue;
+      }
       this.#byNumber.set(`${source.type}:${source.number}`, source);
       if (source.type === "web") this.#byUrl.set(source.url, source);
     }
   }
 
+  #addFile(file: CitedFile): void {
+    this.#byPath.set(file.path, file);
+    if (file.shownBy === null) return;
+    this.#pictures.set(file.shownBy, [...(this.#pictures.get(file.shownBy) ?? []), file]);
+  }
+
+  /** By an address such as `sandbox:/mnt/data/chart.png`, in which signs may be escaped. */
+  findFile(address: string): CitedFile | undefined {
+    const path = address.slice(SANDBOX.length);
+    return this.#byPath.get(path) ?? this.#byPath.get(unescaped(path));
+  }
+
+  /** The pictures that the item has shown; none when they are asked for again. */
+  takePictures(itemId: string): readonly CitedFile[] {
+    const pictures = this.#pictures.get(itemId) ?? [];
+    this.#pictures.delete(itemId);
+    return pictures;
+  }
+
   /** By the text of a marker, such as `web:3`. */
-  find(marker: string): Citable | undefined {
+  find(marker: string): Numbered | undefined {
     return this.#byNumber.get(marker);
   }
 
@@ -42,7 +72,9 @@ export class Sources {
 /**
  * Replaces the markers in a turn's texts by citations: a web marker by a Markdown link with its annotation, a file
  * marker by an annotation alone. Markers of unknown numbers vanish. Links to known pages that the model wrote itself
- * are annotated too. If `isData`, the text is JSON and markers are only removed. Indexes count code points.
+ * are annotated too. Links to files of a container, and the pictures that tools have shown before the text, are
+ * annotated at its end. If `isData`, the text is JSON: markers are only removed and links are left alone. Indexes count
+ * code points.
  */
 export async function* citeTurn(
   turn: AsyncIterable<Batch>,
@@ -50,13 +82,17 @@ export async function* citeTurn(
   isData: boolean,
 ): AsyncGenerator<Batch, void> {
   let text = new CitedText(sources, isData);
+  let pictures: readonly CitedFile[] = [];
   for await (const batch of turn) {
     const shown: ModelEvent[] = [];
     for (const event of batch) {
+      if (event.type === "item_finished") pictures = [...pictures, ...sources.takePictures(event.item.id ?? "")];
       if (event.type === "text_delta") shown.push(...text.add(event));
       else if (!endsText(event)) shown.push(event);
       else {
-        shown.push(...text.end(), event);
+        const said = text.end(pictures);
+        if (said.length > 0) pictures = [];
+        shown.push(...said, event);
         text = new CitedText(sources, isData);
       }
     }
@@ -93,6 +129,8 @@ class CitedText {
   #line = "";
   #lineStart = 0;
   #last = " ";
+  /** Links to files, which are annotated at the end. */
+  readonly #links: Annotation[] = [];
 
   constructor(sources: Sources, isData: boolean) {
     this.#sources = sources;
@@ -109,12 +147,15 @@ class CitedText {
     return events.length === 1 && only?.type === "text_delta" && only.text === delta.text ? [delta] : events;
   }
 
-  end(): readonly ModelEvent[] {
+  /** What is left, and what is cited at the end: also these pictures, if there was a text. */
+  end(pictures: readonly CitedFile[]): readonly ModelEvent[] {
     const held = this.#held;
     this.#held = "";
     if (!MARKER_BEGIN.test(held)) this.#write(held);
     this.#write(this.#half);
     this.#half = "";
+    if (this.#index > 0) for (const picture of pictures) this.#annotate(citationOf(picture, 0, 0));
+    for (const link of this.#links.splice(0)) this.#annotate(link);
     return this.#taken();
   }
 
@@ -197,17 +238,45 @@ class CitedText {
     }
   }
 
-  /** Annotates the Markdown link that ends here, if it leads to a known page. */
+  /** Annotates the Markdown link that ends here, if it leads to a known page or file. */
   #annotateLink(): void {
     const line = this.#line;
     const middle = line.lastIndexOf("](");
     const begin = middle === -1 ? -1 : line.lastIndexOf("[", middle);
     if (begin === -1 || this.#isData) return;
-    const source = this.#sources.findUrl(line.slice(middle + 2, -1));
+    const address = line.slice(middle + 2, -1);
+    if (address.startsWith(SANDBOX)) return this.#citeFile(address);
+    const source = this.#sources.findUrl(address);
     if (source === undefined) return;
     const start = this.#lineStart + lengthOf(line.slice(0, begin));
     const { url, title } = source;
     this.#annotate({ type: "url_citation", start_index: start, end_index: this.#index, title, url });
+  }
+
+  /** `address` stands before the sign that was written last. */
+  #citeFile(address: string): void {
+    const file = this.#sources.findFile(address);
+    const end = this.#index - 1;
+    if (file !== undefined) this.#links.push(citationOf(file, end - lengthOf(address), end));
+  }
+}
+
+function citationOf({ containerId, fileId, path }: CitedFile, start: number, end: number): Annotation {
+  return {
+    type: "container_file_citation",
+    container_id: containerId,
+    file_id: fileId,
+    filename: path.slice(path.lastIndexOf("/") + 1),
+    start_index: start,
+    end_index: end,
+  };
+}
+
+function unescaped(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path; // A sign of percent that escapes nothing.
   }
 }
 

@@ -150,8 +150,9 @@ export function repeatOf(made: MadeRun, first: CallResult): CallResult {
   const output = outputOf(made, `${said}\nYou made this call before, and the answer is still this one.`);
   const { item } = made.shown;
   if (item === null) return { output, asks: false, item: null };
-  // The client need not run a call once more.
-  const last = first.item === null || first.asks ? brokenForm(item) : copiedItem(first.item, item, made.callId);
+  // The client need not run a call once more, and the outputs of commands are not shown again.
+  const isOver = first.item === null || first.asks || first.item.type === "shell_call";
+  const last = isOver ? brokenForm(item) : copiedItem(first.item, item, made.callId);
   made.place.add({ type: "item_finished", item: last });
   return { output, asks: false, item: last };
 }

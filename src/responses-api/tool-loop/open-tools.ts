@@ -1,5 +1,15 @@
+import type { ToolInput } from "../../../generated/responses-api/types.ts";
 import { type HostedFunction, ModelError } from "../../runs/ports.ts";
-import type { HostedTool, OpeningItem, OpenTool, PendingCall, ToolKind, ToolScope } from "../hosted-tool.ts";
+import {
+  type Citable,
+  containerOf,
+  type HostedTool,
+  type OpeningItem,
+  type OpenTool,
+  type PendingCall,
+  type ToolKind,
+  type ToolScope,
+} from "../hosted-tool.ts";
 import type { OfferedHostedTool } from "./accept-tools.ts";
 import type { HostedTools } from "./hosted-tools.ts";
 
@@ -24,6 +34,8 @@ export interface ToolSet {
   readonly notes: readonly string[];
   readonly opening: readonly OpeningItem[];
   readonly pending: readonly PlacedCall[];
+  /** What can be cited before any call. */
+  readonly sources: readonly Citable[];
   find(name: string, server: string | null): PlacedFunction | null;
   /** Never rejects, and may be called again. */
   close(): Promise<void>;
@@ -35,7 +47,8 @@ export async function openTools(
   hosted: readonly OfferedHostedTool[],
   scope: Omit<ToolScope, "readsPrivately">,
 ): Promise<ToolSet> {
-  const readers = hosted.filter(readsPrivateThings);
+  const goesOn = scope.context.some((item) => containerOf(item) !== null);
+  const readers = hosted.filter(({ tool }) => readsPrivateThings(tool, goesOn));
   const opening = hosted.map(async (offered) => {
     const readsPrivately = readers.length > 1 || (readers.length === 1 && readers[0] !== offered);
     return { ...offered, open: await open(tools.find(offered.tool.type), offered, { ...scope, readsPrivately }) };
@@ -62,6 +75,7 @@ export async function openTools(
     pending: opened.flatMap(({ kind, open: { pending }, tool }) =>
       pending.map((call) => ({ kind, server: tool.type === "mcp" ? tool.server_label : null, pending: call })),
     ),
+    sources: opened.flatMap(({ open: tool }) => tool.sources ?? []),
     find: (name, server) => byName.get(keyOf(name, server)) ?? null,
     close: closeAll,
   };
@@ -82,17 +96,18 @@ function keyOf(name: string, server: string | null): string {
   return JSON.stringify([name, server]);
 }
 
-function readsPrivateThings({ tool }: OfferedHostedTool): boolean {
+/** `goesOn`: whether a container with whatever is in it may be used again. */
+function readsPrivateThings(tool: ToolInput, goesOn: boolean): boolean {
   switch (tool.type) {
     case "mcp":
     case "file_search":
       return true;
     case "code_interpreter":
-      return typeof tool.container === "string" || (tool.container.file_ids ?? []).length > 0;
+      return typeof tool.container === "string" || goesOn || (tool.container.file_ids ?? []).length > 0;
     case "shell":
       return (
         tool.environment?.type === "container_reference" ||
-        (tool.environment?.type === "container_auto" && (tool.environment.file_ids ?? []).length > 0)
+        (tool.environment?.type === "container_auto" && (goesOn || (tool.environment.file_ids ?? []).length > 0))
       );
     default:
       return false;

@@ -7,7 +7,7 @@ import {
   type OfferedTool,
 } from "../../runs/ports.ts";
 import { ToolNotOpened, type ToolScope } from "../hosted-tool.ts";
-import { itemIds, type ResumePoint, resumedAt } from "../keeping/resume-point.ts";
+import { itemIds, itemOfStep, type ResumePoint, resumedAt } from "../keeping/resume-point.ts";
 import { fitTurn } from "../window/fit-to-window.ts";
 import { approvedCalls, isApproval } from "./approvals.ts";
 import { CallLine } from "./call-line.ts";
@@ -63,7 +63,7 @@ export async function runTools(services: LoopServices, task: ToolTask, run: Loop
     newItemId,
   };
   const { include } = task.tools;
-  const context = [...task.tools.context, ...(point?.output ?? [])];
+  const context = [...task.tools.context, ...(point?.output ?? []), ...(point?.steps.flatMap(itemOfStep) ?? [])];
   const citedBefore = point?.citedBefore ?? 0;
   const approvals = approvedCalls(task.tools.context).filter(({ requestId }) => point?.spent.has(requestId) !== true);
   const deferred = deferredTools(task.request.tools, task.tools);
@@ -123,6 +123,7 @@ class ToolLoop {
     this.#services = services;
     this.#parts = parts;
     this.#calls = new ToolCalls({ ...parts, services, line: this.#line, sources: this.sources });
+    this.sources.add(parts.set.sources);
     this.#usage = new LoopUsage(services, parts);
     this.#asked = parts.task.request;
     this.#items = this.#asked.items;

@@ -4,7 +4,7 @@ import { Semaphore } from "../../base/limits/semaphore.ts";
 import { type ContextItem, type HostedCall, type HostedOutput, type ModelEvent, RunLost } from "../../runs/ports.ts";
 import type { ToolCall, ToolOutcome, ToolScope, ToolUsage } from "../hosted-tool.ts";
 import { exchangeItems } from "../input/with-exchanges.ts";
-import type { ResumePoint, ResumeStep } from "../keeping/resume-point.ts";
+import { firstOfFollowing, type ResumePoint, type ResumeStep } from "../keeping/resume-point.ts";
 import { ApprovalSpent } from "../ports.ts";
 import type { CallLine } from "./call-line.ts";
 import type { Sources } from "./cite.ts";
@@ -25,6 +25,7 @@ import {
   outputOf,
   repeatOf,
   spentElsewhere,
+  wholeItem,
 } from "./hosted-run.ts";
 import type { LoopRun, LoopServices, ToolTask } from "./loop-parts.ts";
 import { returnsOutsideText } from "./offer-tools.ts";
@@ -137,7 +138,7 @@ export class ToolCalls {
     this.#usedBefore = used.tools;
     this.found.push(...found);
     for (const callId of items.map(outputKeyOf)) if (callId !== null) this.#callIds.add(callId);
-    for (const step of steps) if (step.type !== "cut") this.#callIds.add(step.exchange.callId);
+    for (const step of steps) if ("exchange" in step) this.#callIds.add(step.exchange.callId);
   }
 
   /** Tells what tools had used before a crash, if they had used anything. */
@@ -151,14 +152,25 @@ export class ToolCalls {
   /** Ends a call that had begun before a crash. Returns what the model is shown of it. */
   async settle(step: ResumeStep): Promise<readonly ContextItem[]> {
     if (step.type === "again") return await this.#runAgain(step);
+    if (step.type === "follows") return this.#showFollowing(step);
     const { services, run, line } = this.#parts;
     const isNew = step.type === "settled" && step.isNew;
     if (isNew) await services.ledger?.finish(run.owner, run.responseId, step.result);
     const place = line.take();
     if (step.type === "settled" && step.first !== null) place.add({ type: "item_started", item: step.first });
     place.add({ type: "item_finished", item: step.type === "cut" ? step.last : step.result.item });
+    for (const last of step.type === "cut" ? [] : (step.result.following ?? []))
+      place.add(...wholeItem(firstOfFollowing(last), last));
     place.close();
     return step.type === "cut" ? [] : exchangeItems({ ...step.exchange, result: step.result });
+  }
+
+  #showFollowing({ first, last }: Extract<ResumeStep, { type: "follows" }>): readonly ContextItem[] {
+    const place = this.#parts.line.take();
+    if (first !== null) place.add({ type: "item_started", item: first });
+    place.add({ type: "item_finished", item: last });
+    place.close();
+    return [];
   }
 
   /** Runs a call without effects again. */
@@ -297,11 +309,11 @@ export class ToolCalls {
     }
     const text = cutOutput(outcome.output, services.tools.limits.outputCharactersMax);
     if (outcome.type === "told") return await this.#told(made, call, args, { ...outcome, output: text });
-    const { item, parts, found = [], usage = null } = outcome;
+    const { item, parts, following = [], found = [], usage = null } = outcome;
     const shown = returnsOutsideText(made.kind) ? fence(made.server ?? made.name, text) : text;
     const output = outputOf(made, shown, parts);
     if (call.item === null) await this.#begin(made, call, item.id, args);
-    const kept = { itemId: item.id, item, output: shown, parts, usage };
+    const kept = { itemId: item.id, item, output: shown, parts, usage, following: following.map(({ last }) => last) };
     await services.ledger?.finish(run.owner, run.responseId, kept);
     run.onExchange({ ...exchangeOf(made, call, item.id, args), result: kept });
     sources.add(outcome.sources);
