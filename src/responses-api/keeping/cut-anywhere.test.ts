@@ -27,11 +27,21 @@ const FUNCTIONS = {
   look: { server: "lab", type: "mcp_call", effect: "none" },
   web_search: { server: null, type: "web_search_call", effect: "none" },
   code_interpreter: { server: null, type: "code_interpreter_call", effect: "sandboxed" },
+  shell: { server: null, type: "shell_call", effect: "sandboxed" },
   generate_image: { server: null, type: "image_generation_call", effect: "none" },
   file_search: { server: null, type: "file_search_call", effect: "none" },
 } as const;
 type Name = keyof typeof FUNCTIONS;
-const NAMES: readonly Name[] = ["pay", "look", "web_search", "code_interpreter", "generate_image", "file_search"];
+const NAMES: readonly Name[] = [
+  "pay",
+  "look",
+  "web_search",
+  "code_interpreter",
+  "shell",
+  "generate_image",
+  "file_search",
+];
+const IN_CONTAINER = { environment: { type: "container_reference", container_id: "cntr_1" } } as const;
 
 interface Scenario {
   readonly turns: readonly { readonly thinks: boolean; readonly speaks: boolean; readonly calls: readonly Name[] }[];
@@ -151,12 +161,15 @@ function toolOf(world: World, life: MortalProcess): HostedTool {
 
 function callOf(
   name: Name,
-  { newItemId }: MadeCall,
+  { callId, newItemId }: MadeCall,
   { world, life }: { readonly world: World; readonly life: MortalProcess },
 ): ToolCall {
   const { type, effect, server } = FUNCTIONS[name];
   const sample = SAMPLE_ITEMS[type](newItemId("it"));
-  const named = server === null ? {} : { name, server_label: server };
+  const inShell = type === "shell_call" ? { ...IN_CONTAINER, call_id: callId } : {};
+  const named = server === null ? inShell : { name, server_label: server };
+  const printed = SAMPLE_ITEMS.shell_call_output(newItemId("it"));
+  const following = { first: { ...printed.first, call_id: callId }, last: { ...printed.last, call_id: callId } };
   const streams = type === "mcp_call" ? ("arguments" as const) : null;
   return {
     item: { ...sample.first, ...named },
@@ -176,6 +189,7 @@ function callOf(
         parts: [],
         sources: [],
         ...(type === "web_search_call" ? { usage: { webSearches: 1 } } : {}),
+        ...(type === "shell_call" ? { following: [following] } : {}),
       };
     },
   };
@@ -299,6 +313,11 @@ function checkWhole(body: Response, { scenario, shown, told }: World, last: Mort
   const isCut = calling !== last?.turns.size || told.length - calling !== 1;
   const sum = told.reduce((total, { tokens }) => total + tokens, 0);
   if (!isCut) expect(body.usage?.input_tokens).toBe(sum);
+  const printed = body.output.flatMap((item) => (item.type === "shell_call_output" ? [item.call_id, item.status] : []));
+  const ran = body.output.flatMap((item) =>
+    item.type === "shell_call" && item.status === "completed" ? [item.call_id, "completed"] : [],
+  );
+  expect(printed).toEqual(ran);
   const searches = body.output.filter(({ type }) => type === "web_search_call").length;
   expect(body.tool_usage.web_search.num_requests).toBeGreaterThanOrEqual(searches > 0 ? 1 : 0);
 }

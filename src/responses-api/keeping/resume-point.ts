@@ -1,11 +1,11 @@
 import type { OutputItem, StoredItem, Tool } from "../../../generated/responses-api/types.ts";
 import { idFromStem, numberOfId } from "../../base/ids.ts";
 import { cutForm, type ShownAnswer } from "../../runs/index.ts";
-import type { ContextItem, HostedItem } from "../../runs/ports.ts";
+import type { ContextItem, HostedItem, ModelEvent } from "../../runs/ports.ts";
 import type { ToolScope } from "../hosted-tool.ts";
 import { exchangeItems } from "../input/with-exchanges.ts";
 import type { BegunExchange, FinishedExchange, KnownExchange, TurnInLedger } from "../ports.ts";
-import { interruptedForm, isClientsTurn } from "../tool-loop/hosted-run.ts";
+import { interruptedForm, isClientsTurn, wholeItem } from "../tool-loop/hosted-run.ts";
 import type { LoopRun, LoopServices } from "../tool-loop/loop-parts.ts";
 import { type ResumedUsage, resumedUsage } from "../tool-loop/usage/resumed-usage.ts";
 import type { RunTask } from "./run-task.ts";
@@ -165,8 +165,20 @@ function followSteps(
     .map((last) => ({ type: "follows", first: last.id === open?.id ? null : firstOfFollowing(last), last }));
 }
 
+/** What a step shows, unless its call runs again. */
+export function eventsOfStep(step: Exclude<ResumeStep, { type: "again" }>): readonly ModelEvent[] {
+  const first = step.type === "cut" ? null : step.first;
+  const last = step.type === "settled" ? step.result.item : step.last;
+  const following = step.type === "settled" ? followingOf(step) : [];
+  return [
+    ...(first === null ? [] : [{ type: "item_started" as const, item: first }]),
+    { type: "item_finished", item: last },
+    ...following.flatMap((item) => wholeItem(firstOfFollowing(item), item)),
+  ];
+}
+
 /** The first form of an item that follows a call. */
-export function firstOfFollowing(last: HostedItem): HostedItem {
+function firstOfFollowing(last: HostedItem): HostedItem {
   return last.type === "shell_call_output" ? { ...last, output: [] } : last;
 }
 

@@ -81,3 +81,67 @@ test("every cut of a text gives the same citations", async () => {
   for (let at = 0; at <= text.length; at += 1) expect(await cited([text.slice(0, at), text.slice(at)])).toEqual(whole);
   expect(await cited(text.split(""))).toEqual(whole);
 });
+
+const CHART = {
+  type: "container_file",
+  containerId: "cntr_1",
+  fileId: "cfile_1",
+  path: "/mnt/data/chart (1) ü.png",
+  shownBy: "ci_1",
+} as const;
+const SHOWN: ModelEvent = {
+  type: "item_finished",
+  item: {
+    id: "ci_1",
+    type: "code_interpreter_call",
+    status: "completed",
+    code: "",
+    container_id: "cntr_1",
+    outputs: null,
+  },
+};
+
+/** The annotations of each text, and the events between which they stand. */
+async function citedFiles(events: readonly ModelEvent[], isData = false): Promise<readonly string[]> {
+  const sources = new Sources();
+  sources.add([CHART]);
+  const turn = async function* (): AsyncGenerator<readonly ModelEvent[]> {
+    for (const event of events) yield [event];
+  };
+  const seen: string[] = [];
+  for await (const batch of citeTurn(turn(), sources, isData))
+    for (const event of batch)
+      seen.push(
+        event.type === "annotation" && event.annotation.type === "container_file_citation"
+          ? `${event.annotation.filename} ${event.annotation.start_index} ${event.annotation.end_index}`
+          : event.type,
+      );
+  return seen;
+}
+
+test.each([`sandbox:${CHART.path}`, `sandbox:${encodeURI(CHART.path)}`])(
+  "a link to %s is annotated over the address, behind the last delta",
+  async (address) => {
+    const text = `😀 [it](${address}) and ${address} and [x](sandbox:/mnt/data/other).`;
+    const start = "😀 [it](".length - 1;
+    const citation = `chart (1) ü.png ${start} ${start + address.length}`;
+    const pieces = Array.from(text, (sign): ModelEvent => ({ type: "text_delta", text: sign }));
+    const seen = await citedFiles([...pieces, { type: "message_finished" }]);
+    expect(seen.filter((one) => one !== "text_delta")).toEqual([citation, "message_finished"]);
+    expect(seen.at(-2)).toBe(citation);
+  },
+);
+
+test("a picture is cited as a whole by the first text after it, once", async () => {
+  const text: ModelEvent = { type: "text_delta", text: "So." };
+  const end: ModelEvent = { type: "message_finished" };
+  const expected = ["text_delta", "message_finished", "item_finished", "text_delta"];
+  const seen = [...expected, "chart (1) ü.png 0 0", "message_finished", "text_delta", "message_finished"];
+  for (const isData of [false, true])
+    expect(await citedFiles([text, end, SHOWN, text, end, text, end], isData)).toEqual(seen);
+});
+
+test("JSON has no links", async () => {
+  const text: ModelEvent = { type: "text_delta", text: `{"a":"[it](sandbox:${CHART.path})"}` };
+  expect(await citedFiles([text, { type: "message_finished" }], true)).toEqual(["text_delta", "message_finished"]);
+});

@@ -185,7 +185,7 @@ export function exchangeOf(made: MadeRun, { effect }: ToolCall, itemId: string, 
 }
 
 /** The id by which outputs name the call; null for items that are no calls. */
-export function outputKeyOf(item: ContextItem): string | null {
+export function outputKeyOf(item: ContextItem | StoredItem): string | null {
   if (item.type === "hosted_call") return item.callId;
   return "call_id" in item && typeof item.call_id === "string" ? item.call_id : null;
 }

@@ -4,7 +4,7 @@ import { Semaphore } from "../../base/limits/semaphore.ts";
 import { type ContextItem, type HostedCall, type HostedOutput, type ModelEvent, RunLost } from "../../runs/ports.ts";
 import type { ToolCall, ToolOutcome, ToolScope, ToolUsage } from "../hosted-tool.ts";
 import { exchangeItems } from "../input/with-exchanges.ts";
-import { firstOfFollowing, type ResumePoint, type ResumeStep } from "../keeping/resume-point.ts";
+import { eventsOfStep, itemOfStep, type ResumePoint, type ResumeStep } from "../keeping/resume-point.ts";
 import { ApprovalSpent } from "../ports.ts";
 import type { CallLine } from "./call-line.ts";
 import type { Sources } from "./cite.ts";
@@ -25,7 +25,6 @@ import {
   outputOf,
   repeatOf,
   spentElsewhere,
-  wholeItem,
 } from "./hosted-run.ts";
 import type { LoopRun, LoopServices, ToolTask } from "./loop-parts.ts";
 import { returnsOutsideText } from "./offer-tools.ts";
@@ -133,11 +132,12 @@ export class ToolCalls {
   }
 
   /** Continues the counts of a run that a crash interrupted. */
-  goOnAt({ calls, found, items, steps, used }: ResumePoint): void {
+  goOnAt({ calls, found, items, output, steps, used }: ResumePoint): void {
     this.#calls = calls;
     this.#usedBefore = used.tools;
     this.found.push(...found);
-    for (const callId of items.map(outputKeyOf)) if (callId !== null) this.#callIds.add(callId);
+    const shown = [...items, ...output, ...steps.flatMap(itemOfStep)];
+    for (const callId of shown.map(outputKeyOf)) if (callId !== null) this.#callIds.add(callId);
     for (const step of steps) if ("exchange" in step) this.#callIds.add(step.exchange.callId);
   }
 
@@ -152,25 +152,13 @@ export class ToolCalls {
   /** Ends a call that had begun before a crash. Returns what the model is shown of it. */
   async settle(step: ResumeStep): Promise<readonly ContextItem[]> {
     if (step.type === "again") return await this.#runAgain(step);
-    if (step.type === "follows") return this.#showFollowing(step);
     const { services, run, line } = this.#parts;
     const isNew = step.type === "settled" && step.isNew;
     if (isNew) await services.ledger?.finish(run.owner, run.responseId, step.result);
     const place = line.take();
-    if (step.type === "settled" && step.first !== null) place.add({ type: "item_started", item: step.first });
-    place.add({ type: "item_finished", item: step.type === "cut" ? step.last : step.result.item });
-    for (const last of step.type === "cut" ? [] : (step.result.following ?? []))
-      place.add(...wholeItem(firstOfFollowing(last), last));
+    place.add(...eventsOfStep(step));
     place.close();
-    return step.type === "cut" ? [] : exchangeItems({ ...step.exchange, result: step.result });
-  }
-
-  #showFollowing({ first, last }: Extract<ResumeStep, { type: "follows" }>): readonly ContextItem[] {
-    const place = this.#parts.line.take();
-    if (first !== null) place.add({ type: "item_started", item: first });
-    place.add({ type: "item_finished", item: last });
-    place.close();
-    return [];
+    return step.type === "settled" ? exchangeItems({ ...step.exchange, result: step.result }) : [];
   }
 
   /** Runs a call without effects again. */
