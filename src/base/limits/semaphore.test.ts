@@ -34,3 +34,15 @@ test("who comes too late finds the signal's reason, and takes no place", async (
   await expect(slots.take(AbortSignal.abort(new Error("late")))).rejects.toThrow("late");
   (await slots.take(NEVER))();
 });
+
+test("who leaves in the tick in which the turn came pushes nobody out of the line", async () => {
+  const slots = new Semaphore(1);
+  const release = await slots.take(NEVER);
+  const leaving = new AbortController();
+  const second = slots.take(leaving.signal);
+  const third = slots.take(NEVER);
+  release();
+  leaving.abort(new Error("gone"));
+  (await second)();
+  (await third)();
+});

@@ -21,7 +21,9 @@ export class Semaphore {
   async #wait(signal: AbortSignal): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const leave = (): void => {
-      this.#waiting.splice(this.#waiting.indexOf(resolve), 1);
+      const place = this.#waiting.indexOf(resolve);
+      if (place === -1) return; // Its turn came in the same tick.
+      this.#waiting.splice(place, 1);
       reject(signal.reason);
     };
     this.#waiting.push(resolve);
