@@ -32,8 +32,8 @@ export class SandboxFailed extends Error {
 }
 
 /** A sandbox lives but has not written, removed or read a file, because there is a folder in its place or none is. */
-export class SandboxFileFault extends Error {
-  override readonly name = "SandboxFileFault";
+export class FileRefused extends Error {
+  override readonly name = "FileRefused";
 }
 
 /**
@@ -45,7 +45,7 @@ export interface Sandbox {
   readonly ended: Promise<SessionEnd | "killed">;
   /**
    * Writes a file; `path` is relative to `/mnt/data` and has no `..`. This and what else concerns files rejects with
-   * `SandboxFailed` if the sandbox has ended, or with `SandboxFileFault`.
+   * `SandboxFailed` if the sandbox has ended, or with `FileRefused`.
    */
   writeFile(path: string, bytes: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<void>;
   /** Does nothing if there is no such file. */
@@ -128,10 +128,23 @@ export type Keeping =
   | { readonly type: "bad_path" }
   | { readonly type: "gone" };
 
+/** Why a session ended that its code did not end. */
+export type SessionKill =
+  | SessionEnd
+  /** The response that waited for it ended. */
+  | "cancelled"
+  /** It was idle, and its place was needed. */
+  | "displaced"
+  /** Another process has run code in its container since. */
+  | "outdated"
+  /** Its container expired or was deleted. */
+  | "gone"
+  /** The server stops. */
+  | "closed";
+
 /** Told of sessions. */
 export interface SessionObserver {
-  /** How many sessions there are, those that start included. */
-  sessions(count: number): void;
-  /** A session was ended before its container was. */
-  killed(reason: SessionEnd | "cancelled" | "displaced" | "gone" | "closed"): void;
+  /** How many there are, with those that start and those that are being ended. */
+  counted(sessions: number): void;
+  ended(reason: SessionKill): void;
 }

@@ -48,10 +48,11 @@ export interface CodeRun extends FileChanges {
   readonly lostVariables: boolean;
 }
 
-/** The limits of commands; null for those of the server. */
-export interface CommandLimits {
+export interface CommandList {
+  readonly commands: readonly string[];
+  /** For each command; null for that of the server, which is the most. */
   readonly timeoutMs: number | null;
-  /** Characters of both outputs together, for each command. */
+  /** Characters of both outputs together, for each command; null for those of the server. */
   readonly outputCharactersMax: number | null;
 }
 
@@ -83,14 +84,8 @@ export interface ContainerSessions {
   readonly abilities: CodeAbilities;
   /** Runs Python as a notebook would: the value of the last expression is shown. */
   runCode(owner: Owner, containerId: string, code: string, signal: AbortSignal): Promise<Ran<CodeRun>>;
-  /** Runs shell commands one after the other in `/mnt/data`. */
-  runCommands(
-    owner: Owner,
-    containerId: string,
-    commands: readonly string[],
-    limits: CommandLimits,
-    signal: AbortSignal,
-  ): Promise<Ran<CommandRuns>>;
+  /** Runs shell commands one after the other in `/mnt/data`, until one ends the session. */
+  runCommands(owner: Owner, containerId: string, list: CommandList, signal: AbortSignal): Promise<Ran<CommandRuns>>;
   /** Ends all sessions. */
   close(): Promise<void>;
 }

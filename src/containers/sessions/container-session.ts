@@ -1,0 +1,68 @@
+import { randomHex } from "../../base/ids.ts";
+import type { Owner } from "../../runs/ports.ts";
+import type { Sandbox, SessionKill } from "../ports.ts";
+import type { SessionFiles } from "./session-files.ts";
+
+interface SessionOrigin {
+  readonly owner: Owner;
+  readonly containerId: string;
+  readonly sandbox: Sandbox;
+  readonly files: SessionFiles;
+}
+
+/** A sandbox that works for one container. */
+export class ContainerSession {
+  /** Random, so that it can be told from sessions of other processes. */
+  readonly id = randomHex(32);
+  readonly owner: Owner;
+  readonly containerId: string;
+  readonly sandbox: Sandbox;
+  readonly files: SessionFiles;
+  /** Resolves when nothing of it is left. */
+  readonly ended: Promise<SessionKill>;
+  readonly #gone = new AbortController();
+  #reason: SessionKill | null = null;
+  #idleSince: number | null = null;
+  #hasEnded = false;
+
+  constructor({ owner, containerId, sandbox, files }: SessionOrigin) {
+    this.owner = owner;
+    this.containerId = containerId;
+    this.sandbox = sandbox;
+    this.files = files;
+    this.ended = sandbox.ended.then((end) => {
+      this.#hasEnded = true;
+      return this.#reason ?? (end === "killed" ? "crashed" : end);
+    });
+  }
+
+  get isAlive(): boolean {
+    return this.#reason === null && !this.#hasEnded;
+  }
+
+  /** When it became idle, as `performance.now()` counts; null if it is at work. */
+  get idleSince(): number | null {
+    return this.#idleSince;
+  }
+
+  /** Aborts if its container is gone. */
+  get gone(): AbortSignal {
+    return this.#gone.signal;
+  }
+
+  work(): void {
+    this.#idleSince = null;
+  }
+
+  rest(): void {
+    this.#idleSince = performance.now();
+  }
+
+  /** Ends it at once, and whatever it does. The first reason counts. Resolves when nothing of it is left. */
+  async end(reason: SessionKill): Promise<void> {
+    this.#reason ??= reason;
+    if (reason === "gone") this.#gone.abort(new Error("the container is gone"));
+    await this.sandbox.kill();
+    await this.ended;
+  }
+}

@@ -1,0 +1,205 @@
+import type { FileChanges, KeptFile } from "../../responses-api/containers.ts";
+import type { Owner } from "../../runs/ports.ts";
+import { FileRefused, type Sandbox, type SandboxFile, type StoredContainers } from "../ports.ts";
+import { FileFaults, readListing, SANDBOX_FOLDER, shownPath } from "./sandbox-listing.ts";
+
+export interface FileLimits {
+  readonly fileBytesMax: number;
+  readonly containerBytesMax: number;
+  readonly filesMax: number;
+}
+
+/** A file as it was when the sandbox and the store were compared last. */
+interface KnownFile {
+  /** What is stored at its path; null if nothing is. */
+  readonly stored: KeptFile | null;
+  /** Of the file in the sandbox; null if it is not there. */
+  readonly version: string | null;
+}
+
+interface Place {
+  readonly stored: StoredContainers;
+  readonly sandbox: Sandbox;
+  readonly owner: Owner;
+  readonly containerId: string;
+  readonly limits: FileLimits;
+}
+
+/** The container is gone or expired. */
+export class ContainerGone extends Error {
+  override readonly name = "ContainerGone";
+}
+
+class FileTooLarge extends Error {
+  override readonly name = "FileTooLarge";
+}
+
+/**
+ * Keeps the files of a sandbox and those that are stored with its container alike. Its methods reject with
+ * `SandboxFailed` if the sandbox has ended, with `ContainerGone`, or with the signal's reason.
+ */
+export class SessionFiles {
+  readonly #place: Place;
+  /** By path relative to `/mnt/data`. */
+  readonly #known = new Map<string, KnownFile>();
+
+  constructor(place: Place) {
+    this.#place = place;
+  }
+
+  /** Brings what was stored or deleted since the last time into the sandbox. Returns faults as sentences. */
+  async bring(files: readonly KeptFile[], signal: AbortSignal): Promise<readonly string[]> {
+    const wanted = new Map(files.map((file) => [file.path.slice(SANDBOX_FOLDER.length), file]));
+    for (const [path, { stored }] of this.#known)
+      if (stored !== null && !wanted.has(path)) await this.#remove(path, signal);
+    const missing = [...wanted].filter(([path, { id }]) => this.#known.get(path)?.stored?.id !== id);
+    if (missing.length === 0) return [];
+    const faults = new FileFaults();
+    for (const [path, file] of missing) await this.#write(path, file, faults, signal);
+    await this.#noteVersions(
+      missing.map(([path]) => path),
+      signal,
+    );
+    return faults.sentences;
+  }
+
+  /** Stores what code has made and changed, and deletes what it has removed. */
+  async keep(signal: AbortSignal): Promise<FileChanges> {
+    const { filesMax } = this.#place.limits;
+    const faults = new FileFaults();
+    const listed = await this.#place.sandbox.listFiles(filesMax + 1, signal);
+    const files = readListing(listed.slice(0, filesMax), faults);
+    if (listed.length > filesMax)
+      faults.add(`There are more than ${filesMax} files in /mnt/data. Those beyond are not kept.`);
+    else await this.#forgetRemoved(files);
+    const changed: KeptFile[] = [];
+    for (const [path, file] of files) {
+      if (this.#known.get(path)?.version === file.version) continue;
+      const kept = await this.#keepFile(file, faults, signal);
+      if (kept !== null) changed.push(kept);
+    }
+    return { changed, faults: faults.sentences };
+  }
+
+  /** Stores a picture that code has shown. The sandbox gets it before the next call. */
+  async keepPicture(png: Uint8Array, signal: AbortSignal): Promise<KeptFile | string> {
+    const { stored, owner, containerId } = this.#place;
+    const made = { path: null, content: oneChunk(png), bytesMax: png.length };
+    const keeping = await stored.keep(owner, containerId, made, signal);
+    if (keeping.type === "gone") throw new ContainerGone();
+    return keeping.type === "kept"
+      ? keeping.file
+      : `A picture was not kept: ${whyNotKept(keeping, this.#place.limits)}.`;
+  }
+
+  async #write(path: string, file: KeptFile, faults: FileFaults, signal: AbortSignal): Promise<void> {
+    const { stored, sandbox, owner, containerId } = this.#place;
+    const content = await stored.read(owner, containerId, file.id);
+    if (content === null) return; // It was deleted meanwhile.
+    try {
+      await sandbox.writeFile(path, content, signal);
+      this.#known.set(path, { stored: file, version: "" });
+    } catch (error) {
+      if (!(error instanceof FileRefused)) throw error;
+      this.#known.set(path, { stored: file, version: null });
+      faults.add(`${shownPath(path)} is stored, but could not be written into the session.`);
+    }
+  }
+
+  async #remove(path: string, signal: AbortSignal): Promise<void> {
+    this.#known.delete(path);
+    await this.#place.sandbox.removeFile(path, signal).catch((error: unknown) => {
+      if (!(error instanceof FileRefused)) throw error;
+    });
+  }
+
+  async #noteVersions(paths: readonly string[], signal: AbortSignal): Promise<void> {
+    const listed = await this.#place.sandbox.listFiles(this.#place.limits.filesMax + paths.length, signal);
+    const versions = new Map(listed.map(({ path, version }) => [path, version]));
+    for (const path of paths) {
+      const known = this.#known.get(path);
+      if (known !== undefined && known.version !== null)
+        this.#known.set(path, { ...known, version: versions.get(path) ?? null });
+    }
+  }
+
+  /** Deletes what the sandbox had and has no more. */
+  async #forgetRemoved(files: ReadonlyMap<string, SandboxFile>): Promise<void> {
+    const { stored, owner, containerId } = this.#place;
+    for (const [path, known] of this.#known) {
+      if (known.version === null || files.has(path)) continue;
+      this.#known.delete(path);
+      if (known.stored !== null) await stored.remove(owner, containerId, known.stored.id);
+    }
+  }
+
+  async #keepFile(
+    { path, bytes, version }: SandboxFile,
+    faults: FileFaults,
+    signal: AbortSignal,
+  ): Promise<KeptFile | null> {
+    const { stored, sandbox, owner, containerId, limits } = this.#place;
+    const before = this.#known.get(path)?.stored ?? null;
+    const left = Math.min(limits.fileBytesMax, this.#bytesLeft(path));
+    this.#known.set(path, { stored: before, version }); // One that cannot be kept is not read again until it changes.
+    const refuse = (why: string): null => {
+      const earlier = before === null ? "" : " Its earlier contents stay stored.";
+      faults.add(`${shownPath(path)} was not kept: ${why}.${earlier}`);
+      return null;
+    };
+    try {
+      if (bytes > left) throw new FileTooLarge();
+      const content = limited(sandbox.readFile(path, signal), left);
+      const keeping = await stored.keep(
+        owner,
+        containerId,
+        { path: SANDBOX_FOLDER + path, content, bytesMax: left },
+        signal,
+      );
+      if (keeping.type === "gone") throw new ContainerGone();
+      if (keeping.type !== "kept") return refuse(whyNotKept(keeping, limits));
+      this.#known.set(path, { stored: keeping.file, version });
+      return keeping.file;
+    } catch (error) {
+      if (error instanceof FileRefused) return refuse("it could not be read");
+      if (!(error instanceof FileTooLarge)) throw error;
+      return refuse(
+        left < limits.fileBytesMax
+          ? whyNotKept({ type: "full", of: "container" }, limits)
+          : `it is larger than ${megabytes(limits.fileBytesMax)}`,
+      );
+    }
+  }
+
+  /** What the container has room for at this path. */
+  #bytesLeft(path: string): number {
+    let bytes = this.#place.limits.containerBytesMax;
+    for (const [other, { stored }] of this.#known) if (other !== path) bytes -= stored?.bytes ?? 0;
+    return Math.max(0, bytes);
+  }
+}
+
+async function* limited(content: AsyncIterable<Uint8Array>, bytesMax: number): AsyncGenerator<Uint8Array> {
+  let bytes = 0;
+  for await (const piece of content) {
+    bytes += piece.length;
+    if (bytes > bytesMax) throw new FileTooLarge();
+    yield piece;
+  }
+}
+
+async function* oneChunk(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
+}
+
+type Refused = Exclude<Awaited<ReturnType<StoredContainers["keep"]>>, { type: "kept" } | { type: "gone" }>;
+
+function whyNotKept(refused: Refused, { containerBytesMax, filesMax }: FileLimits): string {
+  if (refused.type === "bad_path") return "its name cannot be stored";
+  if (refused.of === "owner") return "the storage of this project is full";
+  return `the container is full, which holds ${filesMax} files and ${megabytes(containerBytesMax)} at most`;
+}
+
+function megabytes(bytes: number): string {
+  return `${Math.floor(bytes / 1_000_000)} MB`;
+}

@@ -1,0 +1,126 @@
+import { Semaphore } from "../../base/limits/semaphore.ts";
+import type { Owner } from "../../runs/ports.ts";
+import type { SandboxEngine, SandboxLimits, SessionObserver, StoredContainers } from "../ports.ts";
+import { ContainerSession } from "./container-session.ts";
+import { type FileLimits, SessionFiles } from "./session-files.ts";
+
+export interface PoolOptions {
+  readonly engine: SandboxEngine;
+  readonly stored: StoredContainers;
+  readonly sandboxLimits: SandboxLimits;
+  readonly fileLimits: FileLimits;
+  readonly sessionsMax: number;
+  /** How many calls may wait for a place, and for how long. */
+  readonly waitingMax: number;
+  readonly waitMs: number;
+  /** How long a sandbox may take to start. */
+  readonly startMs: number;
+  readonly observer: SessionObserver;
+}
+
+/**
+ * A bounded number of sessions, one for a container. Whoever needs another one gets the place of the one that was idle
+ * for the longest time, or waits for a place.
+ */
+export class SessionPool {
+  readonly #options: PoolOptions;
+  /** Those that live, and those that are being ended. */
+  readonly #sessions = new Set<ContainerSession>();
+  readonly #places: Semaphore;
+  readonly #closing = new AbortController();
+  #waiting = 0;
+  #taken = 0;
+
+  constructor(options: PoolOptions) {
+    this.#options = options;
+    this.#places = new Semaphore(options.sessionsMax);
+  }
+
+  /** Those that live. */
+  get sessions(): readonly ContainerSession[] {
+    return [...this.#sessions].filter((session) => session.isAlive);
+  }
+
+  /** The session of a container, which is at work from now on; null if it has none. */
+  claim(containerId: string): ContainerSession | null {
+    const session = this.#find(containerId);
+    session?.work();
+    return session;
+  }
+
+  /**
+   * Starts a session, which is at work. Null if no place became free in time. Rejects with `SandboxFailed`, or with the
+   * signal's reason.
+   */
+  async start(owner: Owner, containerId: string, signal: AbortSignal): Promise<ContainerSession | null> {
+    const leave = await this.#takePlace(signal);
+    if (leave === null) return null;
+    const { engine, stored, sandboxLimits, fileLimits, startMs } = this.#options;
+    const stop = AbortSignal.any([signal, this.#closing.signal, AbortSignal.timeout(startMs)]);
+    try {
+      const sandbox = await engine.start(sandboxLimits, stop);
+      const files = new SessionFiles({ stored, sandbox, owner, containerId, limits: fileLimits });
+      const session = new ContainerSession({ owner, containerId, sandbox, files });
+      this.#sessions.add(session);
+      void session.ended.then((reason) => {
+        this.#sessions.delete(session);
+        leave();
+        this.#options.observer.ended(reason);
+      });
+      if (this.#closing.signal.aborted) await session.end("closed");
+      return session;
+    } catch (error) {
+      leave();
+      throw error;
+    }
+  }
+
+  /** The session of a container is idle from now on, if it has one. */
+  rest(containerId: string): void {
+    this.#find(containerId)?.rest();
+    this.#makeRoom();
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort(new Error("the sessions are closed"));
+    await Promise.all([...this.#sessions].map((session) => session.end("closed")));
+  }
+
+  #find(containerId: string): ContainerSession | null {
+    return this.sessions.find((session) => session.containerId === containerId) ?? null;
+  }
+
+  async #takePlace(signal: AbortSignal): Promise<(() => void) | null> {
+    if (this.#waiting >= this.#options.waitingMax || this.#closing.signal.aborted) return null;
+    const late = AbortSignal.any([AbortSignal.timeout(this.#options.waitMs), this.#closing.signal]);
+    this.#waiting += 1;
+    if (this.#taken >= this.#options.sessionsMax) this.#makeRoom();
+    try {
+      const giveBack = await this.#places.take(AbortSignal.any([signal, late]));
+      this.#count(1);
+      return () => {
+        this.#count(-1);
+        giveBack();
+      };
+    } catch (error) {
+      if (late.aborted && !signal.aborted) return null;
+      throw error;
+    } finally {
+      this.#waiting -= 1;
+    }
+  }
+
+  /** Ends as many idle sessions as are waited for. */
+  #makeRoom(): void {
+    const leaving = this.#sessions.size - this.sessions.length;
+    const idle = this.sessions
+      .flatMap((session) => (session.idleSince === null ? [] : [{ session, since: session.idleSince }]))
+      .toSorted((one, other) => one.since - other.since);
+    for (const { session } of idle.slice(0, Math.max(0, this.#waiting - leaving))) void session.end("displaced");
+  }
+
+  #count(change: number): void {
+    this.#taken += change;
+    this.#options.observer.counted(this.#taken);
+  }
+}

@@ -1,0 +1,34 @@
+import type { Logger } from "../../base/logger.ts";
+import type { StoredContainers } from "../ports.ts";
+import type { ContainerSession } from "./container-session.ts";
+
+const INTERVAL_MS = 2_000;
+
+/**
+ * Looks every two seconds whether the containers of sessions are still there, ends the sessions of those that are not,
+ * and keeps containers from expiring while code runs in them. Returns a function that stops it.
+ */
+export function watchContainers(
+  sessions: () => readonly ContainerSession[],
+  stored: Pick<StoredContainers, "find" | "touch">,
+  log: Logger,
+): () => void {
+  let isLooking = false;
+  const look = async (session: ContainerSession): Promise<void> => {
+    const { owner, containerId } = session;
+    const isThere =
+      session.idleSince === null
+        ? await stored.touch(owner, containerId)
+        : (await stored.find(owner, containerId)) !== null;
+    if (!isThere) await session.end("gone");
+  };
+  const timer = setInterval(() => {
+    if (isLooking) return;
+    isLooking = true;
+    void Promise.all(sessions().map(look))
+      .catch((error: unknown) => log.warn({ err: error }, "the containers of sessions could not be looked up"))
+      .finally(() => (isLooking = false));
+  }, INTERVAL_MS);
+  timer.unref();
+  return () => clearInterval(timer);
+}
