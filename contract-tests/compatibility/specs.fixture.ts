@@ -25,7 +25,10 @@ const LEFT_OUT = "x-extension";
 export function readSpecs(files: SpecFiles): Specs {
   const parsed = [...files]
     .filter(([path]) => path.includes("/") && path.endsWith(".yaml"))
-    .map(([path, text]): [string, Json] => [keyOf(path), recordOf(withOwnReferences(parse(text), path))]);
+    .map(([path, text]): [string, Json] => [
+      keyOf(path),
+      recordOf(withOwnReferences(parse(text, { maxAliasCount: -1 }), path)),
+    ]);
   const descriptions = parsed.filter(([, json]) => "openapi" in json || "asyncapi" in json);
   return {
     document: Object.fromEntries(parsed),

@@ -24,6 +24,51 @@ export class ResponsesApiClient {
     return this.#send({ operationId: "getReadiness", method: "GET", path: "/readyz", query: {}, accept: "json" }, options);
   }
 
+  /** `GET /v1/containers` List containers */
+  listContainers(query?: { readonly limit?: number; readonly order?: Schema.ListOrder; readonly after?: string; readonly name?: string }, options?: RequestOptions): Promise<Schema.ContainerList> {
+    return this.#send({ operationId: "listContainers", method: "GET", path: "/v1/containers", query: query ?? {}, accept: "json" }, options);
+  }
+
+  /** `POST /v1/containers` Create a container */
+  createContainer(body: Schema.CreateContainerRequest, options?: RequestOptions): Promise<Schema.Container> {
+    return this.#send({ operationId: "createContainer", method: "POST", path: "/v1/containers", query: {}, bodyKind: "json", body, accept: "json" }, options);
+  }
+
+  /** `DELETE /v1/containers/{container_id}` Delete a container and its files */
+  deleteContainer(containerId: string, options?: RequestOptions): Promise<Schema.DeletedContainer> {
+    return this.#send({ operationId: "deleteContainer", method: "DELETE", path: `/v1/containers/${encodeURIComponent(containerId)}`, query: {}, accept: "json" }, options);
+  }
+
+  /** `GET /v1/containers/{container_id}` Fetch a container */
+  getContainer(containerId: string, options?: RequestOptions): Promise<Schema.Container> {
+    return this.#send({ operationId: "getContainer", method: "GET", path: `/v1/containers/${encodeURIComponent(containerId)}`, query: {}, accept: "json" }, options);
+  }
+
+  /** `GET /v1/containers/{container_id}/files` List the files of a container */
+  listContainerFiles(containerId: string, query?: { readonly limit?: number; readonly order?: Schema.ListOrder; readonly after?: string }, options?: RequestOptions): Promise<Schema.ContainerFileList> {
+    return this.#send({ operationId: "listContainerFiles", method: "GET", path: `/v1/containers/${encodeURIComponent(containerId)}/files`, query: query ?? {}, accept: "json" }, options);
+  }
+
+  /** `POST /v1/containers/{container_id}/files` Put a file into a container */
+  createContainerFile(containerId: string, body: UploadForm<Schema.ContainerFileUpload, "file">, options?: RequestOptions): Promise<Schema.ContainerFile> {
+    return this.#send({ operationId: "createContainerFile", method: "POST", path: `/v1/containers/${encodeURIComponent(containerId)}/files`, query: {}, bodyKind: "form", body, accept: "json" }, options);
+  }
+
+  /** `DELETE /v1/containers/{container_id}/files/{file_id}` Delete a file of a container */
+  deleteContainerFile(containerId: string, fileId: string, options?: RequestOptions): Promise<Schema.DeletedContainerFile> {
+    return this.#send({ operationId: "deleteContainerFile", method: "DELETE", path: `/v1/containers/${encodeURIComponent(containerId)}/files/${encodeURIComponent(fileId)}`, query: {}, accept: "json" }, options);
+  }
+
+  /** `GET /v1/containers/{container_id}/files/{file_id}` Fetch a file of a container */
+  getContainerFile(containerId: string, fileId: string, options?: RequestOptions): Promise<Schema.ContainerFile> {
+    return this.#send({ operationId: "getContainerFile", method: "GET", path: `/v1/containers/${encodeURIComponent(containerId)}/files/${encodeURIComponent(fileId)}`, query: {}, accept: "json" }, options);
+  }
+
+  /** `GET /v1/containers/{container_id}/files/{file_id}/content` Fetch the content of a file of a container */
+  downloadContainerFile(containerId: string, fileId: string, options?: RequestOptions): Promise<Uint8Array> {
+    return this.#send({ operationId: "downloadContainerFile", method: "GET", path: `/v1/containers/${encodeURIComponent(containerId)}/files/${encodeURIComponent(fileId)}/content`, query: {}, accept: "bytes" }, options);
+  }
+
   /** `POST /v1/conversations` Create a conversation */
   createConversation(body?: Schema.CreateConversationRequest, options?: RequestOptions): Promise<Schema.Conversation> {
     return this.#send({ operationId: "createConversation", method: "POST", path: "/v1/conversations", query: {}, bodyKind: "json", body, accept: "json" }, options);

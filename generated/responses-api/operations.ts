@@ -8,6 +8,24 @@ export interface ResponsesApiHandlers<Context> {
   getMetrics(request: GetMetricsCall, context: Context): Promise<GetMetricsReply>;
   /** `GET /readyz` Check whether requests can be served */
   getReadiness(request: GetReadinessCall, context: Context): Promise<GetReadinessReply>;
+  /** `GET /v1/containers` List containers */
+  listContainers(request: ListContainersCall, context: Context): Promise<ListContainersReply>;
+  /** `POST /v1/containers` Create a container */
+  createContainer(request: CreateContainerCall, context: Context): Promise<CreateContainerReply>;
+  /** `DELETE /v1/containers/{container_id}` Delete a container and its files */
+  deleteContainer(request: DeleteContainerCall, context: Context): Promise<DeleteContainerReply>;
+  /** `GET /v1/containers/{container_id}` Fetch a container */
+  getContainer(request: GetContainerCall, context: Context): Promise<GetContainerReply>;
+  /** `GET /v1/containers/{container_id}/files` List the files of a container */
+  listContainerFiles(request: ListContainerFilesCall, context: Context): Promise<ListContainerFilesReply>;
+  /** `POST /v1/containers/{container_id}/files` Put a file into a container */
+  createContainerFile(request: CreateContainerFileCall, context: Context): Promise<CreateContainerFileReply>;
+  /** `DELETE /v1/containers/{container_id}/files/{file_id}` Delete a file of a container */
+  deleteContainerFile(request: DeleteContainerFileCall, context: Context): Promise<DeleteContainerFileReply>;
+  /** `GET /v1/containers/{container_id}/files/{file_id}` Fetch a file of a container */
+  getContainerFile(request: GetContainerFileCall, context: Context): Promise<GetContainerFileReply>;
+  /** `GET /v1/containers/{container_id}/files/{file_id}/content` Fetch the content of a file of a container */
+  downloadContainerFile(request: DownloadContainerFileCall, context: Context): Promise<DownloadContainerFileReply>;
   /** `POST /v1/conversations` Create a conversation */
   createConversation(request: CreateConversationCall, context: Context): Promise<CreateConversationReply>;
   /** `DELETE /v1/conversations/{conversation_id}` Delete a conversation */
@@ -119,6 +137,105 @@ export interface GetReadinessCall {
 export type GetReadinessReply =
   | BodyReply<200 | 503, Schema.HealthStatus>
   | BodyReply<400 | 500, Schema.ErrorBody>
+  ;
+
+export interface ListContainersCall {
+  readonly path: NoParameters;
+  readonly query: { readonly limit?: number; readonly order?: Schema.ListOrder; readonly after?: string; readonly name?: string };
+  readonly headers: { readonly "provider-organization"?: string; readonly "provider-project"?: string; readonly "openai-organization"?: string; readonly "openai-project"?: string; readonly "openai-beta"?: string; readonly "x-client-request-id"?: string };
+  readonly body: undefined;
+}
+export type ListContainersReply =
+  | BodyReply<200, Schema.ContainerList>
+  | BodyReply<400 | 401 | 429 | 500 | 503, Schema.ErrorBody>
+  ;
+
+export interface CreateContainerCall {
+  readonly path: NoParameters;
+  readonly query: NoParameters;
+  readonly headers: { readonly "provider-organization"?: string; readonly "provider-project"?: string; readonly "openai-organization"?: string; readonly "openai-project"?: string; readonly "openai-beta"?: string; readonly "x-client-request-id"?: string; readonly "idempotency-key"?: string };
+  readonly body: Schema.CreateContainerRequest;
+}
+export type CreateContainerReply =
+  | BodyReply<200, Schema.Container>
+  | BodyReply<400 | 401 | 404 | 408 | 413 | 415 | 429 | 500 | 503 | 507, Schema.ErrorBody>
+  ;
+
+export interface DeleteContainerCall {
+  readonly path: { readonly container_id: string };
+  readonly query: NoParameters;
+  readonly headers: { readonly "provider-organization"?: string; readonly "provider-project"?: string; readonly "openai-organization"?: string; readonly "openai-project"?: string; readonly "openai-beta"?: string; readonly "x-client-request-id"?: string };
+  readonly body: undefined;
+}
+export type DeleteContainerReply =
+  | BodyReply<200, Schema.DeletedContainer>
+  | BodyReply<400 | 401 | 404 | 429 | 500 | 503 | 507, Schema.ErrorBody>
+  ;
+
+export interface GetContainerCall {
+  readonly path: { readonly container_id: string };
+  readonly query: NoParameters;
+  readonly headers: { readonly "provider-organization"?: string; readonly "provider-project"?: string; readonly "openai-organization"?: string; readonly "openai-project"?: string; readonly "openai-beta"?: string; readonly "x-client-request-id"?: string };
+  readonly body: undefined;
+}
+export type GetContainerReply =
+  | BodyReply<200, Schema.Container>
+  | BodyReply<400 | 401 | 404 | 429 | 500 | 503, Schema.ErrorBody>
+  ;
+
+export interface ListContainerFilesCall {
+  readonly path: { readonly container_id: string };
+  readonly query: { readonly limit?: number; readonly order?: Schema.ListOrder; readonly after?: string };
+  readonly headers: { readonly "provider-organization"?: string; readonly "provider-project"?: string; readonly "openai-organization"?: string; readonly "openai-project"?: string; readonly "openai-beta"?: string; readonly "x-client-request-id"?: string };
+  readonly body: undefined;
+}
+export type ListContainerFilesReply =
+  | BodyReply<200, Schema.ContainerFileList>
+  | BodyReply<400 | 401 | 404 | 429 | 500 | 503, Schema.ErrorBody>
+  ;
+
+export interface CreateContainerFileCall {
+  readonly path: { readonly container_id: string };
+  readonly query: NoParameters;
+  readonly headers: { readonly "provider-organization"?: string; readonly "provider-project"?: string; readonly "openai-organization"?: string; readonly "openai-project"?: string; readonly "openai-beta"?: string; readonly "x-client-request-id"?: string; readonly "idempotency-key"?: string };
+  readonly body: FormWith<Schema.ContainerFileUpload, "file"> | Schema.CreateContainerFileRequest;
+}
+export type CreateContainerFileReply =
+  | BodyReply<200, Schema.ContainerFile>
+  | BodyReply<400 | 401 | 404 | 408 | 413 | 415 | 429 | 500 | 503 | 507, Schema.ErrorBody>
+  ;
+
+export interface DeleteContainerFileCall {
+  readonly path: { readonly container_id: string; readonly file_id: string };
+  readonly query: NoParameters;
+  readonly headers: { readonly "provider-organization"?: string; readonly "provider-project"?: string; readonly "openai-organization"?: string; readonly "openai-project"?: string; readonly "openai-beta"?: string; readonly "x-client-request-id"?: string };
+  readonly body: undefined;
+}
+export type DeleteContainerFileReply =
+  | BodyReply<200, Schema.DeletedContainerFile>
+  | BodyReply<400 | 401 | 404 | 429 | 500 | 503 | 507, Schema.ErrorBody>
+  ;
+
+export interface GetContainerFileCall {
+  readonly path: { readonly container_id: string; readonly file_id: string };
+  readonly query: NoParameters;
+  readonly headers: { readonly "provider-organization"?: string; readonly "provider-project"?: string; readonly "openai-organization"?: string; readonly "openai-project"?: string; readonly "openai-beta"?: string; readonly "x-client-request-id"?: string };
+  readonly body: undefined;
+}
+export type GetContainerFileReply =
+  | BodyReply<200, Schema.ContainerFile>
+  | BodyReply<400 | 401 | 404 | 429 | 500 | 503, Schema.ErrorBody>
+  ;
+
+export interface DownloadContainerFileCall {
+  readonly path: { readonly container_id: string; readonly file_id: string };
+  readonly query: NoParameters;
+  readonly headers: { readonly "provider-organization"?: string; readonly "provider-project"?: string; readonly "openai-organization"?: string; readonly "openai-project"?: string; readonly "openai-beta"?: string; readonly "x-client-request-id"?: string };
+  readonly body: undefined;
+}
+export type DownloadContainerFileReply =
+  | BytesReply<200>
+  | BodyReply<400 | 401 | 404 | 429 | 500 | 503, Schema.ErrorBody>
   ;
 
 export interface CreateConversationCall {
@@ -602,6 +719,159 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     bodySchema: null,
     replies: { "200": ["application/json"], "400": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
     replySchema: "HealthStatus",
+    eventSchema: null,
+    lineSchema: null,
+  },
+  {
+    operationId: "listContainers",
+    method: "get",
+    path: "/v1/containers",
+    summary: "List containers",
+    extension: false,
+    secured: true,
+    query: { limit: { kind: "integer", array: false, required: false, aliases: [], minimum: 1, maximum: 100, default: 20 }, order: { kind: "string", array: false, required: false, aliases: [], enum: ["asc", "desc"], default: "desc" }, after: { kind: "string", array: false, required: false, aliases: [] }, name: { kind: "string", array: false, required: false, aliases: [] } },
+    headers: ["provider-organization", "provider-project", "openai-organization", "openai-project", "openai-beta", "x-client-request-id"],
+    request: [],
+    bodyRequired: false,
+    bodySchema: null,
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
+    replySchema: "ContainerList",
+    eventSchema: null,
+    lineSchema: null,
+  },
+  {
+    operationId: "createContainer",
+    method: "post",
+    path: "/v1/containers",
+    summary: "Create a container",
+    extension: false,
+    secured: true,
+    query: {},
+    headers: ["provider-organization", "provider-project", "openai-organization", "openai-project", "openai-beta", "x-client-request-id", "idempotency-key"],
+    request: ["application/json"],
+    bodyRequired: true,
+    bodySchema: "CreateContainerRequest",
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "408": ["application/json"], "413": ["application/json"], "415": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"], "507": ["application/json"] },
+    replySchema: "Container",
+    eventSchema: null,
+    lineSchema: null,
+  },
+  {
+    operationId: "deleteContainer",
+    method: "delete",
+    path: "/v1/containers/:container_id",
+    summary: "Delete a container and its files",
+    extension: false,
+    secured: true,
+    query: {},
+    headers: ["provider-organization", "provider-project", "openai-organization", "openai-project", "openai-beta", "x-client-request-id"],
+    request: [],
+    bodyRequired: false,
+    bodySchema: null,
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"], "507": ["application/json"] },
+    replySchema: "DeletedContainer",
+    eventSchema: null,
+    lineSchema: null,
+  },
+  {
+    operationId: "getContainer",
+    method: "get",
+    path: "/v1/containers/:container_id",
+    summary: "Fetch a container",
+    extension: false,
+    secured: true,
+    query: {},
+    headers: ["provider-organization", "provider-project", "openai-organization", "openai-project", "openai-beta", "x-client-request-id"],
+    request: [],
+    bodyRequired: false,
+    bodySchema: null,
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
+    replySchema: "Container",
+    eventSchema: null,
+    lineSchema: null,
+  },
+  {
+    operationId: "listContainerFiles",
+    method: "get",
+    path: "/v1/containers/:container_id/files",
+    summary: "List the files of a container",
+    extension: false,
+    secured: true,
+    query: { limit: { kind: "integer", array: false, required: false, aliases: [], minimum: 1, maximum: 100, default: 20 }, order: { kind: "string", array: false, required: false, aliases: [], enum: ["asc", "desc"], default: "desc" }, after: { kind: "string", array: false, required: false, aliases: [] } },
+    headers: ["provider-organization", "provider-project", "openai-organization", "openai-project", "openai-beta", "x-client-request-id"],
+    request: [],
+    bodyRequired: false,
+    bodySchema: null,
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
+    replySchema: "ContainerFileList",
+    eventSchema: null,
+    lineSchema: null,
+  },
+  {
+    operationId: "createContainerFile",
+    method: "post",
+    path: "/v1/containers/:container_id/files",
+    summary: "Put a file into a container",
+    extension: false,
+    secured: true,
+    query: {},
+    headers: ["provider-organization", "provider-project", "openai-organization", "openai-project", "openai-beta", "x-client-request-id", "idempotency-key"],
+    request: ["multipart/form-data", "application/json"],
+    bodyRequired: true,
+    bodySchema: "ContainerFileUpload",
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "408": ["application/json"], "413": ["application/json"], "415": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"], "507": ["application/json"] },
+    replySchema: "ContainerFile",
+    eventSchema: null,
+    lineSchema: null,
+  },
+  {
+    operationId: "deleteContainerFile",
+    method: "delete",
+    path: "/v1/containers/:container_id/files/:file_id",
+    summary: "Delete a file of a container",
+    extension: false,
+    secured: true,
+    query: {},
+    headers: ["provider-organization", "provider-project", "openai-organization", "openai-project", "openai-beta", "x-client-request-id"],
+    request: [],
+    bodyRequired: false,
+    bodySchema: null,
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"], "507": ["application/json"] },
+    replySchema: "DeletedContainerFile",
+    eventSchema: null,
+    lineSchema: null,
+  },
+  {
+    operationId: "getContainerFile",
+    method: "get",
+    path: "/v1/containers/:container_id/files/:file_id",
+    summary: "Fetch a file of a container",
+    extension: false,
+    secured: true,
+    query: {},
+    headers: ["provider-organization", "provider-project", "openai-organization", "openai-project", "openai-beta", "x-client-request-id"],
+    request: [],
+    bodyRequired: false,
+    bodySchema: null,
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
+    replySchema: "ContainerFile",
+    eventSchema: null,
+    lineSchema: null,
+  },
+  {
+    operationId: "downloadContainerFile",
+    method: "get",
+    path: "/v1/containers/:container_id/files/:file_id/content",
+    summary: "Fetch the content of a file of a container",
+    extension: false,
+    secured: true,
+    query: {},
+    headers: ["provider-organization", "provider-project", "openai-organization", "openai-project", "openai-beta", "x-client-request-id"],
+    request: [],
+    bodyRequired: false,
+    bodySchema: null,
+    replies: { "200": ["application/octet-stream"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
+    replySchema: null,
     eventSchema: null,
     lineSchema: null,
   },

@@ -450,5 +450,15 @@ export declare const readVectorStoreSearchRequest: Validate<Schema.VectorStoreSe
 export declare const readVectorStoreSearchContent: Validate<Schema.VectorStoreSearchContent>;
 export declare const readVectorStoreSearchResult: Validate<Schema.VectorStoreSearchResult>;
 export declare const readVectorStoreSearchResults: Validate<Schema.VectorStoreSearchResults>;
+export declare const readContainerExpiresAfter: Validate<Schema.ContainerExpiresAfter>;
+export declare const readContainerMemoryLimit: Validate<Schema.ContainerMemoryLimit>;
+export declare const readContainer: Validate<Schema.Container>;
+export declare const readContainerList: Validate<Schema.ContainerList>;
+export declare const readDeletedContainer: Validate<Schema.DeletedContainer>;
+export declare const readCreateContainerRequest: Validate<Schema.CreateContainerRequest>;
+export declare const readContainerFile: Validate<Schema.ContainerFile>;
+export declare const readContainerFileList: Validate<Schema.ContainerFileList>;
+export declare const readDeletedContainerFile: Validate<Schema.DeletedContainerFile>;
+export declare const readCreateContainerFileRequest: Validate<Schema.CreateContainerFileRequest>;
 export declare const readModel: Validate<Schema.Model>;
 export declare const readModelList: Validate<Schema.ModelList>;

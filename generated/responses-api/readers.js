@@ -60438,8 +60438,8 @@ validate1358.errors = vErrors;
 return errors === 0;
 }
 
-export const readModel = validate1360;
-const schema504 = {"type":"object","required":["id"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"model"},"created":{"type":"integer"},"owned_by":{"type":"string"},"shutdown_date":{"type":["string","null"]},"description":{"type":"string"}}};
+export const readContainerExpiresAfter = validate1360;
+const schema504 = {"type":"object","required":["anchor","minutes"],"properties":{"anchor":{"type":"string","const":"last_active_at"},"minutes":{"type":"integer","minimum":1,"maximum":43200}}};
 
 function validate1360(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -60447,16 +60447,20 @@ let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if((data.id === undefined) && (missing0 = "id")){
+if(((data.anchor === undefined) && (missing0 = "anchor")) || ((data.minutes === undefined) && (missing0 = "minutes"))){
 validate1360.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema504.required,parentSchema:schema504,data}];
 return false;
 }
 else {
-if(data.id !== undefined){
-let data0 = data.id;
+if(data.anchor !== undefined){
+let data0 = data.anchor;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1360.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema504.properties.id.type,parentSchema:schema504.properties.id,data:data0}];
+validate1360.errors = [{instancePath:instancePath+"/anchor",schemaPath:"#/properties/anchor/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema504.properties.anchor.type,parentSchema:schema504.properties.anchor,data:data0}];
+return false;
+}
+if("last_active_at" !== data0){
+validate1360.errors = [{instancePath:instancePath+"/anchor",schemaPath:"#/properties/anchor/const",keyword:"const",params:{allowedValue: "last_active_at"},message:"must be equal to constant",schema:"last_active_at",parentSchema:schema504.properties.anchor,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -60465,77 +60469,31 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.object !== undefined){
-let data1 = data.object;
+if(data.minutes !== undefined){
+let data1 = data.minutes;
 const _errs3 = errors;
-if(typeof data1 !== "string"){
-validate1360.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema504.properties.object.type,parentSchema:schema504.properties.object,data:data1}];
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1360.errors = [{instancePath:instancePath+"/minutes",schemaPath:"#/properties/minutes/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema504.properties.minutes.type,parentSchema:schema504.properties.minutes,data:data1}];
 return false;
 }
-if("model" !== data1){
-validate1360.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "model"},message:"must be equal to constant",schema:"model",parentSchema:schema504.properties.object,data:data1}];
+if(errors === _errs3){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 > 43200 || isNaN(data1)){
+validate1360.errors = [{instancePath:instancePath+"/minutes",schemaPath:"#/properties/minutes/maximum",keyword:"maximum",params:{comparison: "<=", limit: 43200},message:"must be <= 43200",schema:43200,parentSchema:schema504.properties.minutes,data:data1}];
 return false;
+}
+else {
+if(data1 < 1 || isNaN(data1)){
+validate1360.errors = [{instancePath:instancePath+"/minutes",schemaPath:"#/properties/minutes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema504.properties.minutes,data:data1}];
+return false;
+}
+}
+}
 }
 var valid0 = _errs3 === errors;
 }
 else {
 var valid0 = true;
-}
-if(valid0){
-if(data.created !== undefined){
-let data2 = data.created;
-const _errs5 = errors;
-if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1360.errors = [{instancePath:instancePath+"/created",schemaPath:"#/properties/created/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema504.properties.created.type,parentSchema:schema504.properties.created,data:data2}];
-return false;
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.owned_by !== undefined){
-let data3 = data.owned_by;
-const _errs7 = errors;
-if(typeof data3 !== "string"){
-validate1360.errors = [{instancePath:instancePath+"/owned_by",schemaPath:"#/properties/owned_by/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema504.properties.owned_by.type,parentSchema:schema504.properties.owned_by,data:data3}];
-return false;
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.shutdown_date !== undefined){
-let data4 = data.shutdown_date;
-const _errs9 = errors;
-if((typeof data4 !== "string") && (data4 !== null)){
-validate1360.errors = [{instancePath:instancePath+"/shutdown_date",schemaPath:"#/properties/shutdown_date/type",keyword:"type",params:{type: schema504.properties.shutdown_date.type},message:"must be string,null",schema:schema504.properties.shutdown_date.type,parentSchema:schema504.properties.shutdown_date,data:data4}];
-return false;
-}
-var valid0 = _errs9 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.description !== undefined){
-let data5 = data.description;
-const _errs11 = errors;
-if(typeof data5 !== "string"){
-validate1360.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema504.properties.description.type,parentSchema:schema504.properties.description,data:data5}];
-return false;
-}
-var valid0 = _errs11 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
 }
 }
 }
@@ -60549,17 +60507,189 @@ validate1360.errors = vErrors;
 return errors === 0;
 }
 
-export const readModelList = validate1361;
-const schema505 = {"type":"object","required":["data"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Model"}}}};
+export const readContainerMemoryLimit = validate1361;
+const schema505 = {"type":"string","enum":["1g","4g","16g","64g"]};
 
 function validate1361(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(typeof data !== "string"){
+validate1361.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema505.type,parentSchema:schema505,data}];
+return false;
+}
+if(!((((data === "1g") || (data === "4g")) || (data === "16g")) || (data === "64g"))){
+validate1361.errors = [{instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema505.enum},message:"must be equal to one of the allowed values",schema:schema505.enum,parentSchema:schema505,data}];
+return false;
+}
+validate1361.errors = vErrors;
+return errors === 0;
+}
+
+export const readContainer = validate1362;
+const schema506 = {"type":"object","required":["id"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"container"},"created_at":{"type":"integer"},"status":{"type":"string","enum":["expired","running"]},"expires_after":{"$ref":"#/components/schemas/ContainerExpiresAfter"},"last_active_at":{"type":"integer"},"memory_limit":{"$ref":"#/components/schemas/ContainerMemoryLimit"},"name":{"type":"string"},"network_policy":{"$ref":"#/components/schemas/ContainerNetworkDisabled"}}};
+
+function validate1362(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.id === undefined) && (missing0 = "id")){
+validate1362.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema506.required,parentSchema:schema506,data}];
+return false;
+}
+else {
+if(data.id !== undefined){
+let data0 = data.id;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1362.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema506.properties.id.type,parentSchema:schema506.properties.id,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.object !== undefined){
+let data1 = data.object;
+const _errs3 = errors;
+if(typeof data1 !== "string"){
+validate1362.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema506.properties.object.type,parentSchema:schema506.properties.object,data:data1}];
+return false;
+}
+if("container" !== data1){
+validate1362.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "container"},message:"must be equal to constant",schema:"container",parentSchema:schema506.properties.object,data:data1}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.created_at !== undefined){
+let data2 = data.created_at;
+const _errs5 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1362.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema506.properties.created_at.type,parentSchema:schema506.properties.created_at,data:data2}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.status !== undefined){
+let data3 = data.status;
+const _errs7 = errors;
+if(typeof data3 !== "string"){
+validate1362.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema506.properties.status.type,parentSchema:schema506.properties.status,data:data3}];
+return false;
+}
+if(!((data3 === "expired") || (data3 === "running"))){
+validate1362.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema506.properties.status.enum},message:"must be equal to one of the allowed values",schema:schema506.properties.status.enum,parentSchema:schema506.properties.status,data:data3}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.expires_after !== undefined){
+const _errs9 = errors;
+if(!(validate1360(data.expires_after, {instancePath:instancePath+"/expires_after",parentData:data,parentDataProperty:"expires_after",rootData}))){
+vErrors = vErrors === null ? validate1360.errors : vErrors.concat(validate1360.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.last_active_at !== undefined){
+let data5 = data.last_active_at;
+const _errs10 = errors;
+if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
+validate1362.errors = [{instancePath:instancePath+"/last_active_at",schemaPath:"#/properties/last_active_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema506.properties.last_active_at.type,parentSchema:schema506.properties.last_active_at,data:data5}];
+return false;
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.memory_limit !== undefined){
+const _errs12 = errors;
+if(!(validate1361(data.memory_limit, {instancePath:instancePath+"/memory_limit",parentData:data,parentDataProperty:"memory_limit",rootData}))){
+vErrors = vErrors === null ? validate1361.errors : vErrors.concat(validate1361.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+let data7 = data.name;
+const _errs13 = errors;
+if(typeof data7 !== "string"){
+validate1362.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema506.properties.name.type,parentSchema:schema506.properties.name,data:data7}];
+return false;
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.network_policy !== undefined){
+const _errs15 = errors;
+if(!(validate405(data.network_policy, {instancePath:instancePath+"/network_policy",parentData:data,parentDataProperty:"network_policy",rootData}))){
+vErrors = vErrors === null ? validate405.errors : vErrors.concat(validate405.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs15 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1362.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema506.type,parentSchema:schema506,data}];
+return false;
+}
+}
+validate1362.errors = vErrors;
+return errors === 0;
+}
+
+export const readContainerList = validate1366;
+const schema507 = {"type":"object","required":["data"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Container"}},"first_id":{"type":["string","null"]},"has_more":{"type":"boolean"},"last_id":{"type":["string","null"]}}};
+
+function validate1366(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.data === undefined) && (missing0 = "data")){
-validate1361.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema505.required,parentSchema:schema505,data}];
+validate1366.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema507.required,parentSchema:schema507,data}];
 return false;
 }
 else {
@@ -60567,11 +60697,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1361.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema505.properties.object.type,parentSchema:schema505.properties.object,data:data0}];
+validate1366.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema507.properties.object.type,parentSchema:schema507.properties.object,data:data0}];
 return false;
 }
 if("list" !== data0){
-validate1361.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema505.properties.object,data:data0}];
+validate1366.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema507.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -60589,8 +60719,8 @@ var valid1 = true;
 const len0 = data1.length;
 for(let i0=0; i0<len0; i0++){
 const _errs5 = errors;
-if(!(validate1360(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate1360.errors : vErrors.concat(validate1360.errors);
+if(!(validate1362(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate1362.errors : vErrors.concat(validate1362.errors);
 errors = vErrors.length;
 }
 var valid1 = _errs5 === errors;
@@ -60600,7 +60730,944 @@ break;
 }
 }
 else {
-validate1361.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema505.properties.data.type,parentSchema:schema505.properties.data,data:data1}];
+validate1366.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema507.properties.data.type,parentSchema:schema507.properties.data,data:data1}];
+return false;
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.first_id !== undefined){
+let data3 = data.first_id;
+const _errs6 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate1366.errors = [{instancePath:instancePath+"/first_id",schemaPath:"#/properties/first_id/type",keyword:"type",params:{type: schema507.properties.first_id.type},message:"must be string,null",schema:schema507.properties.first_id.type,parentSchema:schema507.properties.first_id,data:data3}];
+return false;
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.has_more !== undefined){
+let data4 = data.has_more;
+const _errs8 = errors;
+if(typeof data4 !== "boolean"){
+validate1366.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema507.properties.has_more.type,parentSchema:schema507.properties.has_more,data:data4}];
+return false;
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.last_id !== undefined){
+let data5 = data.last_id;
+const _errs10 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+validate1366.errors = [{instancePath:instancePath+"/last_id",schemaPath:"#/properties/last_id/type",keyword:"type",params:{type: schema507.properties.last_id.type},message:"must be string,null",schema:schema507.properties.last_id.type,parentSchema:schema507.properties.last_id,data:data5}];
+return false;
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1366.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema507.type,parentSchema:schema507,data}];
+return false;
+}
+}
+validate1366.errors = vErrors;
+return errors === 0;
+}
+
+export const readDeletedContainer = validate1368;
+const schema508 = {"type":"object","required":["id"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"container.deleted"},"deleted":{"type":"boolean","const":true}}};
+
+function validate1368(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.id === undefined) && (missing0 = "id")){
+validate1368.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema508.required,parentSchema:schema508,data}];
+return false;
+}
+else {
+if(data.id !== undefined){
+let data0 = data.id;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1368.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema508.properties.id.type,parentSchema:schema508.properties.id,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.object !== undefined){
+let data1 = data.object;
+const _errs3 = errors;
+if(typeof data1 !== "string"){
+validate1368.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema508.properties.object.type,parentSchema:schema508.properties.object,data:data1}];
+return false;
+}
+if("container.deleted" !== data1){
+validate1368.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "container.deleted"},message:"must be equal to constant",schema:"container.deleted",parentSchema:schema508.properties.object,data:data1}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.deleted !== undefined){
+let data2 = data.deleted;
+const _errs5 = errors;
+if(typeof data2 !== "boolean"){
+validate1368.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema508.properties.deleted.type,parentSchema:schema508.properties.deleted,data:data2}];
+return false;
+}
+if(true !== data2){
+validate1368.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/const",keyword:"const",params:{allowedValue: true},message:"must be equal to constant",schema:true,parentSchema:schema508.properties.deleted,data:data2}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+else {
+validate1368.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema508.type,parentSchema:schema508,data}];
+return false;
+}
+}
+validate1368.errors = vErrors;
+return errors === 0;
+}
+
+export const readCreateContainerRequest = validate1369;
+const schema509 = {"type":"object","required":["name"],"properties":{"expires_after":{"anyOf":[{"$ref":"#/components/schemas/ContainerExpiresAfter"},{"type":"null"}]},"file_ids":{"type":["array","null"],"maxItems":50,"items":{"type":"string"}},"memory_limit":{"anyOf":[{"$ref":"#/components/schemas/ContainerMemoryLimit"},{"type":"null"}]},"name":{"type":"string"},"network_policy":{"anyOf":[{"$ref":"#/components/schemas/ContainerNetworkPolicy"},{"type":"null"}]},"skills":{"type":["array","null"],"maxItems":200,"items":{"$ref":"#/components/schemas/ContainerSkill"}}}};
+
+function validate1369(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.name === undefined) && (missing0 = "name")){
+validate1369.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema509.required,parentSchema:schema509,data}];
+return false;
+}
+else {
+if(data.expires_after !== undefined){
+let data0 = data.expires_after;
+const _errs1 = errors;
+const _errs2 = errors;
+let valid1 = false;
+const _errs3 = errors;
+if(!(validate1360(data0, {instancePath:instancePath+"/expires_after",parentData:data,parentDataProperty:"expires_after",rootData}))){
+vErrors = vErrors === null ? validate1360.errors : vErrors.concat(validate1360.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs3 === errors;
+valid1 = valid1 || _valid0;
+if(!valid1){
+const _errs4 = errors;
+if(data0 !== null){
+const err0 = {instancePath:instancePath+"/expires_after",schemaPath:"#/properties/expires_after/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema509.properties.expires_after.anyOf[1].type,parentSchema:schema509.properties.expires_after.anyOf[1],data:data0};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs4 === errors;
+valid1 = valid1 || _valid0;
+}
+if(!valid1){
+const err1 = {instancePath:instancePath+"/expires_after",schemaPath:"#/properties/expires_after/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema509.properties.expires_after.anyOf,parentSchema:schema509.properties.expires_after,data:data0};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1369.errors = vErrors;
+return false;
+}
+else {
+errors = _errs2;
+if(vErrors !== null){
+if(_errs2){
+vErrors.length = _errs2;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.file_ids !== undefined){
+let data1 = data.file_ids;
+const _errs6 = errors;
+if((!(Array.isArray(data1))) && (data1 !== null)){
+validate1369.errors = [{instancePath:instancePath+"/file_ids",schemaPath:"#/properties/file_ids/type",keyword:"type",params:{type: schema509.properties.file_ids.type},message:"must be array,null",schema:schema509.properties.file_ids.type,parentSchema:schema509.properties.file_ids,data:data1}];
+return false;
+}
+if(errors === _errs6){
+if(Array.isArray(data1)){
+if(data1.length > 50){
+validate1369.errors = [{instancePath:instancePath+"/file_ids",schemaPath:"#/properties/file_ids/maxItems",keyword:"maxItems",params:{limit: 50},message:"must NOT have more than 50 items",schema:50,parentSchema:schema509.properties.file_ids,data:data1}];
+return false;
+}
+else {
+var valid2 = true;
+const len0 = data1.length;
+for(let i0=0; i0<len0; i0++){
+let data2 = data1[i0];
+const _errs8 = errors;
+if(typeof data2 !== "string"){
+validate1369.errors = [{instancePath:instancePath+"/file_ids/" + i0,schemaPath:"#/properties/file_ids/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema509.properties.file_ids.items.type,parentSchema:schema509.properties.file_ids.items,data:data2}];
+return false;
+}
+var valid2 = _errs8 === errors;
+if(!valid2){
+break;
+}
+}
+}
+}
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.memory_limit !== undefined){
+let data3 = data.memory_limit;
+const _errs10 = errors;
+const _errs11 = errors;
+let valid3 = false;
+const _errs12 = errors;
+if(!(validate1361(data3, {instancePath:instancePath+"/memory_limit",parentData:data,parentDataProperty:"memory_limit",rootData}))){
+vErrors = vErrors === null ? validate1361.errors : vErrors.concat(validate1361.errors);
+errors = vErrors.length;
+}
+var _valid1 = _errs12 === errors;
+valid3 = valid3 || _valid1;
+if(!valid3){
+const _errs13 = errors;
+if(data3 !== null){
+const err2 = {instancePath:instancePath+"/memory_limit",schemaPath:"#/properties/memory_limit/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema509.properties.memory_limit.anyOf[1].type,parentSchema:schema509.properties.memory_limit.anyOf[1],data:data3};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+var _valid1 = _errs13 === errors;
+valid3 = valid3 || _valid1;
+}
+if(!valid3){
+const err3 = {instancePath:instancePath+"/memory_limit",schemaPath:"#/properties/memory_limit/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema509.properties.memory_limit.anyOf,parentSchema:schema509.properties.memory_limit,data:data3};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+validate1369.errors = vErrors;
+return false;
+}
+else {
+errors = _errs11;
+if(vErrors !== null){
+if(_errs11){
+vErrors.length = _errs11;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+let data4 = data.name;
+const _errs15 = errors;
+if(typeof data4 !== "string"){
+validate1369.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema509.properties.name.type,parentSchema:schema509.properties.name,data:data4}];
+return false;
+}
+var valid0 = _errs15 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.network_policy !== undefined){
+let data5 = data.network_policy;
+const _errs17 = errors;
+const _errs18 = errors;
+let valid4 = false;
+const _errs19 = errors;
+if(!(validate404(data5, {instancePath:instancePath+"/network_policy",parentData:data,parentDataProperty:"network_policy",rootData}))){
+vErrors = vErrors === null ? validate404.errors : vErrors.concat(validate404.errors);
+errors = vErrors.length;
+}
+var _valid2 = _errs19 === errors;
+valid4 = valid4 || _valid2;
+if(!valid4){
+const _errs20 = errors;
+if(data5 !== null){
+const err4 = {instancePath:instancePath+"/network_policy",schemaPath:"#/properties/network_policy/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema509.properties.network_policy.anyOf[1].type,parentSchema:schema509.properties.network_policy.anyOf[1],data:data5};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+var _valid2 = _errs20 === errors;
+valid4 = valid4 || _valid2;
+}
+if(!valid4){
+const err5 = {instancePath:instancePath+"/network_policy",schemaPath:"#/properties/network_policy/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema509.properties.network_policy.anyOf,parentSchema:schema509.properties.network_policy,data:data5};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+validate1369.errors = vErrors;
+return false;
+}
+else {
+errors = _errs18;
+if(vErrors !== null){
+if(_errs18){
+vErrors.length = _errs18;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs17 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.skills !== undefined){
+let data6 = data.skills;
+const _errs22 = errors;
+if((!(Array.isArray(data6))) && (data6 !== null)){
+validate1369.errors = [{instancePath:instancePath+"/skills",schemaPath:"#/properties/skills/type",keyword:"type",params:{type: schema509.properties.skills.type},message:"must be array,null",schema:schema509.properties.skills.type,parentSchema:schema509.properties.skills,data:data6}];
+return false;
+}
+if(errors === _errs22){
+if(Array.isArray(data6)){
+if(data6.length > 200){
+validate1369.errors = [{instancePath:instancePath+"/skills",schemaPath:"#/properties/skills/maxItems",keyword:"maxItems",params:{limit: 200},message:"must NOT have more than 200 items",schema:200,parentSchema:schema509.properties.skills,data:data6}];
+return false;
+}
+else {
+var valid5 = true;
+const len1 = data6.length;
+for(let i1=0; i1<len1; i1++){
+const _errs24 = errors;
+if(!(validate427(data6[i1], {instancePath:instancePath+"/skills/" + i1,parentData:data6,parentDataProperty:i1,rootData}))){
+vErrors = vErrors === null ? validate427.errors : vErrors.concat(validate427.errors);
+errors = vErrors.length;
+}
+var valid5 = _errs24 === errors;
+if(!valid5){
+break;
+}
+}
+}
+}
+}
+var valid0 = _errs22 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1369.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema509.type,parentSchema:schema509,data}];
+return false;
+}
+}
+validate1369.errors = vErrors;
+return errors === 0;
+}
+
+export const readContainerFile = validate1374;
+const schema510 = {"type":"object","required":["id"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"container.file"},"bytes":{"type":"integer","minimum":0},"container_id":{"type":"string"},"created_at":{"type":"integer"},"path":{"type":"string"},"source":{"type":"string","enum":["assistant","user"]}}};
+
+function validate1374(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.id === undefined) && (missing0 = "id")){
+validate1374.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema510.required,parentSchema:schema510,data}];
+return false;
+}
+else {
+if(data.id !== undefined){
+let data0 = data.id;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1374.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema510.properties.id.type,parentSchema:schema510.properties.id,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.object !== undefined){
+let data1 = data.object;
+const _errs3 = errors;
+if(typeof data1 !== "string"){
+validate1374.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema510.properties.object.type,parentSchema:schema510.properties.object,data:data1}];
+return false;
+}
+if("container.file" !== data1){
+validate1374.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "container.file"},message:"must be equal to constant",schema:"container.file",parentSchema:schema510.properties.object,data:data1}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.bytes !== undefined){
+let data2 = data.bytes;
+const _errs5 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1374.errors = [{instancePath:instancePath+"/bytes",schemaPath:"#/properties/bytes/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema510.properties.bytes.type,parentSchema:schema510.properties.bytes,data:data2}];
+return false;
+}
+if(errors === _errs5){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate1374.errors = [{instancePath:instancePath+"/bytes",schemaPath:"#/properties/bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema510.properties.bytes,data:data2}];
+return false;
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.container_id !== undefined){
+let data3 = data.container_id;
+const _errs7 = errors;
+if(typeof data3 !== "string"){
+validate1374.errors = [{instancePath:instancePath+"/container_id",schemaPath:"#/properties/container_id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema510.properties.container_id.type,parentSchema:schema510.properties.container_id,data:data3}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.created_at !== undefined){
+let data4 = data.created_at;
+const _errs9 = errors;
+if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
+validate1374.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema510.properties.created_at.type,parentSchema:schema510.properties.created_at,data:data4}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.path !== undefined){
+let data5 = data.path;
+const _errs11 = errors;
+if(typeof data5 !== "string"){
+validate1374.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema510.properties.path.type,parentSchema:schema510.properties.path,data:data5}];
+return false;
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.source !== undefined){
+let data6 = data.source;
+const _errs13 = errors;
+if(typeof data6 !== "string"){
+validate1374.errors = [{instancePath:instancePath+"/source",schemaPath:"#/properties/source/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema510.properties.source.type,parentSchema:schema510.properties.source,data:data6}];
+return false;
+}
+if(!((data6 === "assistant") || (data6 === "user"))){
+validate1374.errors = [{instancePath:instancePath+"/source",schemaPath:"#/properties/source/enum",keyword:"enum",params:{allowedValues: schema510.properties.source.enum},message:"must be equal to one of the allowed values",schema:schema510.properties.source.enum,parentSchema:schema510.properties.source,data:data6}];
+return false;
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1374.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema510.type,parentSchema:schema510,data}];
+return false;
+}
+}
+validate1374.errors = vErrors;
+return errors === 0;
+}
+
+export const readContainerFileList = validate1375;
+const schema511 = {"type":"object","required":["data"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/ContainerFile"}},"first_id":{"type":["string","null"]},"has_more":{"type":"boolean"},"last_id":{"type":["string","null"]}}};
+
+function validate1375(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.data === undefined) && (missing0 = "data")){
+validate1375.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema511.required,parentSchema:schema511,data}];
+return false;
+}
+else {
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1375.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema511.properties.object.type,parentSchema:schema511.properties.object,data:data0}];
+return false;
+}
+if("list" !== data0){
+validate1375.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema511.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.data !== undefined){
+let data1 = data.data;
+const _errs3 = errors;
+if(errors === _errs3){
+if(Array.isArray(data1)){
+var valid1 = true;
+const len0 = data1.length;
+for(let i0=0; i0<len0; i0++){
+const _errs5 = errors;
+if(!(validate1374(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate1374.errors : vErrors.concat(validate1374.errors);
+errors = vErrors.length;
+}
+var valid1 = _errs5 === errors;
+if(!valid1){
+break;
+}
+}
+}
+else {
+validate1375.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema511.properties.data.type,parentSchema:schema511.properties.data,data:data1}];
+return false;
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.first_id !== undefined){
+let data3 = data.first_id;
+const _errs6 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate1375.errors = [{instancePath:instancePath+"/first_id",schemaPath:"#/properties/first_id/type",keyword:"type",params:{type: schema511.properties.first_id.type},message:"must be string,null",schema:schema511.properties.first_id.type,parentSchema:schema511.properties.first_id,data:data3}];
+return false;
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.has_more !== undefined){
+let data4 = data.has_more;
+const _errs8 = errors;
+if(typeof data4 !== "boolean"){
+validate1375.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema511.properties.has_more.type,parentSchema:schema511.properties.has_more,data:data4}];
+return false;
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.last_id !== undefined){
+let data5 = data.last_id;
+const _errs10 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+validate1375.errors = [{instancePath:instancePath+"/last_id",schemaPath:"#/properties/last_id/type",keyword:"type",params:{type: schema511.properties.last_id.type},message:"must be string,null",schema:schema511.properties.last_id.type,parentSchema:schema511.properties.last_id,data:data5}];
+return false;
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1375.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema511.type,parentSchema:schema511,data}];
+return false;
+}
+}
+validate1375.errors = vErrors;
+return errors === 0;
+}
+
+export const readDeletedContainerFile = validate1377;
+const schema512 = {"type":"object","required":["id"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"container.file.deleted"},"deleted":{"type":"boolean","const":true}}};
+
+function validate1377(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.id === undefined) && (missing0 = "id")){
+validate1377.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema512.required,parentSchema:schema512,data}];
+return false;
+}
+else {
+if(data.id !== undefined){
+let data0 = data.id;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1377.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema512.properties.id.type,parentSchema:schema512.properties.id,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.object !== undefined){
+let data1 = data.object;
+const _errs3 = errors;
+if(typeof data1 !== "string"){
+validate1377.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema512.properties.object.type,parentSchema:schema512.properties.object,data:data1}];
+return false;
+}
+if("container.file.deleted" !== data1){
+validate1377.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "container.file.deleted"},message:"must be equal to constant",schema:"container.file.deleted",parentSchema:schema512.properties.object,data:data1}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.deleted !== undefined){
+let data2 = data.deleted;
+const _errs5 = errors;
+if(typeof data2 !== "boolean"){
+validate1377.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema512.properties.deleted.type,parentSchema:schema512.properties.deleted,data:data2}];
+return false;
+}
+if(true !== data2){
+validate1377.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/const",keyword:"const",params:{allowedValue: true},message:"must be equal to constant",schema:true,parentSchema:schema512.properties.deleted,data:data2}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+else {
+validate1377.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema512.type,parentSchema:schema512,data}];
+return false;
+}
+}
+validate1377.errors = vErrors;
+return errors === 0;
+}
+
+export const readCreateContainerFileRequest = validate1378;
+const schema513 = {"type":"object","required":["file_id"],"properties":{"file_id":{"type":"string"}}};
+
+function validate1378(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.file_id === undefined) && (missing0 = "file_id")){
+validate1378.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema513.required,parentSchema:schema513,data}];
+return false;
+}
+else {
+if(data.file_id !== undefined){
+let data0 = data.file_id;
+if(typeof data0 !== "string"){
+validate1378.errors = [{instancePath:instancePath+"/file_id",schemaPath:"#/properties/file_id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema513.properties.file_id.type,parentSchema:schema513.properties.file_id,data:data0}];
+return false;
+}
+}
+}
+}
+else {
+validate1378.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema513.type,parentSchema:schema513,data}];
+return false;
+}
+}
+validate1378.errors = vErrors;
+return errors === 0;
+}
+
+export const readModel = validate1379;
+const schema514 = {"type":"object","required":["id"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"model"},"created":{"type":"integer"},"owned_by":{"type":"string"},"shutdown_date":{"type":["string","null"]},"description":{"type":"string"}}};
+
+function validate1379(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.id === undefined) && (missing0 = "id")){
+validate1379.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema514.required,parentSchema:schema514,data}];
+return false;
+}
+else {
+if(data.id !== undefined){
+let data0 = data.id;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1379.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema514.properties.id.type,parentSchema:schema514.properties.id,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.object !== undefined){
+let data1 = data.object;
+const _errs3 = errors;
+if(typeof data1 !== "string"){
+validate1379.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema514.properties.object.type,parentSchema:schema514.properties.object,data:data1}];
+return false;
+}
+if("model" !== data1){
+validate1379.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "model"},message:"must be equal to constant",schema:"model",parentSchema:schema514.properties.object,data:data1}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.created !== undefined){
+let data2 = data.created;
+const _errs5 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1379.errors = [{instancePath:instancePath+"/created",schemaPath:"#/properties/created/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema514.properties.created.type,parentSchema:schema514.properties.created,data:data2}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.owned_by !== undefined){
+let data3 = data.owned_by;
+const _errs7 = errors;
+if(typeof data3 !== "string"){
+validate1379.errors = [{instancePath:instancePath+"/owned_by",schemaPath:"#/properties/owned_by/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema514.properties.owned_by.type,parentSchema:schema514.properties.owned_by,data:data3}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.shutdown_date !== undefined){
+let data4 = data.shutdown_date;
+const _errs9 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate1379.errors = [{instancePath:instancePath+"/shutdown_date",schemaPath:"#/properties/shutdown_date/type",keyword:"type",params:{type: schema514.properties.shutdown_date.type},message:"must be string,null",schema:schema514.properties.shutdown_date.type,parentSchema:schema514.properties.shutdown_date,data:data4}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.description !== undefined){
+let data5 = data.description;
+const _errs11 = errors;
+if(typeof data5 !== "string"){
+validate1379.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema514.properties.description.type,parentSchema:schema514.properties.description,data:data5}];
+return false;
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1379.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema514.type,parentSchema:schema514,data}];
+return false;
+}
+}
+validate1379.errors = vErrors;
+return errors === 0;
+}
+
+export const readModelList = validate1380;
+const schema515 = {"type":"object","required":["data"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Model"}}}};
+
+function validate1380(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.data === undefined) && (missing0 = "data")){
+validate1380.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema515.required,parentSchema:schema515,data}];
+return false;
+}
+else {
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1380.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema515.properties.object.type,parentSchema:schema515.properties.object,data:data0}];
+return false;
+}
+if("list" !== data0){
+validate1380.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema515.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.data !== undefined){
+let data1 = data.data;
+const _errs3 = errors;
+if(errors === _errs3){
+if(Array.isArray(data1)){
+var valid1 = true;
+const len0 = data1.length;
+for(let i0=0; i0<len0; i0++){
+const _errs5 = errors;
+if(!(validate1379(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate1379.errors : vErrors.concat(validate1379.errors);
+errors = vErrors.length;
+}
+var valid1 = _errs5 === errors;
+if(!valid1){
+break;
+}
+}
+}
+else {
+validate1380.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema515.properties.data.type,parentSchema:schema515.properties.data,data:data1}];
 return false;
 }
 }
@@ -60613,10 +61680,10 @@ var valid0 = true;
 }
 }
 else {
-validate1361.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema505.type,parentSchema:schema505,data}];
+validate1380.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema515.type,parentSchema:schema515,data}];
 return false;
 }
 }
-validate1361.errors = vErrors;
+validate1380.errors = vErrors;
 return errors === 0;
 }

@@ -826,6 +826,163 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/containers": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
+                "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
+                "Provider-Project"?: components["parameters"]["ProviderProject"];
+                /** @description The organization to act for, one of the key's. */
+                "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
+                /** @description The project to act for, one of the key's. */
+                "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
+                /** @description Names of trial features; accepted and ignored. */
+                "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
+                /** @description The client's own name for the request. It is logged and not sent back. */
+                "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** List containers */
+        get: operations["listContainers"];
+        put?: never;
+        /** Create a container */
+        post: operations["createContainer"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/containers/{container_id}": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
+                "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
+                "Provider-Project"?: components["parameters"]["ProviderProject"];
+                /** @description The organization to act for, one of the key's. */
+                "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
+                /** @description The project to act for, one of the key's. */
+                "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
+                /** @description Names of trial features; accepted and ignored. */
+                "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
+                /** @description The client's own name for the request. It is logged and not sent back. */
+                "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** Fetch a container */
+        get: operations["getContainer"];
+        put?: never;
+        post?: never;
+        /** Delete a container and its files */
+        delete: operations["deleteContainer"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/containers/{container_id}/files": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
+                "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
+                "Provider-Project"?: components["parameters"]["ProviderProject"];
+                /** @description The organization to act for, one of the key's. */
+                "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
+                /** @description The project to act for, one of the key's. */
+                "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
+                /** @description Names of trial features; accepted and ignored. */
+                "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
+                /** @description The client's own name for the request. It is logged and not sent back. */
+                "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** List the files of a container */
+        get: operations["listContainerFiles"];
+        put?: never;
+        /**
+         * Put a file into a container
+         * @description The form has the content of the file, or the id of an uploaded file to copy; the id may also come as JSON. A file of the same name is replaced.
+         */
+        post: operations["createContainerFile"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/containers/{container_id}/files/{file_id}": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
+                "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
+                "Provider-Project"?: components["parameters"]["ProviderProject"];
+                /** @description The organization to act for, one of the key's. */
+                "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
+                /** @description The project to act for, one of the key's. */
+                "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
+                /** @description Names of trial features; accepted and ignored. */
+                "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
+                /** @description The client's own name for the request. It is logged and not sent back. */
+                "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** Fetch a file of a container */
+        get: operations["getContainerFile"];
+        put?: never;
+        post?: never;
+        /** Delete a file of a container */
+        delete: operations["deleteContainerFile"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/containers/{container_id}/files/{file_id}/content": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
+                "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
+                "Provider-Project"?: components["parameters"]["ProviderProject"];
+                /** @description The organization to act for, one of the key's. */
+                "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
+                /** @description The project to act for, one of the key's. */
+                "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
+                /** @description Names of trial features; accepted and ignored. */
+                "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
+                /** @description The client's own name for the request. It is logged and not sent back. */
+                "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** Fetch the content of a file of a container */
+        get: operations["downloadContainerFile"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/healthz": {
         parameters: {
             query?: never;
@@ -5007,6 +5164,116 @@ export interface components {
             /** @description Null. */
             next_page: string | null;
         };
+        /** @description How long a container may stay unused. Every operation on it counts as a use, and so does a call of a tool. */
+        ContainerExpiresAfter: {
+            /** @constant */
+            anchor: "last_active_at";
+            minutes: number;
+        };
+        /**
+         * @description How much memory all programs in a container may use together.
+         * @enum {string}
+         */
+        ContainerMemoryLimit: "1g" | "4g" | "16g" | "64g";
+        /** @description A place with files of its own, in which the tools code_interpreter and shell run. It expires when it was unused for as long as `expires_after` says. Its files are removed then, and it is shown as `expired` for another day. */
+        Container: {
+            /** @description Begins with cntr_. */
+            id: string;
+            /** @constant */
+            object: "container";
+            /** @description Unix time in seconds. */
+            created_at: number;
+            /** @enum {string} */
+            status: "expired" | "running";
+            expires_after: components["schemas"]["ContainerExpiresAfter"];
+            /** @description Unix time in seconds of its last use. */
+            last_active_at: number;
+            memory_limit: components["schemas"]["ContainerMemoryLimit"];
+            name: string;
+            network_policy: components["schemas"]["ContainerNetworkDisabled"];
+        };
+        /** @description A page of containers. */
+        ContainerList: {
+            /** @constant */
+            object: "list";
+            data: components["schemas"]["Container"][];
+            /** @description Null on an empty page. */
+            first_id: string | null;
+            has_more: boolean;
+            /** @description Null on an empty page. */
+            last_id: string | null;
+        };
+        /** @description The container and its files are deleted. */
+        DeletedContainer: {
+            id: string;
+            /** @constant */
+            object: "container.deleted";
+            /** @constant */
+            deleted: true;
+        };
+        /** @description A new container. `skills`, and a `network_policy` with a network, are refused, because nothing here can give them. */
+        CreateContainerRequest: {
+            /** @description 20 minutes by default. */
+            expires_after?: components["schemas"]["ContainerExpiresAfter"] | null;
+            /** @description Uploaded files to copy to `/mnt/data`. */
+            file_ids?: string[] | null;
+            /** @description 1g by default. More than `CODE_MEMORY_MAX` is refused. */
+            memory_limit?: components["schemas"]["ContainerMemoryLimit"] | null;
+            name: string;
+            network_policy?: components["schemas"]["ContainerNetworkPolicy"] | null;
+            skills?: components["schemas"]["ContainerSkill"][] | null;
+        };
+        /** @description A file in a container. */
+        ContainerFile: {
+            /** @description Begins with cfile_. */
+            id: string;
+            /** @constant */
+            object: "container.file";
+            bytes: number;
+            container_id: string;
+            /** @description Unix time in seconds. */
+            created_at: number;
+            /** @description Absolute, such as `/mnt/data/chart.png`. */
+            path: string;
+            /**
+             * @description Who wrote it.
+             * @enum {string}
+             */
+            source: "assistant" | "user";
+        };
+        /** @description A page of a container's files. */
+        ContainerFileList: {
+            /** @constant */
+            object: "list";
+            data: components["schemas"]["ContainerFile"][];
+            /** @description Null on an empty page. */
+            first_id: string | null;
+            has_more: boolean;
+            /** @description Null on an empty page. */
+            last_id: string | null;
+        };
+        /** @description The file is removed from the container. An uploaded file that it was copied from stays. */
+        DeletedContainerFile: {
+            id: string;
+            /** @constant */
+            object: "container.file.deleted";
+            /** @constant */
+            deleted: true;
+        };
+        /** @description The parts of a form; exactly one of them is needed (checked in code). */
+        ContainerFileUpload: {
+            /**
+             * Format: binary
+             * @description The content with its file name; at most 100 MiB.
+             */
+            file?: string;
+            /** @description The id of an uploaded file to copy. */
+            file_id?: string;
+        };
+        /** @description An uploaded file to copy into the container. */
+        CreateContainerFileRequest: {
+            file_id: string;
+        };
         /** @description A model that requests can name. */
         Model: {
             /** @description The value for `model` in requests. */
@@ -5104,6 +5371,34 @@ export interface components {
         };
         /** @description The vector store or the batch does not exist. Codes: invalid_request_error. */
         NoVectorStoreBatch: {
+            headers: {
+                "x-request-id": components["headers"]["RequestId"];
+                "openai-processing-ms": components["headers"]["ProcessingMs"];
+                "openai-version": components["headers"]["Version"];
+                "openai-organization": components["headers"]["Organization"];
+                "openai-project": components["headers"]["Project"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorBody"];
+            };
+        };
+        /** @description The container does not exist. Codes: invalid_request_error. */
+        NoContainer: {
+            headers: {
+                "x-request-id": components["headers"]["RequestId"];
+                "openai-processing-ms": components["headers"]["ProcessingMs"];
+                "openai-version": components["headers"]["Version"];
+                "openai-organization": components["headers"]["Organization"];
+                "openai-project": components["headers"]["Project"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorBody"];
+            };
+        };
+        /** @description The container does not exist, or has no such file. Codes: invalid_request_error. */
+        NoContainerFile: {
             headers: {
                 "x-request-id": components["headers"]["RequestId"];
                 "openai-processing-ms": components["headers"]["ProcessingMs"];
@@ -5279,6 +5574,10 @@ export interface components {
         VectorStoreId: string;
         /** @description Begins with vsfb_. */
         BatchId: string;
+        /** @description Begins with cntr_. */
+        ContainerId: string;
+        /** @description Begins with cfile_. */
+        ContainerFileId: string;
         /** @description Parts of the output to send; they are left out by default. */
         Include: components["schemas"]["Include"][];
         /** @description Sends the events instead of the response. */
@@ -5305,6 +5604,8 @@ export interface components {
         FilePurpose: string;
         /** @description Most elements on a page. */
         FileLimit: number;
+        /** @description Only containers with this name. */
+        ContainerName: string;
         /** @description Only files in this state. */
         FileStatus: "cancelled" | "completed" | "failed" | "in_progress";
     };
@@ -5777,6 +6078,17 @@ export type VectorStoreSearchRequest = components['schemas']['VectorStoreSearchR
 export type VectorStoreSearchContent = components['schemas']['VectorStoreSearchContent'];
 export type VectorStoreSearchResult = components['schemas']['VectorStoreSearchResult'];
 export type VectorStoreSearchResults = components['schemas']['VectorStoreSearchResults'];
+export type ContainerExpiresAfter = components['schemas']['ContainerExpiresAfter'];
+export type ContainerMemoryLimit = components['schemas']['ContainerMemoryLimit'];
+export type Container = components['schemas']['Container'];
+export type ContainerList = components['schemas']['ContainerList'];
+export type DeletedContainer = components['schemas']['DeletedContainer'];
+export type CreateContainerRequest = components['schemas']['CreateContainerRequest'];
+export type ContainerFile = components['schemas']['ContainerFile'];
+export type ContainerFileList = components['schemas']['ContainerFileList'];
+export type DeletedContainerFile = components['schemas']['DeletedContainerFile'];
+export type ContainerFileUpload = components['schemas']['ContainerFileUpload'];
+export type CreateContainerFileRequest = components['schemas']['CreateContainerFileRequest'];
 export type Model = components['schemas']['Model'];
 export type ModelList = components['schemas']['ModelList'];
 export type ResponseUnauthorized = components['responses']['Unauthorized'];
@@ -5785,6 +6097,8 @@ export type ResponseNoVectorStore = components['responses']['NoVectorStore'];
 export type ResponseNoVectorStoreFile = components['responses']['NoVectorStoreFile'];
 export type ResponseNoVectorStoreOrFile = components['responses']['NoVectorStoreOrFile'];
 export type ResponseNoVectorStoreBatch = components['responses']['NoVectorStoreBatch'];
+export type ResponseNoContainer = components['responses']['NoContainer'];
+export type ResponseNoContainerFile = components['responses']['NoContainerFile'];
 export type ResponseTimedOut = components['responses']['TimedOut'];
 export type ResponseUnsupportedMediaType = components['responses']['UnsupportedMediaType'];
 export type ResponseModelServerFailed = components['responses']['ModelServerFailed'];
@@ -5808,6 +6122,8 @@ export type ParameterModelName = components['parameters']['ModelName'];
 export type ParameterFileId = components['parameters']['FileId'];
 export type ParameterVectorStoreId = components['parameters']['VectorStoreId'];
 export type ParameterBatchId = components['parameters']['BatchId'];
+export type ParameterContainerId = components['parameters']['ContainerId'];
+export type ParameterContainerFileId = components['parameters']['ContainerFileId'];
 export type ParameterInclude = components['parameters']['Include'];
 export type ParameterStream = components['parameters']['Stream'];
 export type ParameterStartingAfter = components['parameters']['StartingAfter'];
@@ -5821,6 +6137,7 @@ export type ParameterBefore = components['parameters']['Before'];
 export type ParameterHistory = components['parameters']['History'];
 export type ParameterFilePurpose = components['parameters']['FilePurpose'];
 export type ParameterFileLimit = components['parameters']['FileLimit'];
+export type ParameterContainerName = components['parameters']['ContainerName'];
 export type ParameterFileStatus = components['parameters']['FileStatus'];
 export type HeaderRequestId = components['headers']['RequestId'];
 export type HeaderProcessingMs = components['headers']['ProcessingMs'];
@@ -8628,6 +8945,594 @@ export interface operations {
             500: components["responses"]["ServerError"];
             503: components["responses"]["Overloaded"];
             507: components["responses"]["StorageFull"];
+        };
+    };
+    listContainers: {
+        parameters: {
+            query?: {
+                /** @description Most elements on a page. */
+                limit?: components["parameters"]["Limit"];
+                /** @description Newest first by default. */
+                order?: components["parameters"]["Order"];
+                /** @description The page starts after the element with this id. */
+                after?: components["parameters"]["After"];
+                /** @description Only containers with this name. */
+                name?: components["parameters"]["ContainerName"];
+            };
+            header?: {
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
+                "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
+                "Provider-Project"?: components["parameters"]["ProviderProject"];
+                /** @description The organization to act for, one of the key's. */
+                "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
+                /** @description The project to act for, one of the key's. */
+                "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
+                /** @description Names of trial features; accepted and ignored. */
+                "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
+                /** @description The client's own name for the request. It is logged and not sent back. */
+                "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of containers, with those that expired in the last day. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ContainerList"];
+                };
+            };
+            /** @description Codes: invalid_type, invalid_value, integer_below_min_value, integer_above_max_value. */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    createContainer: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
+                "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
+                "Provider-Project"?: components["parameters"]["ProviderProject"];
+                /** @description The organization to act for, one of the key's. */
+                "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
+                /** @description The project to act for, one of the key's. */
+                "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
+                /** @description Names of trial features; accepted and ignored. */
+                "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
+                /** @description The client's own name for the request. It is logged and not sent back. */
+                "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
+                /** @description Accepted and ignored, as by the reference. A repeated create makes a new response. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Analysis"
+                 *     }
+                 */
+                "application/json": components["schemas"]["CreateContainerRequest"];
+            };
+        };
+        responses: {
+            /** @description The container, with copies of the files. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Container"];
+                };
+            };
+            /** @description Codes: invalid_json, unknown_parameter, missing_required_parameter, invalid_type, invalid_value, array_above_max_length, array_below_min_length, string_above_max_length, string_below_min_length, integer_below_min_value, integer_above_max_value, unsupported_parameter (skills), unsupported_value (a network, or more memory than there is), invalid_request_error (files that are too large). */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            /** @description A file does not exist. Codes: invalid_request_error. */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            408: components["responses"]["TimedOut"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Overloaded"];
+            507: components["responses"]["StorageFull"];
+        };
+    };
+    getContainer: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
+                "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
+                "Provider-Project"?: components["parameters"]["ProviderProject"];
+                /** @description The organization to act for, one of the key's. */
+                "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
+                /** @description The project to act for, one of the key's. */
+                "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
+                /** @description Names of trial features; accepted and ignored. */
+                "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
+                /** @description The client's own name for the request. It is logged and not sent back. */
+                "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
+            };
+            path: {
+                /** @description Begins with cntr_. */
+                container_id: components["parameters"]["ContainerId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The container, also if it is expired. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Container"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NoContainer"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    deleteContainer: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
+                "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
+                "Provider-Project"?: components["parameters"]["ProviderProject"];
+                /** @description The organization to act for, one of the key's. */
+                "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
+                /** @description The project to act for, one of the key's. */
+                "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
+                /** @description Names of trial features; accepted and ignored. */
+                "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
+                /** @description The client's own name for the request. It is logged and not sent back. */
+                "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
+            };
+            path: {
+                /** @description Begins with cntr_. */
+                container_id: components["parameters"]["ContainerId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The container is deleted. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeletedContainer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NoContainer"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Overloaded"];
+            507: components["responses"]["StorageFull"];
+        };
+    };
+    listContainerFiles: {
+        parameters: {
+            query?: {
+                /** @description Most elements on a page. */
+                limit?: components["parameters"]["Limit"];
+                /** @description Newest first by default. */
+                order?: components["parameters"]["Order"];
+                /** @description The page starts after the element with this id. */
+                after?: components["parameters"]["After"];
+            };
+            header?: {
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
+                "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
+                "Provider-Project"?: components["parameters"]["ProviderProject"];
+                /** @description The organization to act for, one of the key's. */
+                "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
+                /** @description The project to act for, one of the key's. */
+                "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
+                /** @description Names of trial features; accepted and ignored. */
+                "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
+                /** @description The client's own name for the request. It is logged and not sent back. */
+                "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
+            };
+            path: {
+                /** @description Begins with cntr_. */
+                container_id: components["parameters"]["ContainerId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of files. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ContainerFileList"];
+                };
+            };
+            /** @description Codes: invalid_type, invalid_value, integer_below_min_value, integer_above_max_value, invalid_request_error (an expired container). */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NoContainer"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    createContainerFile: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
+                "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
+                "Provider-Project"?: components["parameters"]["ProviderProject"];
+                /** @description The organization to act for, one of the key's. */
+                "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
+                /** @description The project to act for, one of the key's. */
+                "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
+                /** @description Names of trial features; accepted and ignored. */
+                "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
+                /** @description The client's own name for the request. It is logged and not sent back. */
+                "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
+                /** @description Accepted and ignored, as by the reference. A repeated create makes a new response. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description Begins with cntr_. */
+                container_id: components["parameters"]["ContainerId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "multipart/form-data": components["schemas"]["ContainerFileUpload"];
+                /**
+                 * @example {
+                 *       "file_id": "file-0123456789abcdef"
+                 *     }
+                 */
+                "application/json": components["schemas"]["CreateContainerFileRequest"];
+            };
+        };
+        responses: {
+            /** @description The file. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ContainerFile"];
+                };
+            };
+            /** @description Codes: invalid_form, invalid_json, missing_required_parameter, unknown_parameter, invalid_type, mutually_exclusive_parameters, string_above_max_length, invalid_request_error (an expired container, a file that is too large, a container that is full). */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            /** @description The container or the uploaded file does not exist. Codes: invalid_request_error. */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            408: components["responses"]["TimedOut"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Overloaded"];
+            507: components["responses"]["StorageFull"];
+        };
+    };
+    getContainerFile: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
+                "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
+                "Provider-Project"?: components["parameters"]["ProviderProject"];
+                /** @description The organization to act for, one of the key's. */
+                "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
+                /** @description The project to act for, one of the key's. */
+                "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
+                /** @description Names of trial features; accepted and ignored. */
+                "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
+                /** @description The client's own name for the request. It is logged and not sent back. */
+                "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
+            };
+            path: {
+                /** @description Begins with cntr_. */
+                container_id: components["parameters"]["ContainerId"];
+                /** @description Begins with cfile_. */
+                file_id: components["parameters"]["ContainerFileId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ContainerFile"];
+                };
+            };
+            /** @description The container is expired, or the request has an X-Client-Request-Id of more than 512 characters or other than ASCII, or is no HTTP. Codes: invalid_request_error, invalid_value, malformed_request. */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NoContainerFile"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    deleteContainerFile: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
+                "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
+                "Provider-Project"?: components["parameters"]["ProviderProject"];
+                /** @description The organization to act for, one of the key's. */
+                "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
+                /** @description The project to act for, one of the key's. */
+                "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
+                /** @description Names of trial features; accepted and ignored. */
+                "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
+                /** @description The client's own name for the request. It is logged and not sent back. */
+                "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
+            };
+            path: {
+                /** @description Begins with cntr_. */
+                container_id: components["parameters"]["ContainerId"];
+                /** @description Begins with cfile_. */
+                file_id: components["parameters"]["ContainerFileId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file is deleted. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeletedContainerFile"];
+                };
+            };
+            /** @description The container is expired, or the request has an X-Client-Request-Id of more than 512 characters or other than ASCII, or is no HTTP. Codes: invalid_request_error, invalid_value, malformed_request. */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NoContainerFile"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Overloaded"];
+            507: components["responses"]["StorageFull"];
+        };
+    };
+    downloadContainerFile: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
+                "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
+                "Provider-Project"?: components["parameters"]["ProviderProject"];
+                /** @description The organization to act for, one of the key's. */
+                "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
+                /** @description The project to act for, one of the key's. */
+                "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
+                /** @description Names of trial features; accepted and ignored. */
+                "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
+                /** @description The client's own name for the request. It is logged and not sent back. */
+                "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
+            };
+            path: {
+                /** @description Begins with cntr_. */
+                container_id: components["parameters"]["ContainerId"];
+                /** @description Begins with cfile_. */
+                file_id: components["parameters"]["ContainerFileId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The content, always as an attachment. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": string;
+                };
+            };
+            /** @description The container is expired, or the request has an X-Client-Request-Id of more than 512 characters or other than ASCII, or is no HTTP. Codes: invalid_request_error, invalid_value, malformed_request. */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NoContainerFile"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Overloaded"];
         };
     };
     getHealth: {

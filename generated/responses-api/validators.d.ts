@@ -444,5 +444,15 @@ export declare const validateVectorStoreSearchRequest: Validate<Schema.VectorSto
 export declare const validateVectorStoreSearchContent: Validate<Schema.VectorStoreSearchContent>;
 export declare const validateVectorStoreSearchResult: Validate<Schema.VectorStoreSearchResult>;
 export declare const validateVectorStoreSearchResults: Validate<Schema.VectorStoreSearchResults>;
+export declare const validateContainerExpiresAfter: Validate<Schema.ContainerExpiresAfter>;
+export declare const validateContainerMemoryLimit: Validate<Schema.ContainerMemoryLimit>;
+export declare const validateContainer: Validate<Schema.Container>;
+export declare const validateContainerList: Validate<Schema.ContainerList>;
+export declare const validateDeletedContainer: Validate<Schema.DeletedContainer>;
+export declare const validateCreateContainerRequest: Validate<Schema.CreateContainerRequest>;
+export declare const validateContainerFile: Validate<Schema.ContainerFile>;
+export declare const validateContainerFileList: Validate<Schema.ContainerFileList>;
+export declare const validateDeletedContainerFile: Validate<Schema.DeletedContainerFile>;
+export declare const validateCreateContainerFileRequest: Validate<Schema.CreateContainerFileRequest>;
 export declare const validateModel: Validate<Schema.Model>;
 export declare const validateModelList: Validate<Schema.ModelList>;

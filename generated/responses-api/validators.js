@@ -64685,8 +64685,8 @@ validate1358.errors = vErrors;
 return errors === 0;
 }
 
-export const validateModel = validate1360;
-const schema504 = {"type":"object","additionalProperties":false,"required":["id","object","created","owned_by"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"model"},"created":{"type":"integer"},"owned_by":{"type":"string"},"shutdown_date":{"type":["string","null"]},"description":{"type":"string"}}};
+export const validateContainerExpiresAfter = validate1360;
+const schema504 = {"type":"object","additionalProperties":false,"required":["anchor","minutes"],"properties":{"anchor":{"type":"string","const":"last_active_at"},"minutes":{"type":"integer","minimum":1,"maximum":43200}}};
 
 function validate1360(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -64694,25 +64694,29 @@ let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if(((((data.id === undefined) && (missing0 = "id")) || ((data.object === undefined) && (missing0 = "object"))) || ((data.created === undefined) && (missing0 = "created"))) || ((data.owned_by === undefined) && (missing0 = "owned_by"))){
+if(((data.anchor === undefined) && (missing0 = "anchor")) || ((data.minutes === undefined) && (missing0 = "minutes"))){
 validate1360.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema504.required,parentSchema:schema504,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!((((((key0 === "id") || (key0 === "object")) || (key0 === "created")) || (key0 === "owned_by")) || (key0 === "shutdown_date")) || (key0 === "description"))){
+if(!((key0 === "anchor") || (key0 === "minutes"))){
 validate1360.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema504,data}];
 return false;
 break;
 }
 }
 if(_errs1 === errors){
-if(data.id !== undefined){
-let data0 = data.id;
+if(data.anchor !== undefined){
+let data0 = data.anchor;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1360.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema504.properties.id.type,parentSchema:schema504.properties.id,data:data0}];
+validate1360.errors = [{instancePath:instancePath+"/anchor",schemaPath:"#/properties/anchor/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema504.properties.anchor.type,parentSchema:schema504.properties.anchor,data:data0}];
+return false;
+}
+if("last_active_at" !== data0){
+validate1360.errors = [{instancePath:instancePath+"/anchor",schemaPath:"#/properties/anchor/const",keyword:"const",params:{allowedValue: "last_active_at"},message:"must be equal to constant",schema:"last_active_at",parentSchema:schema504.properties.anchor,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -64721,77 +64725,31 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.object !== undefined){
-let data1 = data.object;
+if(data.minutes !== undefined){
+let data1 = data.minutes;
 const _errs4 = errors;
-if(typeof data1 !== "string"){
-validate1360.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema504.properties.object.type,parentSchema:schema504.properties.object,data:data1}];
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1360.errors = [{instancePath:instancePath+"/minutes",schemaPath:"#/properties/minutes/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema504.properties.minutes.type,parentSchema:schema504.properties.minutes,data:data1}];
 return false;
 }
-if("model" !== data1){
-validate1360.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "model"},message:"must be equal to constant",schema:"model",parentSchema:schema504.properties.object,data:data1}];
+if(errors === _errs4){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 > 43200 || isNaN(data1)){
+validate1360.errors = [{instancePath:instancePath+"/minutes",schemaPath:"#/properties/minutes/maximum",keyword:"maximum",params:{comparison: "<=", limit: 43200},message:"must be <= 43200",schema:43200,parentSchema:schema504.properties.minutes,data:data1}];
 return false;
+}
+else {
+if(data1 < 1 || isNaN(data1)){
+validate1360.errors = [{instancePath:instancePath+"/minutes",schemaPath:"#/properties/minutes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema504.properties.minutes,data:data1}];
+return false;
+}
+}
+}
 }
 var valid0 = _errs4 === errors;
 }
 else {
 var valid0 = true;
-}
-if(valid0){
-if(data.created !== undefined){
-let data2 = data.created;
-const _errs6 = errors;
-if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1360.errors = [{instancePath:instancePath+"/created",schemaPath:"#/properties/created/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema504.properties.created.type,parentSchema:schema504.properties.created,data:data2}];
-return false;
-}
-var valid0 = _errs6 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.owned_by !== undefined){
-let data3 = data.owned_by;
-const _errs8 = errors;
-if(typeof data3 !== "string"){
-validate1360.errors = [{instancePath:instancePath+"/owned_by",schemaPath:"#/properties/owned_by/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema504.properties.owned_by.type,parentSchema:schema504.properties.owned_by,data:data3}];
-return false;
-}
-var valid0 = _errs8 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.shutdown_date !== undefined){
-let data4 = data.shutdown_date;
-const _errs10 = errors;
-if((typeof data4 !== "string") && (data4 !== null)){
-validate1360.errors = [{instancePath:instancePath+"/shutdown_date",schemaPath:"#/properties/shutdown_date/type",keyword:"type",params:{type: schema504.properties.shutdown_date.type},message:"must be string,null",schema:schema504.properties.shutdown_date.type,parentSchema:schema504.properties.shutdown_date,data:data4}];
-return false;
-}
-var valid0 = _errs10 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.description !== undefined){
-let data5 = data.description;
-const _errs12 = errors;
-if(typeof data5 !== "string"){
-validate1360.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema504.properties.description.type,parentSchema:schema504.properties.description,data:data5}];
-return false;
-}
-var valid0 = _errs12 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
 }
 }
 }
@@ -64806,24 +64764,206 @@ validate1360.errors = vErrors;
 return errors === 0;
 }
 
-export const validateModelList = validate1361;
-const schema505 = {"type":"object","additionalProperties":false,"required":["object","data"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Model"}}}};
+export const validateContainerMemoryLimit = validate1361;
+const schema505 = {"type":"string","enum":["1g","4g","16g","64g"]};
 
 function validate1361(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(typeof data !== "string"){
+validate1361.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema505.type,parentSchema:schema505,data}];
+return false;
+}
+if(!((((data === "1g") || (data === "4g")) || (data === "16g")) || (data === "64g"))){
+validate1361.errors = [{instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema505.enum},message:"must be equal to one of the allowed values",schema:schema505.enum,parentSchema:schema505,data}];
+return false;
+}
+validate1361.errors = vErrors;
+return errors === 0;
+}
+
+export const validateContainer = validate1362;
+const schema506 = {"type":"object","additionalProperties":false,"required":["id","object","created_at","status","expires_after","last_active_at","memory_limit","name","network_policy"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"container"},"created_at":{"type":"integer"},"status":{"type":"string","enum":["expired","running"]},"expires_after":{"$ref":"#/components/schemas/ContainerExpiresAfter"},"last_active_at":{"type":"integer"},"memory_limit":{"$ref":"#/components/schemas/ContainerMemoryLimit"},"name":{"type":"string"},"network_policy":{"$ref":"#/components/schemas/ContainerNetworkDisabled"}}};
+
+function validate1362(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if(((data.object === undefined) && (missing0 = "object")) || ((data.data === undefined) && (missing0 = "data"))){
-validate1361.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema505.required,parentSchema:schema505,data}];
+if((((((((((data.id === undefined) && (missing0 = "id")) || ((data.object === undefined) && (missing0 = "object"))) || ((data.created_at === undefined) && (missing0 = "created_at"))) || ((data.status === undefined) && (missing0 = "status"))) || ((data.expires_after === undefined) && (missing0 = "expires_after"))) || ((data.last_active_at === undefined) && (missing0 = "last_active_at"))) || ((data.memory_limit === undefined) && (missing0 = "memory_limit"))) || ((data.name === undefined) && (missing0 = "name"))) || ((data.network_policy === undefined) && (missing0 = "network_policy"))){
+validate1362.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema506.required,parentSchema:schema506,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!((key0 === "object") || (key0 === "data"))){
-validate1361.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema505,data}];
+if(!(func22.call(schema506.properties, key0))){
+validate1362.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema506,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.id !== undefined){
+let data0 = data.id;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1362.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema506.properties.id.type,parentSchema:schema506.properties.id,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.object !== undefined){
+let data1 = data.object;
+const _errs4 = errors;
+if(typeof data1 !== "string"){
+validate1362.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema506.properties.object.type,parentSchema:schema506.properties.object,data:data1}];
+return false;
+}
+if("container" !== data1){
+validate1362.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "container"},message:"must be equal to constant",schema:"container",parentSchema:schema506.properties.object,data:data1}];
+return false;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.created_at !== undefined){
+let data2 = data.created_at;
+const _errs6 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1362.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema506.properties.created_at.type,parentSchema:schema506.properties.created_at,data:data2}];
+return false;
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.status !== undefined){
+let data3 = data.status;
+const _errs8 = errors;
+if(typeof data3 !== "string"){
+validate1362.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema506.properties.status.type,parentSchema:schema506.properties.status,data:data3}];
+return false;
+}
+if(!((data3 === "expired") || (data3 === "running"))){
+validate1362.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema506.properties.status.enum},message:"must be equal to one of the allowed values",schema:schema506.properties.status.enum,parentSchema:schema506.properties.status,data:data3}];
+return false;
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.expires_after !== undefined){
+const _errs10 = errors;
+if(!(validate1360(data.expires_after, {instancePath:instancePath+"/expires_after",parentData:data,parentDataProperty:"expires_after",rootData}))){
+vErrors = vErrors === null ? validate1360.errors : vErrors.concat(validate1360.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.last_active_at !== undefined){
+let data5 = data.last_active_at;
+const _errs11 = errors;
+if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
+validate1362.errors = [{instancePath:instancePath+"/last_active_at",schemaPath:"#/properties/last_active_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema506.properties.last_active_at.type,parentSchema:schema506.properties.last_active_at,data:data5}];
+return false;
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.memory_limit !== undefined){
+const _errs13 = errors;
+if(!(validate1361(data.memory_limit, {instancePath:instancePath+"/memory_limit",parentData:data,parentDataProperty:"memory_limit",rootData}))){
+vErrors = vErrors === null ? validate1361.errors : vErrors.concat(validate1361.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+let data7 = data.name;
+const _errs14 = errors;
+if(typeof data7 !== "string"){
+validate1362.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema506.properties.name.type,parentSchema:schema506.properties.name,data:data7}];
+return false;
+}
+var valid0 = _errs14 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.network_policy !== undefined){
+const _errs16 = errors;
+if(!(validate405(data.network_policy, {instancePath:instancePath+"/network_policy",parentData:data,parentDataProperty:"network_policy",rootData}))){
+vErrors = vErrors === null ? validate405.errors : vErrors.concat(validate405.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs16 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1362.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema506.type,parentSchema:schema506,data}];
+return false;
+}
+}
+validate1362.errors = vErrors;
+return errors === 0;
+}
+
+export const validateContainerList = validate1366;
+const schema507 = {"type":"object","additionalProperties":false,"required":["object","data","first_id","has_more","last_id"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Container"}},"first_id":{"type":["string","null"]},"has_more":{"type":"boolean"},"last_id":{"type":["string","null"]}}};
+
+function validate1366(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((((data.object === undefined) && (missing0 = "object")) || ((data.data === undefined) && (missing0 = "data"))) || ((data.first_id === undefined) && (missing0 = "first_id"))) || ((data.has_more === undefined) && (missing0 = "has_more"))) || ((data.last_id === undefined) && (missing0 = "last_id"))){
+validate1366.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema507.required,parentSchema:schema507,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(((((key0 === "object") || (key0 === "data")) || (key0 === "first_id")) || (key0 === "has_more")) || (key0 === "last_id"))){
+validate1366.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema507,data}];
 return false;
 break;
 }
@@ -64833,11 +64973,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1361.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema505.properties.object.type,parentSchema:schema505.properties.object,data:data0}];
+validate1366.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema507.properties.object.type,parentSchema:schema507.properties.object,data:data0}];
 return false;
 }
 if("list" !== data0){
-validate1361.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema505.properties.object,data:data0}];
+validate1366.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema507.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -64855,8 +64995,8 @@ var valid1 = true;
 const len0 = data1.length;
 for(let i0=0; i0<len0; i0++){
 const _errs6 = errors;
-if(!(validate1360(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate1360.errors : vErrors.concat(validate1360.errors);
+if(!(validate1362(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate1362.errors : vErrors.concat(validate1362.errors);
 errors = vErrors.length;
 }
 var valid1 = _errs6 === errors;
@@ -64866,7 +65006,1024 @@ break;
 }
 }
 else {
-validate1361.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema505.properties.data.type,parentSchema:schema505.properties.data,data:data1}];
+validate1366.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema507.properties.data.type,parentSchema:schema507.properties.data,data:data1}];
+return false;
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.first_id !== undefined){
+let data3 = data.first_id;
+const _errs7 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate1366.errors = [{instancePath:instancePath+"/first_id",schemaPath:"#/properties/first_id/type",keyword:"type",params:{type: schema507.properties.first_id.type},message:"must be string,null",schema:schema507.properties.first_id.type,parentSchema:schema507.properties.first_id,data:data3}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.has_more !== undefined){
+let data4 = data.has_more;
+const _errs9 = errors;
+if(typeof data4 !== "boolean"){
+validate1366.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema507.properties.has_more.type,parentSchema:schema507.properties.has_more,data:data4}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.last_id !== undefined){
+let data5 = data.last_id;
+const _errs11 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+validate1366.errors = [{instancePath:instancePath+"/last_id",schemaPath:"#/properties/last_id/type",keyword:"type",params:{type: schema507.properties.last_id.type},message:"must be string,null",schema:schema507.properties.last_id.type,parentSchema:schema507.properties.last_id,data:data5}];
+return false;
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1366.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema507.type,parentSchema:schema507,data}];
+return false;
+}
+}
+validate1366.errors = vErrors;
+return errors === 0;
+}
+
+export const validateDeletedContainer = validate1368;
+const schema508 = {"type":"object","additionalProperties":false,"required":["id","object","deleted"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"container.deleted"},"deleted":{"type":"boolean","const":true}}};
+
+function validate1368(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((data.id === undefined) && (missing0 = "id")) || ((data.object === undefined) && (missing0 = "object"))) || ((data.deleted === undefined) && (missing0 = "deleted"))){
+validate1368.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema508.required,parentSchema:schema508,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(((key0 === "id") || (key0 === "object")) || (key0 === "deleted"))){
+validate1368.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema508,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.id !== undefined){
+let data0 = data.id;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1368.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema508.properties.id.type,parentSchema:schema508.properties.id,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.object !== undefined){
+let data1 = data.object;
+const _errs4 = errors;
+if(typeof data1 !== "string"){
+validate1368.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema508.properties.object.type,parentSchema:schema508.properties.object,data:data1}];
+return false;
+}
+if("container.deleted" !== data1){
+validate1368.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "container.deleted"},message:"must be equal to constant",schema:"container.deleted",parentSchema:schema508.properties.object,data:data1}];
+return false;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.deleted !== undefined){
+let data2 = data.deleted;
+const _errs6 = errors;
+if(typeof data2 !== "boolean"){
+validate1368.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema508.properties.deleted.type,parentSchema:schema508.properties.deleted,data:data2}];
+return false;
+}
+if(true !== data2){
+validate1368.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/const",keyword:"const",params:{allowedValue: true},message:"must be equal to constant",schema:true,parentSchema:schema508.properties.deleted,data:data2}];
+return false;
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+else {
+validate1368.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema508.type,parentSchema:schema508,data}];
+return false;
+}
+}
+validate1368.errors = vErrors;
+return errors === 0;
+}
+
+export const validateCreateContainerRequest = validate1369;
+const schema509 = {"type":"object","additionalProperties":false,"required":["name"],"properties":{"expires_after":{"anyOf":[{"$ref":"#/components/schemas/ContainerExpiresAfter"},{"type":"null"}]},"file_ids":{"type":["array","null"],"maxItems":50,"items":{"type":"string"}},"memory_limit":{"anyOf":[{"$ref":"#/components/schemas/ContainerMemoryLimit"},{"type":"null"}]},"name":{"type":"string"},"network_policy":{"anyOf":[{"$ref":"#/components/schemas/ContainerNetworkPolicy"},{"type":"null"}]},"skills":{"type":["array","null"],"maxItems":200,"items":{"$ref":"#/components/schemas/ContainerSkill"}}}};
+
+function validate1369(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.name === undefined) && (missing0 = "name")){
+validate1369.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema509.required,parentSchema:schema509,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!((((((key0 === "expires_after") || (key0 === "file_ids")) || (key0 === "memory_limit")) || (key0 === "name")) || (key0 === "network_policy")) || (key0 === "skills"))){
+validate1369.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema509,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.expires_after !== undefined){
+let data0 = data.expires_after;
+const _errs2 = errors;
+const _errs3 = errors;
+let valid1 = false;
+const _errs4 = errors;
+if(!(validate1360(data0, {instancePath:instancePath+"/expires_after",parentData:data,parentDataProperty:"expires_after",rootData}))){
+vErrors = vErrors === null ? validate1360.errors : vErrors.concat(validate1360.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs4 === errors;
+valid1 = valid1 || _valid0;
+if(!valid1){
+const _errs5 = errors;
+if(data0 !== null){
+const err0 = {instancePath:instancePath+"/expires_after",schemaPath:"#/properties/expires_after/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema509.properties.expires_after.anyOf[1].type,parentSchema:schema509.properties.expires_after.anyOf[1],data:data0};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs5 === errors;
+valid1 = valid1 || _valid0;
+}
+if(!valid1){
+const err1 = {instancePath:instancePath+"/expires_after",schemaPath:"#/properties/expires_after/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema509.properties.expires_after.anyOf,parentSchema:schema509.properties.expires_after,data:data0};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1369.errors = vErrors;
+return false;
+}
+else {
+errors = _errs3;
+if(vErrors !== null){
+if(_errs3){
+vErrors.length = _errs3;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.file_ids !== undefined){
+let data1 = data.file_ids;
+const _errs7 = errors;
+if((!(Array.isArray(data1))) && (data1 !== null)){
+validate1369.errors = [{instancePath:instancePath+"/file_ids",schemaPath:"#/properties/file_ids/type",keyword:"type",params:{type: schema509.properties.file_ids.type},message:"must be array,null",schema:schema509.properties.file_ids.type,parentSchema:schema509.properties.file_ids,data:data1}];
+return false;
+}
+if(errors === _errs7){
+if(Array.isArray(data1)){
+if(data1.length > 50){
+validate1369.errors = [{instancePath:instancePath+"/file_ids",schemaPath:"#/properties/file_ids/maxItems",keyword:"maxItems",params:{limit: 50},message:"must NOT have more than 50 items",schema:50,parentSchema:schema509.properties.file_ids,data:data1}];
+return false;
+}
+else {
+var valid2 = true;
+const len0 = data1.length;
+for(let i0=0; i0<len0; i0++){
+let data2 = data1[i0];
+const _errs9 = errors;
+if(typeof data2 !== "string"){
+validate1369.errors = [{instancePath:instancePath+"/file_ids/" + i0,schemaPath:"#/properties/file_ids/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema509.properties.file_ids.items.type,parentSchema:schema509.properties.file_ids.items,data:data2}];
+return false;
+}
+var valid2 = _errs9 === errors;
+if(!valid2){
+break;
+}
+}
+}
+}
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.memory_limit !== undefined){
+let data3 = data.memory_limit;
+const _errs11 = errors;
+const _errs12 = errors;
+let valid3 = false;
+const _errs13 = errors;
+if(!(validate1361(data3, {instancePath:instancePath+"/memory_limit",parentData:data,parentDataProperty:"memory_limit",rootData}))){
+vErrors = vErrors === null ? validate1361.errors : vErrors.concat(validate1361.errors);
+errors = vErrors.length;
+}
+var _valid1 = _errs13 === errors;
+valid3 = valid3 || _valid1;
+if(!valid3){
+const _errs14 = errors;
+if(data3 !== null){
+const err2 = {instancePath:instancePath+"/memory_limit",schemaPath:"#/properties/memory_limit/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema509.properties.memory_limit.anyOf[1].type,parentSchema:schema509.properties.memory_limit.anyOf[1],data:data3};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+var _valid1 = _errs14 === errors;
+valid3 = valid3 || _valid1;
+}
+if(!valid3){
+const err3 = {instancePath:instancePath+"/memory_limit",schemaPath:"#/properties/memory_limit/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema509.properties.memory_limit.anyOf,parentSchema:schema509.properties.memory_limit,data:data3};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+validate1369.errors = vErrors;
+return false;
+}
+else {
+errors = _errs12;
+if(vErrors !== null){
+if(_errs12){
+vErrors.length = _errs12;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+let data4 = data.name;
+const _errs16 = errors;
+if(typeof data4 !== "string"){
+validate1369.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema509.properties.name.type,parentSchema:schema509.properties.name,data:data4}];
+return false;
+}
+var valid0 = _errs16 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.network_policy !== undefined){
+let data5 = data.network_policy;
+const _errs18 = errors;
+const _errs19 = errors;
+let valid4 = false;
+const _errs20 = errors;
+if(!(validate404(data5, {instancePath:instancePath+"/network_policy",parentData:data,parentDataProperty:"network_policy",rootData}))){
+vErrors = vErrors === null ? validate404.errors : vErrors.concat(validate404.errors);
+errors = vErrors.length;
+}
+var _valid2 = _errs20 === errors;
+valid4 = valid4 || _valid2;
+if(!valid4){
+const _errs21 = errors;
+if(data5 !== null){
+const err4 = {instancePath:instancePath+"/network_policy",schemaPath:"#/properties/network_policy/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema509.properties.network_policy.anyOf[1].type,parentSchema:schema509.properties.network_policy.anyOf[1],data:data5};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+var _valid2 = _errs21 === errors;
+valid4 = valid4 || _valid2;
+}
+if(!valid4){
+const err5 = {instancePath:instancePath+"/network_policy",schemaPath:"#/properties/network_policy/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema509.properties.network_policy.anyOf,parentSchema:schema509.properties.network_policy,data:data5};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+validate1369.errors = vErrors;
+return false;
+}
+else {
+errors = _errs19;
+if(vErrors !== null){
+if(_errs19){
+vErrors.length = _errs19;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs18 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.skills !== undefined){
+let data6 = data.skills;
+const _errs23 = errors;
+if((!(Array.isArray(data6))) && (data6 !== null)){
+validate1369.errors = [{instancePath:instancePath+"/skills",schemaPath:"#/properties/skills/type",keyword:"type",params:{type: schema509.properties.skills.type},message:"must be array,null",schema:schema509.properties.skills.type,parentSchema:schema509.properties.skills,data:data6}];
+return false;
+}
+if(errors === _errs23){
+if(Array.isArray(data6)){
+if(data6.length > 200){
+validate1369.errors = [{instancePath:instancePath+"/skills",schemaPath:"#/properties/skills/maxItems",keyword:"maxItems",params:{limit: 200},message:"must NOT have more than 200 items",schema:200,parentSchema:schema509.properties.skills,data:data6}];
+return false;
+}
+else {
+var valid5 = true;
+const len1 = data6.length;
+for(let i1=0; i1<len1; i1++){
+const _errs25 = errors;
+if(!(validate427(data6[i1], {instancePath:instancePath+"/skills/" + i1,parentData:data6,parentDataProperty:i1,rootData}))){
+vErrors = vErrors === null ? validate427.errors : vErrors.concat(validate427.errors);
+errors = vErrors.length;
+}
+var valid5 = _errs25 === errors;
+if(!valid5){
+break;
+}
+}
+}
+}
+}
+var valid0 = _errs23 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1369.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema509.type,parentSchema:schema509,data}];
+return false;
+}
+}
+validate1369.errors = vErrors;
+return errors === 0;
+}
+
+export const validateContainerFile = validate1374;
+const schema510 = {"type":"object","additionalProperties":false,"required":["id","object","bytes","container_id","created_at","path","source"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"container.file"},"bytes":{"type":"integer","minimum":0},"container_id":{"type":"string"},"created_at":{"type":"integer"},"path":{"type":"string"},"source":{"type":"string","enum":["assistant","user"]}}};
+
+function validate1374(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((((((data.id === undefined) && (missing0 = "id")) || ((data.object === undefined) && (missing0 = "object"))) || ((data.bytes === undefined) && (missing0 = "bytes"))) || ((data.container_id === undefined) && (missing0 = "container_id"))) || ((data.created_at === undefined) && (missing0 = "created_at"))) || ((data.path === undefined) && (missing0 = "path"))) || ((data.source === undefined) && (missing0 = "source"))){
+validate1374.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema510.required,parentSchema:schema510,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(((((((key0 === "id") || (key0 === "object")) || (key0 === "bytes")) || (key0 === "container_id")) || (key0 === "created_at")) || (key0 === "path")) || (key0 === "source"))){
+validate1374.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema510,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.id !== undefined){
+let data0 = data.id;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1374.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema510.properties.id.type,parentSchema:schema510.properties.id,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.object !== undefined){
+let data1 = data.object;
+const _errs4 = errors;
+if(typeof data1 !== "string"){
+validate1374.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema510.properties.object.type,parentSchema:schema510.properties.object,data:data1}];
+return false;
+}
+if("container.file" !== data1){
+validate1374.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "container.file"},message:"must be equal to constant",schema:"container.file",parentSchema:schema510.properties.object,data:data1}];
+return false;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.bytes !== undefined){
+let data2 = data.bytes;
+const _errs6 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1374.errors = [{instancePath:instancePath+"/bytes",schemaPath:"#/properties/bytes/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema510.properties.bytes.type,parentSchema:schema510.properties.bytes,data:data2}];
+return false;
+}
+if(errors === _errs6){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate1374.errors = [{instancePath:instancePath+"/bytes",schemaPath:"#/properties/bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema510.properties.bytes,data:data2}];
+return false;
+}
+}
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.container_id !== undefined){
+let data3 = data.container_id;
+const _errs8 = errors;
+if(typeof data3 !== "string"){
+validate1374.errors = [{instancePath:instancePath+"/container_id",schemaPath:"#/properties/container_id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema510.properties.container_id.type,parentSchema:schema510.properties.container_id,data:data3}];
+return false;
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.created_at !== undefined){
+let data4 = data.created_at;
+const _errs10 = errors;
+if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
+validate1374.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema510.properties.created_at.type,parentSchema:schema510.properties.created_at,data:data4}];
+return false;
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.path !== undefined){
+let data5 = data.path;
+const _errs12 = errors;
+if(typeof data5 !== "string"){
+validate1374.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema510.properties.path.type,parentSchema:schema510.properties.path,data:data5}];
+return false;
+}
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.source !== undefined){
+let data6 = data.source;
+const _errs14 = errors;
+if(typeof data6 !== "string"){
+validate1374.errors = [{instancePath:instancePath+"/source",schemaPath:"#/properties/source/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema510.properties.source.type,parentSchema:schema510.properties.source,data:data6}];
+return false;
+}
+if(!((data6 === "assistant") || (data6 === "user"))){
+validate1374.errors = [{instancePath:instancePath+"/source",schemaPath:"#/properties/source/enum",keyword:"enum",params:{allowedValues: schema510.properties.source.enum},message:"must be equal to one of the allowed values",schema:schema510.properties.source.enum,parentSchema:schema510.properties.source,data:data6}];
+return false;
+}
+var valid0 = _errs14 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1374.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema510.type,parentSchema:schema510,data}];
+return false;
+}
+}
+validate1374.errors = vErrors;
+return errors === 0;
+}
+
+export const validateContainerFileList = validate1375;
+const schema511 = {"type":"object","additionalProperties":false,"required":["object","data","first_id","has_more","last_id"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/ContainerFile"}},"first_id":{"type":["string","null"]},"has_more":{"type":"boolean"},"last_id":{"type":["string","null"]}}};
+
+function validate1375(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((((data.object === undefined) && (missing0 = "object")) || ((data.data === undefined) && (missing0 = "data"))) || ((data.first_id === undefined) && (missing0 = "first_id"))) || ((data.has_more === undefined) && (missing0 = "has_more"))) || ((data.last_id === undefined) && (missing0 = "last_id"))){
+validate1375.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema511.required,parentSchema:schema511,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(((((key0 === "object") || (key0 === "data")) || (key0 === "first_id")) || (key0 === "has_more")) || (key0 === "last_id"))){
+validate1375.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema511,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1375.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema511.properties.object.type,parentSchema:schema511.properties.object,data:data0}];
+return false;
+}
+if("list" !== data0){
+validate1375.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema511.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.data !== undefined){
+let data1 = data.data;
+const _errs4 = errors;
+if(errors === _errs4){
+if(Array.isArray(data1)){
+var valid1 = true;
+const len0 = data1.length;
+for(let i0=0; i0<len0; i0++){
+const _errs6 = errors;
+if(!(validate1374(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate1374.errors : vErrors.concat(validate1374.errors);
+errors = vErrors.length;
+}
+var valid1 = _errs6 === errors;
+if(!valid1){
+break;
+}
+}
+}
+else {
+validate1375.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema511.properties.data.type,parentSchema:schema511.properties.data,data:data1}];
+return false;
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.first_id !== undefined){
+let data3 = data.first_id;
+const _errs7 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate1375.errors = [{instancePath:instancePath+"/first_id",schemaPath:"#/properties/first_id/type",keyword:"type",params:{type: schema511.properties.first_id.type},message:"must be string,null",schema:schema511.properties.first_id.type,parentSchema:schema511.properties.first_id,data:data3}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.has_more !== undefined){
+let data4 = data.has_more;
+const _errs9 = errors;
+if(typeof data4 !== "boolean"){
+validate1375.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema511.properties.has_more.type,parentSchema:schema511.properties.has_more,data:data4}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.last_id !== undefined){
+let data5 = data.last_id;
+const _errs11 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+validate1375.errors = [{instancePath:instancePath+"/last_id",schemaPath:"#/properties/last_id/type",keyword:"type",params:{type: schema511.properties.last_id.type},message:"must be string,null",schema:schema511.properties.last_id.type,parentSchema:schema511.properties.last_id,data:data5}];
+return false;
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1375.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema511.type,parentSchema:schema511,data}];
+return false;
+}
+}
+validate1375.errors = vErrors;
+return errors === 0;
+}
+
+export const validateDeletedContainerFile = validate1377;
+const schema512 = {"type":"object","additionalProperties":false,"required":["id","object","deleted"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"container.file.deleted"},"deleted":{"type":"boolean","const":true}}};
+
+function validate1377(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((data.id === undefined) && (missing0 = "id")) || ((data.object === undefined) && (missing0 = "object"))) || ((data.deleted === undefined) && (missing0 = "deleted"))){
+validate1377.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema512.required,parentSchema:schema512,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(((key0 === "id") || (key0 === "object")) || (key0 === "deleted"))){
+validate1377.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema512,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.id !== undefined){
+let data0 = data.id;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1377.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema512.properties.id.type,parentSchema:schema512.properties.id,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.object !== undefined){
+let data1 = data.object;
+const _errs4 = errors;
+if(typeof data1 !== "string"){
+validate1377.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema512.properties.object.type,parentSchema:schema512.properties.object,data:data1}];
+return false;
+}
+if("container.file.deleted" !== data1){
+validate1377.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "container.file.deleted"},message:"must be equal to constant",schema:"container.file.deleted",parentSchema:schema512.properties.object,data:data1}];
+return false;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.deleted !== undefined){
+let data2 = data.deleted;
+const _errs6 = errors;
+if(typeof data2 !== "boolean"){
+validate1377.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema512.properties.deleted.type,parentSchema:schema512.properties.deleted,data:data2}];
+return false;
+}
+if(true !== data2){
+validate1377.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/const",keyword:"const",params:{allowedValue: true},message:"must be equal to constant",schema:true,parentSchema:schema512.properties.deleted,data:data2}];
+return false;
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+else {
+validate1377.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema512.type,parentSchema:schema512,data}];
+return false;
+}
+}
+validate1377.errors = vErrors;
+return errors === 0;
+}
+
+export const validateCreateContainerFileRequest = validate1378;
+const schema513 = {"type":"object","additionalProperties":false,"required":["file_id"],"properties":{"file_id":{"type":"string"}}};
+
+function validate1378(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.file_id === undefined) && (missing0 = "file_id")){
+validate1378.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema513.required,parentSchema:schema513,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(key0 === "file_id")){
+validate1378.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema513,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.file_id !== undefined){
+let data0 = data.file_id;
+if(typeof data0 !== "string"){
+validate1378.errors = [{instancePath:instancePath+"/file_id",schemaPath:"#/properties/file_id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema513.properties.file_id.type,parentSchema:schema513.properties.file_id,data:data0}];
+return false;
+}
+}
+}
+}
+}
+else {
+validate1378.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema513.type,parentSchema:schema513,data}];
+return false;
+}
+}
+validate1378.errors = vErrors;
+return errors === 0;
+}
+
+export const validateModel = validate1379;
+const schema514 = {"type":"object","additionalProperties":false,"required":["id","object","created","owned_by"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"model"},"created":{"type":"integer"},"owned_by":{"type":"string"},"shutdown_date":{"type":["string","null"]},"description":{"type":"string"}}};
+
+function validate1379(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((((data.id === undefined) && (missing0 = "id")) || ((data.object === undefined) && (missing0 = "object"))) || ((data.created === undefined) && (missing0 = "created"))) || ((data.owned_by === undefined) && (missing0 = "owned_by"))){
+validate1379.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema514.required,parentSchema:schema514,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!((((((key0 === "id") || (key0 === "object")) || (key0 === "created")) || (key0 === "owned_by")) || (key0 === "shutdown_date")) || (key0 === "description"))){
+validate1379.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema514,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.id !== undefined){
+let data0 = data.id;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1379.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema514.properties.id.type,parentSchema:schema514.properties.id,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.object !== undefined){
+let data1 = data.object;
+const _errs4 = errors;
+if(typeof data1 !== "string"){
+validate1379.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema514.properties.object.type,parentSchema:schema514.properties.object,data:data1}];
+return false;
+}
+if("model" !== data1){
+validate1379.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "model"},message:"must be equal to constant",schema:"model",parentSchema:schema514.properties.object,data:data1}];
+return false;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.created !== undefined){
+let data2 = data.created;
+const _errs6 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1379.errors = [{instancePath:instancePath+"/created",schemaPath:"#/properties/created/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema514.properties.created.type,parentSchema:schema514.properties.created,data:data2}];
+return false;
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.owned_by !== undefined){
+let data3 = data.owned_by;
+const _errs8 = errors;
+if(typeof data3 !== "string"){
+validate1379.errors = [{instancePath:instancePath+"/owned_by",schemaPath:"#/properties/owned_by/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema514.properties.owned_by.type,parentSchema:schema514.properties.owned_by,data:data3}];
+return false;
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.shutdown_date !== undefined){
+let data4 = data.shutdown_date;
+const _errs10 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate1379.errors = [{instancePath:instancePath+"/shutdown_date",schemaPath:"#/properties/shutdown_date/type",keyword:"type",params:{type: schema514.properties.shutdown_date.type},message:"must be string,null",schema:schema514.properties.shutdown_date.type,parentSchema:schema514.properties.shutdown_date,data:data4}];
+return false;
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.description !== undefined){
+let data5 = data.description;
+const _errs12 = errors;
+if(typeof data5 !== "string"){
+validate1379.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema514.properties.description.type,parentSchema:schema514.properties.description,data:data5}];
+return false;
+}
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1379.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema514.type,parentSchema:schema514,data}];
+return false;
+}
+}
+validate1379.errors = vErrors;
+return errors === 0;
+}
+
+export const validateModelList = validate1380;
+const schema515 = {"type":"object","additionalProperties":false,"required":["object","data"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Model"}}}};
+
+function validate1380(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.object === undefined) && (missing0 = "object")) || ((data.data === undefined) && (missing0 = "data"))){
+validate1380.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema515.required,parentSchema:schema515,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!((key0 === "object") || (key0 === "data"))){
+validate1380.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema515,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1380.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema515.properties.object.type,parentSchema:schema515.properties.object,data:data0}];
+return false;
+}
+if("list" !== data0){
+validate1380.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema515.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.data !== undefined){
+let data1 = data.data;
+const _errs4 = errors;
+if(errors === _errs4){
+if(Array.isArray(data1)){
+var valid1 = true;
+const len0 = data1.length;
+for(let i0=0; i0<len0; i0++){
+const _errs6 = errors;
+if(!(validate1379(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate1379.errors : vErrors.concat(validate1379.errors);
+errors = vErrors.length;
+}
+var valid1 = _errs6 === errors;
+if(!valid1){
+break;
+}
+}
+}
+else {
+validate1380.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema515.properties.data.type,parentSchema:schema515.properties.data,data:data1}];
 return false;
 }
 }
@@ -64880,31 +66037,31 @@ var valid0 = true;
 }
 }
 else {
-validate1361.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema505.type,parentSchema:schema505,data}];
+validate1380.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema515.type,parentSchema:schema515,data}];
 return false;
 }
 }
-validate1361.errors = vErrors;
+validate1380.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_model = validate1363;
-const schema506 = {"type":"string"};
+const member_of_CreateResponseRequest_model = validate1382;
+const schema516 = {"type":"string"};
 
-function validate1363(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1382(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(typeof data !== "string"){
-validate1363.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema506.type,parentSchema:schema506,data}];
+validate1382.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema516.type,parentSchema:schema516,data}];
 return false;
 }
-validate1363.errors = vErrors;
+validate1382.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_input = validate1364;
+const member_of_CreateResponseRequest_input = validate1383;
 
-function validate1364(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1383(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -64977,7 +66134,7 @@ else {
 vErrors.push(err3);
 }
 errors++;
-validate1364.errors = vErrors;
+validate1383.errors = vErrors;
 return false;
 }
 else {
@@ -64991,28 +66148,28 @@ vErrors = null;
 }
 }
 }
-validate1364.errors = vErrors;
+validate1383.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_previous_response_id = validate1366;
-const schema508 = {"type":["string","null"]};
+const member_of_CreateResponseRequest_previous_response_id = validate1385;
+const schema518 = {"type":["string","null"]};
 
-function validate1366(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1385(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((typeof data !== "string") && (data !== null)){
-validate1366.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema508.type},message:"must be string,null",schema:schema508.type,parentSchema:schema508,data}];
+validate1385.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema518.type},message:"must be string,null",schema:schema518.type,parentSchema:schema518,data}];
 return false;
 }
-validate1366.errors = vErrors;
+validate1385.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_conversation = validate1367;
-const schema509 = {"anyOf":[{"$ref":"#/components/schemas/ConversationParam"},{"type":"null"}],"x-expected":"one of a string or object"};
+const member_of_CreateResponseRequest_conversation = validate1386;
+const schema519 = {"anyOf":[{"$ref":"#/components/schemas/ConversationParam"},{"type":"null"}],"x-expected":"one of a string or object"};
 
-function validate1367(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1386(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -65027,7 +66184,7 @@ valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs2 = errors;
 if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema509.anyOf[1].type,parentSchema:schema509.anyOf[1],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema519.anyOf[1].type,parentSchema:schema519.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -65040,7 +66197,7 @@ var _valid0 = _errs2 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema509.anyOf,parentSchema:schema509,data};
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema519.anyOf,parentSchema:schema519,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -65048,7 +66205,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1367.errors = vErrors;
+validate1386.errors = vErrors;
 return false;
 }
 else {
@@ -65062,14 +66219,14 @@ vErrors = null;
 }
 }
 }
-validate1367.errors = vErrors;
+validate1386.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_prompt = validate1369;
-const schema510 = {"anyOf":[{"$ref":"#/components/schemas/PromptTemplateInput"},{"type":"null"}]};
+const member_of_CreateResponseRequest_prompt = validate1388;
+const schema520 = {"anyOf":[{"$ref":"#/components/schemas/PromptTemplateInput"},{"type":"null"}]};
 
-function validate1369(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1388(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -65084,7 +66241,7 @@ valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs2 = errors;
 if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema510.anyOf[1].type,parentSchema:schema510.anyOf[1],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema520.anyOf[1].type,parentSchema:schema520.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -65097,7 +66254,7 @@ var _valid0 = _errs2 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema510.anyOf,parentSchema:schema510,data};
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema520.anyOf,parentSchema:schema520,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -65105,7 +66262,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1369.errors = vErrors;
+validate1388.errors = vErrors;
 return false;
 }
 else {
@@ -65119,14 +66276,14 @@ vErrors = null;
 }
 }
 }
-validate1369.errors = vErrors;
+validate1388.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_moderation = validate1371;
-const schema511 = {"anyOf":[{"$ref":"#/components/schemas/ModerationInput"},{"type":"null"}]};
+const member_of_CreateResponseRequest_moderation = validate1390;
+const schema521 = {"anyOf":[{"$ref":"#/components/schemas/ModerationInput"},{"type":"null"}]};
 
-function validate1371(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1390(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -65141,7 +66298,7 @@ valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs2 = errors;
 if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema511.anyOf[1].type,parentSchema:schema511.anyOf[1],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema521.anyOf[1].type,parentSchema:schema521.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -65154,7 +66311,7 @@ var _valid0 = _errs2 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema511.anyOf,parentSchema:schema511,data};
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema521.anyOf,parentSchema:schema521,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -65162,7 +66319,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1371.errors = vErrors;
+validate1390.errors = vErrors;
 return false;
 }
 else {
@@ -65176,18 +66333,18 @@ vErrors = null;
 }
 }
 }
-validate1371.errors = vErrors;
+validate1390.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_include = validate1373;
-const schema512 = {"type":["array","null"],"x-expected":"an array of one of 'fil...lts', 'web...lts', 'web...ces', 'mes...url', 'com...url', 'cod...uts', 'rea...ent', or 'mes...obs'","items":{"$ref":"#/components/schemas/Include"}};
+const member_of_CreateResponseRequest_include = validate1392;
+const schema522 = {"type":["array","null"],"x-expected":"an array of one of 'fil...lts', 'web...lts', 'web...ces', 'mes...url', 'com...url', 'cod...uts', 'rea...ent', or 'mes...obs'","items":{"$ref":"#/components/schemas/Include"}};
 
-function validate1373(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1392(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((!(Array.isArray(data))) && (data !== null)){
-validate1373.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema512.type},message:"must be array,null",schema:schema512.type,parentSchema:schema512,data}];
+validate1392.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema522.type},message:"must be array,null",schema:schema522.type,parentSchema:schema522,data}];
 return false;
 }
 if(errors === 0){
@@ -65207,18 +66364,18 @@ break;
 }
 }
 }
-validate1373.errors = vErrors;
+validate1392.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_tools = validate1375;
-const schema513 = {"type":["array","null"],"x-expected":"an array of tools","items":{"$ref":"#/components/schemas/ToolInput"}};
+const member_of_CreateResponseRequest_tools = validate1394;
+const schema523 = {"type":["array","null"],"x-expected":"an array of tools","items":{"$ref":"#/components/schemas/ToolInput"}};
 
-function validate1375(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1394(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((!(Array.isArray(data))) && (data !== null)){
-validate1375.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema513.type},message:"must be array,null",schema:schema513.type,parentSchema:schema513,data}];
+validate1394.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema523.type},message:"must be array,null",schema:schema523.type,parentSchema:schema523,data}];
 return false;
 }
 if(errors === 0){
@@ -65238,14 +66395,14 @@ break;
 }
 }
 }
-validate1375.errors = vErrors;
+validate1394.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_tool_choice = validate1377;
-const schema514 = {"anyOf":[{"$ref":"#/components/schemas/ToolChoiceInput"},{"type":"null"}],"x-expected":"one of an object or 'none', 'auto', or 'required'"};
+const member_of_CreateResponseRequest_tool_choice = validate1396;
+const schema524 = {"anyOf":[{"$ref":"#/components/schemas/ToolChoiceInput"},{"type":"null"}],"x-expected":"one of an object or 'none', 'auto', or 'required'"};
 
-function validate1377(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1396(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -65260,7 +66417,7 @@ valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs2 = errors;
 if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema514.anyOf[1].type,parentSchema:schema514.anyOf[1],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema524.anyOf[1].type,parentSchema:schema524.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -65273,7 +66430,7 @@ var _valid0 = _errs2 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema514.anyOf,parentSchema:schema514,data};
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema524.anyOf,parentSchema:schema524,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -65281,7 +66438,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1377.errors = vErrors;
+validate1396.errors = vErrors;
 return false;
 }
 else {
@@ -65295,14 +66452,14 @@ vErrors = null;
 }
 }
 }
-validate1377.errors = vErrors;
+validate1396.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_metadata = validate1379;
-const schema515 = {"anyOf":[{"$ref":"#/components/schemas/Metadata"},{"type":"null"}],"x-expected":"a metadata object"};
+const member_of_CreateResponseRequest_metadata = validate1398;
+const schema525 = {"anyOf":[{"$ref":"#/components/schemas/Metadata"},{"type":"null"}],"x-expected":"a metadata object"};
 
-function validate1379(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1398(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -65310,331 +66467,6 @@ let valid0 = false;
 const _errs1 = errors;
 if(!(validate25(data, {instancePath,parentData,parentDataProperty,rootData}))){
 vErrors = vErrors === null ? validate25.errors : vErrors.concat(validate25.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema515.anyOf[1].type,parentSchema:schema515.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema515.anyOf,parentSchema:schema515,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1379.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1379.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_text = validate1381;
-const schema516 = {"anyOf":[{"$ref":"#/components/schemas/TextConfigInput"},{"type":"null"}]};
-
-function validate1381(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate900(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate900.errors : vErrors.concat(validate900.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema516.anyOf[1].type,parentSchema:schema516.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema516.anyOf,parentSchema:schema516,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1381.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1381.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_temperature = validate1383;
-const schema517 = {"type":["number","null"],"minimum":0,"maximum":2};
-
-function validate1383(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
-validate1383.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema517.type},message:"must be number,null",schema:schema517.type,parentSchema:schema517,data}];
-return false;
-}
-if(errors === 0){
-if((typeof data == "number") && (isFinite(data))){
-if(data > 2 || isNaN(data)){
-validate1383.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema517,data}];
-return false;
-}
-else {
-if(data < 0 || isNaN(data)){
-validate1383.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema517,data}];
-return false;
-}
-}
-}
-}
-validate1383.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_top_p = validate1384;
-const schema518 = {"type":["number","null"],"minimum":0,"maximum":1};
-
-function validate1384(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
-validate1384.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema518.type},message:"must be number,null",schema:schema518.type,parentSchema:schema518,data}];
-return false;
-}
-if(errors === 0){
-if((typeof data == "number") && (isFinite(data))){
-if(data > 1 || isNaN(data)){
-validate1384.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1",schema:1,parentSchema:schema518,data}];
-return false;
-}
-else {
-if(data < 0 || isNaN(data)){
-validate1384.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema518,data}];
-return false;
-}
-}
-}
-}
-validate1384.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_presence_penalty = validate1385;
-const schema519 = {"type":["number","null"],"minimum":-2,"maximum":2};
-
-function validate1385(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
-validate1385.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema519.type},message:"must be number,null",schema:schema519.type,parentSchema:schema519,data}];
-return false;
-}
-if(errors === 0){
-if((typeof data == "number") && (isFinite(data))){
-if(data > 2 || isNaN(data)){
-validate1385.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema519,data}];
-return false;
-}
-else {
-if(data < -2 || isNaN(data)){
-validate1385.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2},message:"must be >= -2",schema:-2,parentSchema:schema519,data}];
-return false;
-}
-}
-}
-}
-validate1385.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_frequency_penalty = validate1386;
-const schema520 = {"type":["number","null"],"minimum":-2,"maximum":2};
-
-function validate1386(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
-validate1386.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema520.type},message:"must be number,null",schema:schema520.type,parentSchema:schema520,data}];
-return false;
-}
-if(errors === 0){
-if((typeof data == "number") && (isFinite(data))){
-if(data > 2 || isNaN(data)){
-validate1386.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema520,data}];
-return false;
-}
-else {
-if(data < -2 || isNaN(data)){
-validate1386.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2},message:"must be >= -2",schema:-2,parentSchema:schema520,data}];
-return false;
-}
-}
-}
-}
-validate1386.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_parallel_tool_calls = validate1387;
-const schema521 = {"type":["boolean","null"]};
-
-function validate1387(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((typeof data !== "boolean") && (data !== null)){
-validate1387.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema521.type},message:"must be boolean,null",schema:schema521.type,parentSchema:schema521,data}];
-return false;
-}
-validate1387.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_stream = validate1388;
-const schema522 = {"type":["boolean","null"]};
-
-function validate1388(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((typeof data !== "boolean") && (data !== null)){
-validate1388.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema522.type},message:"must be boolean,null",schema:schema522.type,parentSchema:schema522,data}];
-return false;
-}
-validate1388.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_stream_options = validate1389;
-const schema523 = {"anyOf":[{"$ref":"#/components/schemas/StreamOptions"},{"type":"null"}]};
-
-function validate1389(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate934(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate934.errors : vErrors.concat(validate934.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema523.anyOf[1].type,parentSchema:schema523.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema523.anyOf,parentSchema:schema523,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1389.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1389.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_background = validate1391;
-const schema524 = {"type":["boolean","null"]};
-
-function validate1391(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((typeof data !== "boolean") && (data !== null)){
-validate1391.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema524.type},message:"must be boolean,null",schema:schema524.type,parentSchema:schema524,data}];
-return false;
-}
-validate1391.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_background_options = validate1392;
-const schema525 = {"anyOf":[{"$ref":"#/components/schemas/BackgroundOptionsInput"},{"type":"null"}]};
-
-function validate1392(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate947(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate947.errors : vErrors.concat(validate947.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -65663,7 +66495,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1392.errors = vErrors;
+validate1398.errors = vErrors;
 return false;
 }
 else {
@@ -65676,150 +66508,13 @@ else {
 vErrors = null;
 }
 }
-}
-validate1392.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_max_output_tokens = validate1394;
-const schema526 = {"type":["integer","null"],"minimum":16};
-
-function validate1394(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (data !== null)){
-validate1394.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema526.type},message:"must be integer,null",schema:schema526.type,parentSchema:schema526,data}];
-return false;
-}
-if(errors === 0){
-if((typeof data == "number") && (isFinite(data))){
-if(data < 16 || isNaN(data)){
-validate1394.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 16},message:"must be >= 16",schema:16,parentSchema:schema526,data}];
-return false;
-}
-}
-}
-validate1394.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_max_tool_calls = validate1395;
-const schema527 = {"type":["integer","null"],"minimum":1};
-
-function validate1395(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (data !== null)){
-validate1395.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema527.type},message:"must be integer,null",schema:schema527.type,parentSchema:schema527,data}];
-return false;
-}
-if(errors === 0){
-if((typeof data == "number") && (isFinite(data))){
-if(data < 1 || isNaN(data)){
-validate1395.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema527,data}];
-return false;
-}
-}
-}
-validate1395.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_reasoning = validate1396;
-const schema528 = {"anyOf":[{"$ref":"#/components/schemas/ReasoningInput"},{"type":"null"}]};
-
-function validate1396(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate880(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate880.errors : vErrors.concat(validate880.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema528.anyOf[1].type,parentSchema:schema528.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema528.anyOf,parentSchema:schema528,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1396.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1396.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_user = validate1398;
-const schema529 = {"type":["string","null"]};
-
-function validate1398(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((typeof data !== "string") && (data !== null)){
-validate1398.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema529.type},message:"must be string,null",schema:schema529.type,parentSchema:schema529,data}];
-return false;
 }
 validate1398.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_safety_identifier = validate1399;
-const schema530 = {"type":["string","null"],"maxLength":64};
-
-function validate1399(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((typeof data !== "string") && (data !== null)){
-validate1399.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema530.type},message:"must be string,null",schema:schema530.type,parentSchema:schema530,data}];
-return false;
-}
-if(errors === 0){
-if(typeof data === "string"){
-if(data.length > 2 * 64 || (data.length > 64 && func2(data) > 64)){
-validate1399.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema530,data}];
-return false;
-}
-}
-}
-validate1399.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_prompt_cache_options = validate1400;
-const schema531 = {"anyOf":[{"$ref":"#/components/schemas/PromptCacheOptionsInput"},{"type":"null"}]};
+const member_of_CreateResponseRequest_text = validate1400;
+const schema526 = {"anyOf":[{"$ref":"#/components/schemas/TextConfigInput"},{"type":"null"}]};
 
 function validate1400(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -65827,8 +66522,8 @@ let errors = 0;
 const _errs0 = errors;
 let valid0 = false;
 const _errs1 = errors;
-if(!(validate943(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate943.errors : vErrors.concat(validate943.errors);
+if(!(validate900(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate900.errors : vErrors.concat(validate900.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -65836,7 +66531,7 @@ valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs2 = errors;
 if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema531.anyOf[1].type,parentSchema:schema531.anyOf[1],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema526.anyOf[1].type,parentSchema:schema526.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -65849,7 +66544,7 @@ var _valid0 = _errs2 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema531.anyOf,parentSchema:schema531,data};
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema526.anyOf,parentSchema:schema526,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -65875,31 +66570,157 @@ validate1400.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_prompt_cache_key = validate1402;
-const schema532 = {"type":["string","null"]};
+const member_of_CreateResponseRequest_temperature = validate1402;
+const schema527 = {"type":["number","null"],"minimum":0,"maximum":2};
 
 function validate1402(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-if((typeof data !== "string") && (data !== null)){
-validate1402.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema532.type},message:"must be string,null",schema:schema532.type,parentSchema:schema532,data}];
+if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
+validate1402.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema527.type},message:"must be number,null",schema:schema527.type,parentSchema:schema527,data}];
 return false;
+}
+if(errors === 0){
+if((typeof data == "number") && (isFinite(data))){
+if(data > 2 || isNaN(data)){
+validate1402.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema527,data}];
+return false;
+}
+else {
+if(data < 0 || isNaN(data)){
+validate1402.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema527,data}];
+return false;
+}
+}
+}
 }
 validate1402.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_prompt_cache_retention = validate1403;
-const schema533 = {"anyOf":[{"$ref":"#/components/schemas/PromptCacheRetention"},{"type":"null"}]};
+const member_of_CreateResponseRequest_top_p = validate1403;
+const schema528 = {"type":["number","null"],"minimum":0,"maximum":1};
 
 function validate1403(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
+validate1403.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema528.type},message:"must be number,null",schema:schema528.type,parentSchema:schema528,data}];
+return false;
+}
+if(errors === 0){
+if((typeof data == "number") && (isFinite(data))){
+if(data > 1 || isNaN(data)){
+validate1403.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1",schema:1,parentSchema:schema528,data}];
+return false;
+}
+else {
+if(data < 0 || isNaN(data)){
+validate1403.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema528,data}];
+return false;
+}
+}
+}
+}
+validate1403.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_presence_penalty = validate1404;
+const schema529 = {"type":["number","null"],"minimum":-2,"maximum":2};
+
+function validate1404(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
+validate1404.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema529.type},message:"must be number,null",schema:schema529.type,parentSchema:schema529,data}];
+return false;
+}
+if(errors === 0){
+if((typeof data == "number") && (isFinite(data))){
+if(data > 2 || isNaN(data)){
+validate1404.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema529,data}];
+return false;
+}
+else {
+if(data < -2 || isNaN(data)){
+validate1404.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2},message:"must be >= -2",schema:-2,parentSchema:schema529,data}];
+return false;
+}
+}
+}
+}
+validate1404.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_frequency_penalty = validate1405;
+const schema530 = {"type":["number","null"],"minimum":-2,"maximum":2};
+
+function validate1405(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
+validate1405.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema530.type},message:"must be number,null",schema:schema530.type,parentSchema:schema530,data}];
+return false;
+}
+if(errors === 0){
+if((typeof data == "number") && (isFinite(data))){
+if(data > 2 || isNaN(data)){
+validate1405.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema530,data}];
+return false;
+}
+else {
+if(data < -2 || isNaN(data)){
+validate1405.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2},message:"must be >= -2",schema:-2,parentSchema:schema530,data}];
+return false;
+}
+}
+}
+}
+validate1405.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_parallel_tool_calls = validate1406;
+const schema531 = {"type":["boolean","null"]};
+
+function validate1406(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((typeof data !== "boolean") && (data !== null)){
+validate1406.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema531.type},message:"must be boolean,null",schema:schema531.type,parentSchema:schema531,data}];
+return false;
+}
+validate1406.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_stream = validate1407;
+const schema532 = {"type":["boolean","null"]};
+
+function validate1407(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((typeof data !== "boolean") && (data !== null)){
+validate1407.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema532.type},message:"must be boolean,null",schema:schema532.type,parentSchema:schema532,data}];
+return false;
+}
+validate1407.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_stream_options = validate1408;
+const schema533 = {"anyOf":[{"$ref":"#/components/schemas/StreamOptions"},{"type":"null"}]};
+
+function validate1408(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
 let valid0 = false;
 const _errs1 = errors;
-if(!(validate34(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate34.errors : vErrors.concat(validate34.errors);
+if(!(validate934(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate934.errors : vErrors.concat(validate934.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -65928,7 +66749,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1403.errors = vErrors;
+validate1408.errors = vErrors;
 return false;
 }
 else {
@@ -65942,78 +66763,35 @@ vErrors = null;
 }
 }
 }
-validate1403.errors = vErrors;
+validate1408.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_truncation = validate1405;
-const schema534 = {"anyOf":[{"$ref":"#/components/schemas/Truncation"},{"type":"null"}],"x-expected":"one of 'auto' or 'disabled'"};
+const member_of_CreateResponseRequest_background = validate1410;
+const schema534 = {"type":["boolean","null"]};
 
-function validate1405(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1410(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate32(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate32.errors : vErrors.concat(validate32.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema534.anyOf[1].type,parentSchema:schema534.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema534.anyOf,parentSchema:schema534,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1405.errors = vErrors;
+if((typeof data !== "boolean") && (data !== null)){
+validate1410.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema534.type},message:"must be boolean,null",schema:schema534.type,parentSchema:schema534,data}];
 return false;
 }
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1405.errors = vErrors;
+validate1410.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_instructions = validate1407;
-const schema535 = {"anyOf":[{"$ref":"#/components/schemas/InstructionsParam"},{"type":"null"}],"x-expected":"a string"};
+const member_of_CreateResponseRequest_background_options = validate1411;
+const schema535 = {"anyOf":[{"$ref":"#/components/schemas/BackgroundOptionsInput"},{"type":"null"}]};
 
-function validate1407(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1411(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
 let valid0 = false;
 const _errs1 = errors;
-if(!(validate908(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate908.errors : vErrors.concat(validate908.errors);
+if(!(validate947(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate947.errors : vErrors.concat(validate947.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -66042,7 +66820,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1407.errors = vErrors;
+validate1411.errors = vErrors;
 return false;
 }
 else {
@@ -66056,139 +66834,25 @@ vErrors = null;
 }
 }
 }
-validate1407.errors = vErrors;
+validate1411.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_store = validate1409;
-const schema536 = {"type":["boolean","null"]};
-
-function validate1409(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((typeof data !== "boolean") && (data !== null)){
-validate1409.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema536.type},message:"must be boolean,null",schema:schema536.type,parentSchema:schema536,data}];
-return false;
-}
-validate1409.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_service_tier = validate1410;
-const schema537 = {"anyOf":[{"$ref":"#/components/schemas/ServiceTier"},{"type":"null"}]};
-
-function validate1410(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate31(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate31.errors : vErrors.concat(validate31.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema537.anyOf[1].type,parentSchema:schema537.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema537.anyOf,parentSchema:schema537,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1410.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1410.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_top_logprobs = validate1412;
-const schema538 = {"type":["integer","null"],"minimum":0,"maximum":20};
-
-function validate1412(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (data !== null)){
-validate1412.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema538.type},message:"must be integer,null",schema:schema538.type,parentSchema:schema538,data}];
-return false;
-}
-if(errors === 0){
-if((typeof data == "number") && (isFinite(data))){
-if(data > 20 || isNaN(data)){
-validate1412.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 20},message:"must be <= 20",schema:20,parentSchema:schema538,data}];
-return false;
-}
-else {
-if(data < 0 || isNaN(data)){
-validate1412.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema538,data}];
-return false;
-}
-}
-}
-}
-validate1412.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_context_management = validate1413;
-const schema539 = {"type":["array","null"],"minItems":1,"x-expected":"an array of objects","items":{"$ref":"#/components/schemas/ContextManagement"}};
+const member_of_CreateResponseRequest_max_output_tokens = validate1413;
+const schema536 = {"type":["integer","null"],"minimum":16};
 
 function validate1413(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-if((!(Array.isArray(data))) && (data !== null)){
-validate1413.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema539.type},message:"must be array,null",schema:schema539.type,parentSchema:schema539,data}];
+if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (data !== null)){
+validate1413.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema536.type},message:"must be integer,null",schema:schema536.type,parentSchema:schema536,data}];
 return false;
 }
 if(errors === 0){
-if(Array.isArray(data)){
-if(data.length < 1){
-validate1413.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema539,data}];
+if((typeof data == "number") && (isFinite(data))){
+if(data < 16 || isNaN(data)){
+validate1413.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 16},message:"must be >= 16",schema:16,parentSchema:schema536,data}];
 return false;
-}
-else {
-var valid0 = true;
-const len0 = data.length;
-for(let i0=0; i0<len0; i0++){
-const _errs1 = errors;
-if(!(validate942(data[i0], {instancePath:instancePath+"/" + i0,parentData:data,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate942.errors : vErrors.concat(validate942.errors);
-errors = vErrors.length;
-}
-var valid0 = _errs1 === errors;
-if(!valid0){
-break;
-}
-}
 }
 }
 }
@@ -66196,8 +66860,30 @@ validate1413.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_access_programs = validate1415;
-const schema540 = {"anyOf":[{"$ref":"#/components/schemas/AccessProgramsInput"},{"type":"null"}]};
+const member_of_CreateResponseRequest_max_tool_calls = validate1414;
+const schema537 = {"type":["integer","null"],"minimum":1};
+
+function validate1414(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (data !== null)){
+validate1414.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema537.type},message:"must be integer,null",schema:schema537.type,parentSchema:schema537,data}];
+return false;
+}
+if(errors === 0){
+if((typeof data == "number") && (isFinite(data))){
+if(data < 1 || isNaN(data)){
+validate1414.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema537,data}];
+return false;
+}
+}
+}
+validate1414.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_reasoning = validate1415;
+const schema538 = {"anyOf":[{"$ref":"#/components/schemas/ReasoningInput"},{"type":"null"}]};
 
 function validate1415(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -66205,8 +66891,8 @@ let errors = 0;
 const _errs0 = errors;
 let valid0 = false;
 const _errs1 = errors;
-if(!(validate945(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate945.errors : vErrors.concat(validate945.errors);
+if(!(validate880(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate880.errors : vErrors.concat(validate880.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -66214,7 +66900,7 @@ valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs2 = errors;
 if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema540.anyOf[1].type,parentSchema:schema540.anyOf[1],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema538.anyOf[1].type,parentSchema:schema538.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -66227,7 +66913,7 @@ var _valid0 = _errs2 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema540.anyOf,parentSchema:schema540,data};
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema538.anyOf,parentSchema:schema538,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -66253,17 +66939,53 @@ validate1415.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_image = validate1417;
-const schema541 = {"anyOf":[{"$ref":"#/components/schemas/ImageContextInput"},{"type":"null"}]};
+const member_of_CreateResponseRequest_user = validate1417;
+const schema539 = {"type":["string","null"]};
 
 function validate1417(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((typeof data !== "string") && (data !== null)){
+validate1417.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema539.type},message:"must be string,null",schema:schema539.type,parentSchema:schema539,data}];
+return false;
+}
+validate1417.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_safety_identifier = validate1418;
+const schema540 = {"type":["string","null"],"maxLength":64};
+
+function validate1418(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((typeof data !== "string") && (data !== null)){
+validate1418.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema540.type},message:"must be string,null",schema:schema540.type,parentSchema:schema540,data}];
+return false;
+}
+if(errors === 0){
+if(typeof data === "string"){
+if(data.length > 2 * 64 || (data.length > 64 && func2(data) > 64)){
+validate1418.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema540,data}];
+return false;
+}
+}
+}
+validate1418.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_prompt_cache_options = validate1419;
+const schema541 = {"anyOf":[{"$ref":"#/components/schemas/PromptCacheOptionsInput"},{"type":"null"}]};
+
+function validate1419(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
 let valid0 = false;
 const _errs1 = errors;
-if(!(validate948(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate948.errors : vErrors.concat(validate948.errors);
+if(!(validate943(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate943.errors : vErrors.concat(validate943.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -66292,91 +67014,6 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1417.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1417.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_client_metadata = validate1419;
-const schema542 = {"anyOf":[{"type":"object","additionalProperties":{"type":"string"}},{"type":"null"}]};
-
-function validate1419(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(errors === _errs1){
-if(data && typeof data == "object" && !Array.isArray(data)){
-for(const key0 in data){
-let data0 = data[key0];
-const _errs4 = errors;
-if(typeof data0 !== "string"){
-const err0 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/anyOf/0/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema542.anyOf[0].additionalProperties.type,parentSchema:schema542.anyOf[0].additionalProperties,data:data0};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var valid1 = _errs4 === errors;
-if(!valid1){
-break;
-}
-}
-}
-else {
-const err1 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema542.anyOf[0].type,parentSchema:schema542.anyOf[0],data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs6 = errors;
-if(data !== null){
-const err2 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema542.anyOf[1].type,parentSchema:schema542.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-var _valid0 = _errs6 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err3 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema542.anyOf,parentSchema:schema542,data};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
 validate1419.errors = vErrors;
 return false;
 }
@@ -66395,17 +67032,31 @@ validate1419.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_output_audio = validate1420;
-const schema543 = {"anyOf":[{"$ref":"#/components/schemas/OutputAudio"},{"type":"null"}]};
+const member_of_CreateResponseRequest_prompt_cache_key = validate1421;
+const schema542 = {"type":["string","null"]};
 
-function validate1420(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1421(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((typeof data !== "string") && (data !== null)){
+validate1421.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema542.type},message:"must be string,null",schema:schema542.type,parentSchema:schema542,data}];
+return false;
+}
+validate1421.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_prompt_cache_retention = validate1422;
+const schema543 = {"anyOf":[{"$ref":"#/components/schemas/PromptCacheRetention"},{"type":"null"}]};
+
+function validate1422(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
 let valid0 = false;
 const _errs1 = errors;
-if(!(validate950(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate950.errors : vErrors.concat(validate950.errors);
+if(!(validate34(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate34.errors : vErrors.concat(validate34.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -66434,7 +67085,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1420.errors = vErrors;
+validate1422.errors = vErrors;
 return false;
 }
 else {
@@ -66448,27 +67099,533 @@ vErrors = null;
 }
 }
 }
-validate1420.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_model = validate1422;
-const schema544 = {"type":"string"};
-
-function validate1422(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(typeof data !== "string"){
-validate1422.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema544.type,parentSchema:schema544,data}];
-return false;
-}
 validate1422.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_input = validate1423;
+const member_of_CreateResponseRequest_truncation = validate1424;
+const schema544 = {"anyOf":[{"$ref":"#/components/schemas/Truncation"},{"type":"null"}],"x-expected":"one of 'auto' or 'disabled'"};
 
-function validate1423(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1424(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate32(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate32.errors : vErrors.concat(validate32.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema544.anyOf[1].type,parentSchema:schema544.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema544.anyOf,parentSchema:schema544,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1424.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1424.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_instructions = validate1426;
+const schema545 = {"anyOf":[{"$ref":"#/components/schemas/InstructionsParam"},{"type":"null"}],"x-expected":"a string"};
+
+function validate1426(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate908(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate908.errors : vErrors.concat(validate908.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema545.anyOf[1].type,parentSchema:schema545.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema545.anyOf,parentSchema:schema545,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1426.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1426.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_store = validate1428;
+const schema546 = {"type":["boolean","null"]};
+
+function validate1428(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((typeof data !== "boolean") && (data !== null)){
+validate1428.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema546.type},message:"must be boolean,null",schema:schema546.type,parentSchema:schema546,data}];
+return false;
+}
+validate1428.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_service_tier = validate1429;
+const schema547 = {"anyOf":[{"$ref":"#/components/schemas/ServiceTier"},{"type":"null"}]};
+
+function validate1429(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate31(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate31.errors : vErrors.concat(validate31.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema547.anyOf[1].type,parentSchema:schema547.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema547.anyOf,parentSchema:schema547,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1429.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1429.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_top_logprobs = validate1431;
+const schema548 = {"type":["integer","null"],"minimum":0,"maximum":20};
+
+function validate1431(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (data !== null)){
+validate1431.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema548.type},message:"must be integer,null",schema:schema548.type,parentSchema:schema548,data}];
+return false;
+}
+if(errors === 0){
+if((typeof data == "number") && (isFinite(data))){
+if(data > 20 || isNaN(data)){
+validate1431.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 20},message:"must be <= 20",schema:20,parentSchema:schema548,data}];
+return false;
+}
+else {
+if(data < 0 || isNaN(data)){
+validate1431.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema548,data}];
+return false;
+}
+}
+}
+}
+validate1431.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_context_management = validate1432;
+const schema549 = {"type":["array","null"],"minItems":1,"x-expected":"an array of objects","items":{"$ref":"#/components/schemas/ContextManagement"}};
+
+function validate1432(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((!(Array.isArray(data))) && (data !== null)){
+validate1432.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema549.type},message:"must be array,null",schema:schema549.type,parentSchema:schema549,data}];
+return false;
+}
+if(errors === 0){
+if(Array.isArray(data)){
+if(data.length < 1){
+validate1432.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema549,data}];
+return false;
+}
+else {
+var valid0 = true;
+const len0 = data.length;
+for(let i0=0; i0<len0; i0++){
+const _errs1 = errors;
+if(!(validate942(data[i0], {instancePath:instancePath+"/" + i0,parentData:data,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate942.errors : vErrors.concat(validate942.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs1 === errors;
+if(!valid0){
+break;
+}
+}
+}
+}
+}
+validate1432.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_access_programs = validate1434;
+const schema550 = {"anyOf":[{"$ref":"#/components/schemas/AccessProgramsInput"},{"type":"null"}]};
+
+function validate1434(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate945(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate945.errors : vErrors.concat(validate945.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema550.anyOf[1].type,parentSchema:schema550.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema550.anyOf,parentSchema:schema550,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1434.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1434.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_image = validate1436;
+const schema551 = {"anyOf":[{"$ref":"#/components/schemas/ImageContextInput"},{"type":"null"}]};
+
+function validate1436(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate948(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate948.errors : vErrors.concat(validate948.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema551.anyOf[1].type,parentSchema:schema551.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema551.anyOf,parentSchema:schema551,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1436.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1436.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_client_metadata = validate1438;
+const schema552 = {"anyOf":[{"type":"object","additionalProperties":{"type":"string"}},{"type":"null"}]};
+
+function validate1438(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(errors === _errs1){
+if(data && typeof data == "object" && !Array.isArray(data)){
+for(const key0 in data){
+let data0 = data[key0];
+const _errs4 = errors;
+if(typeof data0 !== "string"){
+const err0 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/anyOf/0/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema552.anyOf[0].additionalProperties.type,parentSchema:schema552.anyOf[0].additionalProperties,data:data0};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var valid1 = _errs4 === errors;
+if(!valid1){
+break;
+}
+}
+}
+else {
+const err1 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema552.anyOf[0].type,parentSchema:schema552.anyOf[0],data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs6 = errors;
+if(data !== null){
+const err2 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema552.anyOf[1].type,parentSchema:schema552.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+var _valid0 = _errs6 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err3 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema552.anyOf,parentSchema:schema552,data};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+validate1438.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1438.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_output_audio = validate1439;
+const schema553 = {"anyOf":[{"$ref":"#/components/schemas/OutputAudio"},{"type":"null"}]};
+
+function validate1439(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate950(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate950.errors : vErrors.concat(validate950.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema553.anyOf[1].type,parentSchema:schema553.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema553.anyOf,parentSchema:schema553,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1439.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1439.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_model = validate1441;
+const schema554 = {"type":"string"};
+
+function validate1441(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(typeof data !== "string"){
+validate1441.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema554.type,parentSchema:schema554,data}];
+return false;
+}
+validate1441.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_input = validate1442;
+
+function validate1442(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -66541,7 +67698,7 @@ else {
 vErrors.push(err3);
 }
 errors++;
-validate1423.errors = vErrors;
+validate1442.errors = vErrors;
 return false;
 }
 else {
@@ -66555,28 +67712,28 @@ vErrors = null;
 }
 }
 }
-validate1423.errors = vErrors;
+validate1442.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_previous_response_id = validate1425;
-const schema546 = {"type":["string","null"]};
+const member_of_ResponseCreateFrame_previous_response_id = validate1444;
+const schema556 = {"type":["string","null"]};
 
-function validate1425(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1444(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((typeof data !== "string") && (data !== null)){
-validate1425.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema546.type},message:"must be string,null",schema:schema546.type,parentSchema:schema546,data}];
+validate1444.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema556.type},message:"must be string,null",schema:schema556.type,parentSchema:schema556,data}];
 return false;
 }
-validate1425.errors = vErrors;
+validate1444.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_conversation = validate1426;
-const schema547 = {"anyOf":[{"$ref":"#/components/schemas/ConversationParam"},{"type":"null"}],"x-expected":"one of a string or object"};
+const member_of_ResponseCreateFrame_conversation = validate1445;
+const schema557 = {"anyOf":[{"$ref":"#/components/schemas/ConversationParam"},{"type":"null"}],"x-expected":"one of a string or object"};
 
-function validate1426(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1445(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -66591,7 +67748,7 @@ valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs2 = errors;
 if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema547.anyOf[1].type,parentSchema:schema547.anyOf[1],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema557.anyOf[1].type,parentSchema:schema557.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -66604,7 +67761,7 @@ var _valid0 = _errs2 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema547.anyOf,parentSchema:schema547,data};
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema557.anyOf,parentSchema:schema557,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -66612,7 +67769,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1426.errors = vErrors;
+validate1445.errors = vErrors;
 return false;
 }
 else {
@@ -66626,14 +67783,14 @@ vErrors = null;
 }
 }
 }
-validate1426.errors = vErrors;
+validate1445.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_prompt = validate1428;
-const schema548 = {"anyOf":[{"$ref":"#/components/schemas/PromptTemplateInput"},{"type":"null"}]};
+const member_of_ResponseCreateFrame_prompt = validate1447;
+const schema558 = {"anyOf":[{"$ref":"#/components/schemas/PromptTemplateInput"},{"type":"null"}]};
 
-function validate1428(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1447(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -66648,7 +67805,7 @@ valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs2 = errors;
 if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema548.anyOf[1].type,parentSchema:schema548.anyOf[1],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema558.anyOf[1].type,parentSchema:schema558.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -66661,7 +67818,7 @@ var _valid0 = _errs2 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema548.anyOf,parentSchema:schema548,data};
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema558.anyOf,parentSchema:schema558,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -66669,7 +67826,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1428.errors = vErrors;
+validate1447.errors = vErrors;
 return false;
 }
 else {
@@ -66683,14 +67840,14 @@ vErrors = null;
 }
 }
 }
-validate1428.errors = vErrors;
+validate1447.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_moderation = validate1430;
-const schema549 = {"anyOf":[{"$ref":"#/components/schemas/ModerationInput"},{"type":"null"}]};
+const member_of_ResponseCreateFrame_moderation = validate1449;
+const schema559 = {"anyOf":[{"$ref":"#/components/schemas/ModerationInput"},{"type":"null"}]};
 
-function validate1430(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1449(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -66705,7 +67862,7 @@ valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs2 = errors;
 if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema549.anyOf[1].type,parentSchema:schema549.anyOf[1],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema559.anyOf[1].type,parentSchema:schema559.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -66718,7 +67875,7 @@ var _valid0 = _errs2 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema549.anyOf,parentSchema:schema549,data};
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema559.anyOf,parentSchema:schema559,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -66726,7 +67883,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1430.errors = vErrors;
+validate1449.errors = vErrors;
 return false;
 }
 else {
@@ -66740,18 +67897,18 @@ vErrors = null;
 }
 }
 }
-validate1430.errors = vErrors;
+validate1449.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_include = validate1432;
-const schema550 = {"type":["array","null"],"x-expected":"an array of one of 'fil...lts', 'web...lts', 'web...ces', 'mes...url', 'com...url', 'cod...uts', 'rea...ent', or 'mes...obs'","items":{"$ref":"#/components/schemas/Include"}};
+const member_of_ResponseCreateFrame_include = validate1451;
+const schema560 = {"type":["array","null"],"x-expected":"an array of one of 'fil...lts', 'web...lts', 'web...ces', 'mes...url', 'com...url', 'cod...uts', 'rea...ent', or 'mes...obs'","items":{"$ref":"#/components/schemas/Include"}};
 
-function validate1432(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1451(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((!(Array.isArray(data))) && (data !== null)){
-validate1432.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema550.type},message:"must be array,null",schema:schema550.type,parentSchema:schema550,data}];
+validate1451.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema560.type},message:"must be array,null",schema:schema560.type,parentSchema:schema560,data}];
 return false;
 }
 if(errors === 0){
@@ -66771,18 +67928,18 @@ break;
 }
 }
 }
-validate1432.errors = vErrors;
+validate1451.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_tools = validate1434;
-const schema551 = {"type":["array","null"],"x-expected":"an array of tools","items":{"$ref":"#/components/schemas/ToolInput"}};
+const member_of_ResponseCreateFrame_tools = validate1453;
+const schema561 = {"type":["array","null"],"x-expected":"an array of tools","items":{"$ref":"#/components/schemas/ToolInput"}};
 
-function validate1434(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1453(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((!(Array.isArray(data))) && (data !== null)){
-validate1434.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema551.type},message:"must be array,null",schema:schema551.type,parentSchema:schema551,data}];
+validate1453.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema561.type},message:"must be array,null",schema:schema561.type,parentSchema:schema561,data}];
 return false;
 }
 if(errors === 0){
@@ -66802,14 +67959,14 @@ break;
 }
 }
 }
-validate1434.errors = vErrors;
+validate1453.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_tool_choice = validate1436;
-const schema552 = {"anyOf":[{"$ref":"#/components/schemas/ToolChoiceInput"},{"type":"null"}],"x-expected":"one of an object or 'none', 'auto', or 'required'"};
+const member_of_ResponseCreateFrame_tool_choice = validate1455;
+const schema562 = {"anyOf":[{"$ref":"#/components/schemas/ToolChoiceInput"},{"type":"null"}],"x-expected":"one of an object or 'none', 'auto', or 'required'"};
 
-function validate1436(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1455(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -66824,7 +67981,7 @@ valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs2 = errors;
 if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema552.anyOf[1].type,parentSchema:schema552.anyOf[1],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema562.anyOf[1].type,parentSchema:schema562.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -66837,7 +67994,7 @@ var _valid0 = _errs2 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema552.anyOf,parentSchema:schema552,data};
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema562.anyOf,parentSchema:schema562,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -66845,7 +68002,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1436.errors = vErrors;
+validate1455.errors = vErrors;
 return false;
 }
 else {
@@ -66859,14 +68016,14 @@ vErrors = null;
 }
 }
 }
-validate1436.errors = vErrors;
+validate1455.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_metadata = validate1438;
-const schema553 = {"anyOf":[{"$ref":"#/components/schemas/Metadata"},{"type":"null"}],"x-expected":"a metadata object"};
+const member_of_ResponseCreateFrame_metadata = validate1457;
+const schema563 = {"anyOf":[{"$ref":"#/components/schemas/Metadata"},{"type":"null"}],"x-expected":"a metadata object"};
 
-function validate1438(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1457(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -66874,331 +68031,6 @@ let valid0 = false;
 const _errs1 = errors;
 if(!(validate25(data, {instancePath,parentData,parentDataProperty,rootData}))){
 vErrors = vErrors === null ? validate25.errors : vErrors.concat(validate25.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema553.anyOf[1].type,parentSchema:schema553.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema553.anyOf,parentSchema:schema553,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1438.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1438.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_text = validate1440;
-const schema554 = {"anyOf":[{"$ref":"#/components/schemas/TextConfigInput"},{"type":"null"}]};
-
-function validate1440(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate900(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate900.errors : vErrors.concat(validate900.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema554.anyOf[1].type,parentSchema:schema554.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema554.anyOf,parentSchema:schema554,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1440.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1440.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_temperature = validate1442;
-const schema555 = {"type":["number","null"],"minimum":0,"maximum":2};
-
-function validate1442(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
-validate1442.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema555.type},message:"must be number,null",schema:schema555.type,parentSchema:schema555,data}];
-return false;
-}
-if(errors === 0){
-if((typeof data == "number") && (isFinite(data))){
-if(data > 2 || isNaN(data)){
-validate1442.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema555,data}];
-return false;
-}
-else {
-if(data < 0 || isNaN(data)){
-validate1442.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema555,data}];
-return false;
-}
-}
-}
-}
-validate1442.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_top_p = validate1443;
-const schema556 = {"type":["number","null"],"minimum":0,"maximum":1};
-
-function validate1443(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
-validate1443.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema556.type},message:"must be number,null",schema:schema556.type,parentSchema:schema556,data}];
-return false;
-}
-if(errors === 0){
-if((typeof data == "number") && (isFinite(data))){
-if(data > 1 || isNaN(data)){
-validate1443.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1",schema:1,parentSchema:schema556,data}];
-return false;
-}
-else {
-if(data < 0 || isNaN(data)){
-validate1443.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema556,data}];
-return false;
-}
-}
-}
-}
-validate1443.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_presence_penalty = validate1444;
-const schema557 = {"type":["number","null"],"minimum":-2,"maximum":2};
-
-function validate1444(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
-validate1444.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema557.type},message:"must be number,null",schema:schema557.type,parentSchema:schema557,data}];
-return false;
-}
-if(errors === 0){
-if((typeof data == "number") && (isFinite(data))){
-if(data > 2 || isNaN(data)){
-validate1444.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema557,data}];
-return false;
-}
-else {
-if(data < -2 || isNaN(data)){
-validate1444.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2},message:"must be >= -2",schema:-2,parentSchema:schema557,data}];
-return false;
-}
-}
-}
-}
-validate1444.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_frequency_penalty = validate1445;
-const schema558 = {"type":["number","null"],"minimum":-2,"maximum":2};
-
-function validate1445(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
-validate1445.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema558.type},message:"must be number,null",schema:schema558.type,parentSchema:schema558,data}];
-return false;
-}
-if(errors === 0){
-if((typeof data == "number") && (isFinite(data))){
-if(data > 2 || isNaN(data)){
-validate1445.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema558,data}];
-return false;
-}
-else {
-if(data < -2 || isNaN(data)){
-validate1445.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2},message:"must be >= -2",schema:-2,parentSchema:schema558,data}];
-return false;
-}
-}
-}
-}
-validate1445.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_parallel_tool_calls = validate1446;
-const schema559 = {"type":["boolean","null"]};
-
-function validate1446(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((typeof data !== "boolean") && (data !== null)){
-validate1446.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema559.type},message:"must be boolean,null",schema:schema559.type,parentSchema:schema559,data}];
-return false;
-}
-validate1446.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_stream = validate1447;
-const schema560 = {"type":["boolean","null"]};
-
-function validate1447(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((typeof data !== "boolean") && (data !== null)){
-validate1447.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema560.type},message:"must be boolean,null",schema:schema560.type,parentSchema:schema560,data}];
-return false;
-}
-validate1447.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_stream_options = validate1448;
-const schema561 = {"anyOf":[{"$ref":"#/components/schemas/StreamOptions"},{"type":"null"}]};
-
-function validate1448(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate934(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate934.errors : vErrors.concat(validate934.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema561.anyOf[1].type,parentSchema:schema561.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema561.anyOf,parentSchema:schema561,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1448.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1448.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_background = validate1450;
-const schema562 = {"type":["boolean","null"]};
-
-function validate1450(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((typeof data !== "boolean") && (data !== null)){
-validate1450.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema562.type},message:"must be boolean,null",schema:schema562.type,parentSchema:schema562,data}];
-return false;
-}
-validate1450.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_background_options = validate1451;
-const schema563 = {"anyOf":[{"$ref":"#/components/schemas/BackgroundOptionsInput"},{"type":"null"}]};
-
-function validate1451(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate947(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate947.errors : vErrors.concat(validate947.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -67227,7 +68059,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1451.errors = vErrors;
+validate1457.errors = vErrors;
 return false;
 }
 else {
@@ -67240,150 +68072,13 @@ else {
 vErrors = null;
 }
 }
-}
-validate1451.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_max_output_tokens = validate1453;
-const schema564 = {"type":["integer","null"],"minimum":16};
-
-function validate1453(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (data !== null)){
-validate1453.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema564.type},message:"must be integer,null",schema:schema564.type,parentSchema:schema564,data}];
-return false;
-}
-if(errors === 0){
-if((typeof data == "number") && (isFinite(data))){
-if(data < 16 || isNaN(data)){
-validate1453.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 16},message:"must be >= 16",schema:16,parentSchema:schema564,data}];
-return false;
-}
-}
-}
-validate1453.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_max_tool_calls = validate1454;
-const schema565 = {"type":["integer","null"],"minimum":1};
-
-function validate1454(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (data !== null)){
-validate1454.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema565.type},message:"must be integer,null",schema:schema565.type,parentSchema:schema565,data}];
-return false;
-}
-if(errors === 0){
-if((typeof data == "number") && (isFinite(data))){
-if(data < 1 || isNaN(data)){
-validate1454.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema565,data}];
-return false;
-}
-}
-}
-validate1454.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_reasoning = validate1455;
-const schema566 = {"anyOf":[{"$ref":"#/components/schemas/ReasoningInput"},{"type":"null"}]};
-
-function validate1455(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate880(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate880.errors : vErrors.concat(validate880.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema566.anyOf[1].type,parentSchema:schema566.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema566.anyOf,parentSchema:schema566,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1455.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1455.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_user = validate1457;
-const schema567 = {"type":["string","null"]};
-
-function validate1457(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((typeof data !== "string") && (data !== null)){
-validate1457.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema567.type},message:"must be string,null",schema:schema567.type,parentSchema:schema567,data}];
-return false;
 }
 validate1457.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_safety_identifier = validate1458;
-const schema568 = {"type":["string","null"],"maxLength":64};
-
-function validate1458(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((typeof data !== "string") && (data !== null)){
-validate1458.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema568.type},message:"must be string,null",schema:schema568.type,parentSchema:schema568,data}];
-return false;
-}
-if(errors === 0){
-if(typeof data === "string"){
-if(data.length > 2 * 64 || (data.length > 64 && func2(data) > 64)){
-validate1458.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema568,data}];
-return false;
-}
-}
-}
-validate1458.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_prompt_cache_options = validate1459;
-const schema569 = {"anyOf":[{"$ref":"#/components/schemas/PromptCacheOptionsInput"},{"type":"null"}]};
+const member_of_ResponseCreateFrame_text = validate1459;
+const schema564 = {"anyOf":[{"$ref":"#/components/schemas/TextConfigInput"},{"type":"null"}]};
 
 function validate1459(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -67391,8 +68086,8 @@ let errors = 0;
 const _errs0 = errors;
 let valid0 = false;
 const _errs1 = errors;
-if(!(validate943(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate943.errors : vErrors.concat(validate943.errors);
+if(!(validate900(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate900.errors : vErrors.concat(validate900.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -67400,7 +68095,7 @@ valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs2 = errors;
 if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema569.anyOf[1].type,parentSchema:schema569.anyOf[1],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema564.anyOf[1].type,parentSchema:schema564.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -67413,7 +68108,7 @@ var _valid0 = _errs2 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema569.anyOf,parentSchema:schema569,data};
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema564.anyOf,parentSchema:schema564,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -67439,31 +68134,157 @@ validate1459.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_prompt_cache_key = validate1461;
-const schema570 = {"type":["string","null"]};
+const member_of_ResponseCreateFrame_temperature = validate1461;
+const schema565 = {"type":["number","null"],"minimum":0,"maximum":2};
 
 function validate1461(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-if((typeof data !== "string") && (data !== null)){
-validate1461.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema570.type},message:"must be string,null",schema:schema570.type,parentSchema:schema570,data}];
+if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
+validate1461.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema565.type},message:"must be number,null",schema:schema565.type,parentSchema:schema565,data}];
 return false;
+}
+if(errors === 0){
+if((typeof data == "number") && (isFinite(data))){
+if(data > 2 || isNaN(data)){
+validate1461.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema565,data}];
+return false;
+}
+else {
+if(data < 0 || isNaN(data)){
+validate1461.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema565,data}];
+return false;
+}
+}
+}
 }
 validate1461.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_prompt_cache_retention = validate1462;
-const schema571 = {"anyOf":[{"$ref":"#/components/schemas/PromptCacheRetention"},{"type":"null"}]};
+const member_of_ResponseCreateFrame_top_p = validate1462;
+const schema566 = {"type":["number","null"],"minimum":0,"maximum":1};
 
 function validate1462(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
+validate1462.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema566.type},message:"must be number,null",schema:schema566.type,parentSchema:schema566,data}];
+return false;
+}
+if(errors === 0){
+if((typeof data == "number") && (isFinite(data))){
+if(data > 1 || isNaN(data)){
+validate1462.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1",schema:1,parentSchema:schema566,data}];
+return false;
+}
+else {
+if(data < 0 || isNaN(data)){
+validate1462.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema566,data}];
+return false;
+}
+}
+}
+}
+validate1462.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_presence_penalty = validate1463;
+const schema567 = {"type":["number","null"],"minimum":-2,"maximum":2};
+
+function validate1463(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
+validate1463.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema567.type},message:"must be number,null",schema:schema567.type,parentSchema:schema567,data}];
+return false;
+}
+if(errors === 0){
+if((typeof data == "number") && (isFinite(data))){
+if(data > 2 || isNaN(data)){
+validate1463.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema567,data}];
+return false;
+}
+else {
+if(data < -2 || isNaN(data)){
+validate1463.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2},message:"must be >= -2",schema:-2,parentSchema:schema567,data}];
+return false;
+}
+}
+}
+}
+validate1463.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_frequency_penalty = validate1464;
+const schema568 = {"type":["number","null"],"minimum":-2,"maximum":2};
+
+function validate1464(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
+validate1464.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema568.type},message:"must be number,null",schema:schema568.type,parentSchema:schema568,data}];
+return false;
+}
+if(errors === 0){
+if((typeof data == "number") && (isFinite(data))){
+if(data > 2 || isNaN(data)){
+validate1464.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema568,data}];
+return false;
+}
+else {
+if(data < -2 || isNaN(data)){
+validate1464.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2},message:"must be >= -2",schema:-2,parentSchema:schema568,data}];
+return false;
+}
+}
+}
+}
+validate1464.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_parallel_tool_calls = validate1465;
+const schema569 = {"type":["boolean","null"]};
+
+function validate1465(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((typeof data !== "boolean") && (data !== null)){
+validate1465.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema569.type},message:"must be boolean,null",schema:schema569.type,parentSchema:schema569,data}];
+return false;
+}
+validate1465.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_stream = validate1466;
+const schema570 = {"type":["boolean","null"]};
+
+function validate1466(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((typeof data !== "boolean") && (data !== null)){
+validate1466.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema570.type},message:"must be boolean,null",schema:schema570.type,parentSchema:schema570,data}];
+return false;
+}
+validate1466.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_stream_options = validate1467;
+const schema571 = {"anyOf":[{"$ref":"#/components/schemas/StreamOptions"},{"type":"null"}]};
+
+function validate1467(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
 let valid0 = false;
 const _errs1 = errors;
-if(!(validate34(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate34.errors : vErrors.concat(validate34.errors);
+if(!(validate934(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate934.errors : vErrors.concat(validate934.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -67492,7 +68313,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1462.errors = vErrors;
+validate1467.errors = vErrors;
 return false;
 }
 else {
@@ -67506,78 +68327,35 @@ vErrors = null;
 }
 }
 }
-validate1462.errors = vErrors;
+validate1467.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_truncation = validate1464;
-const schema572 = {"anyOf":[{"$ref":"#/components/schemas/Truncation"},{"type":"null"}],"x-expected":"one of 'auto' or 'disabled'"};
+const member_of_ResponseCreateFrame_background = validate1469;
+const schema572 = {"type":["boolean","null"]};
 
-function validate1464(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1469(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate32(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate32.errors : vErrors.concat(validate32.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema572.anyOf[1].type,parentSchema:schema572.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema572.anyOf,parentSchema:schema572,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1464.errors = vErrors;
+if((typeof data !== "boolean") && (data !== null)){
+validate1469.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema572.type},message:"must be boolean,null",schema:schema572.type,parentSchema:schema572,data}];
 return false;
 }
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1464.errors = vErrors;
+validate1469.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_instructions = validate1466;
-const schema573 = {"anyOf":[{"$ref":"#/components/schemas/InstructionsParam"},{"type":"null"}],"x-expected":"a string"};
+const member_of_ResponseCreateFrame_background_options = validate1470;
+const schema573 = {"anyOf":[{"$ref":"#/components/schemas/BackgroundOptionsInput"},{"type":"null"}]};
 
-function validate1466(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1470(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
 let valid0 = false;
 const _errs1 = errors;
-if(!(validate908(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate908.errors : vErrors.concat(validate908.errors);
+if(!(validate947(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate947.errors : vErrors.concat(validate947.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -67606,7 +68384,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1466.errors = vErrors;
+validate1470.errors = vErrors;
 return false;
 }
 else {
@@ -67620,139 +68398,25 @@ vErrors = null;
 }
 }
 }
-validate1466.errors = vErrors;
+validate1470.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_store = validate1468;
-const schema574 = {"type":["boolean","null"]};
-
-function validate1468(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((typeof data !== "boolean") && (data !== null)){
-validate1468.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema574.type},message:"must be boolean,null",schema:schema574.type,parentSchema:schema574,data}];
-return false;
-}
-validate1468.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_service_tier = validate1469;
-const schema575 = {"anyOf":[{"$ref":"#/components/schemas/ServiceTier"},{"type":"null"}]};
-
-function validate1469(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate31(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate31.errors : vErrors.concat(validate31.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema575.anyOf[1].type,parentSchema:schema575.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema575.anyOf,parentSchema:schema575,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1469.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1469.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_top_logprobs = validate1471;
-const schema576 = {"type":["integer","null"],"minimum":0,"maximum":20};
-
-function validate1471(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (data !== null)){
-validate1471.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema576.type},message:"must be integer,null",schema:schema576.type,parentSchema:schema576,data}];
-return false;
-}
-if(errors === 0){
-if((typeof data == "number") && (isFinite(data))){
-if(data > 20 || isNaN(data)){
-validate1471.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 20},message:"must be <= 20",schema:20,parentSchema:schema576,data}];
-return false;
-}
-else {
-if(data < 0 || isNaN(data)){
-validate1471.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema576,data}];
-return false;
-}
-}
-}
-}
-validate1471.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_context_management = validate1472;
-const schema577 = {"type":["array","null"],"minItems":1,"x-expected":"an array of objects","items":{"$ref":"#/components/schemas/ContextManagement"}};
+const member_of_ResponseCreateFrame_max_output_tokens = validate1472;
+const schema574 = {"type":["integer","null"],"minimum":16};
 
 function validate1472(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-if((!(Array.isArray(data))) && (data !== null)){
-validate1472.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema577.type},message:"must be array,null",schema:schema577.type,parentSchema:schema577,data}];
+if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (data !== null)){
+validate1472.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema574.type},message:"must be integer,null",schema:schema574.type,parentSchema:schema574,data}];
 return false;
 }
 if(errors === 0){
-if(Array.isArray(data)){
-if(data.length < 1){
-validate1472.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema577,data}];
+if((typeof data == "number") && (isFinite(data))){
+if(data < 16 || isNaN(data)){
+validate1472.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 16},message:"must be >= 16",schema:16,parentSchema:schema574,data}];
 return false;
-}
-else {
-var valid0 = true;
-const len0 = data.length;
-for(let i0=0; i0<len0; i0++){
-const _errs1 = errors;
-if(!(validate942(data[i0], {instancePath:instancePath+"/" + i0,parentData:data,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate942.errors : vErrors.concat(validate942.errors);
-errors = vErrors.length;
-}
-var valid0 = _errs1 === errors;
-if(!valid0){
-break;
-}
-}
 }
 }
 }
@@ -67760,8 +68424,30 @@ validate1472.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_access_programs = validate1474;
-const schema578 = {"anyOf":[{"$ref":"#/components/schemas/AccessProgramsInput"},{"type":"null"}]};
+const member_of_ResponseCreateFrame_max_tool_calls = validate1473;
+const schema575 = {"type":["integer","null"],"minimum":1};
+
+function validate1473(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (data !== null)){
+validate1473.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema575.type},message:"must be integer,null",schema:schema575.type,parentSchema:schema575,data}];
+return false;
+}
+if(errors === 0){
+if((typeof data == "number") && (isFinite(data))){
+if(data < 1 || isNaN(data)){
+validate1473.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema575,data}];
+return false;
+}
+}
+}
+validate1473.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_reasoning = validate1474;
+const schema576 = {"anyOf":[{"$ref":"#/components/schemas/ReasoningInput"},{"type":"null"}]};
 
 function validate1474(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -67769,8 +68455,8 @@ let errors = 0;
 const _errs0 = errors;
 let valid0 = false;
 const _errs1 = errors;
-if(!(validate945(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate945.errors : vErrors.concat(validate945.errors);
+if(!(validate880(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate880.errors : vErrors.concat(validate880.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -67778,7 +68464,7 @@ valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs2 = errors;
 if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema578.anyOf[1].type,parentSchema:schema578.anyOf[1],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema576.anyOf[1].type,parentSchema:schema576.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -67791,7 +68477,7 @@ var _valid0 = _errs2 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema578.anyOf,parentSchema:schema578,data};
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema576.anyOf,parentSchema:schema576,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -67817,17 +68503,53 @@ validate1474.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_image = validate1476;
-const schema579 = {"anyOf":[{"$ref":"#/components/schemas/ImageContextInput"},{"type":"null"}]};
+const member_of_ResponseCreateFrame_user = validate1476;
+const schema577 = {"type":["string","null"]};
 
 function validate1476(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((typeof data !== "string") && (data !== null)){
+validate1476.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema577.type},message:"must be string,null",schema:schema577.type,parentSchema:schema577,data}];
+return false;
+}
+validate1476.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_safety_identifier = validate1477;
+const schema578 = {"type":["string","null"],"maxLength":64};
+
+function validate1477(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((typeof data !== "string") && (data !== null)){
+validate1477.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema578.type},message:"must be string,null",schema:schema578.type,parentSchema:schema578,data}];
+return false;
+}
+if(errors === 0){
+if(typeof data === "string"){
+if(data.length > 2 * 64 || (data.length > 64 && func2(data) > 64)){
+validate1477.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema578,data}];
+return false;
+}
+}
+}
+validate1477.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_prompt_cache_options = validate1478;
+const schema579 = {"anyOf":[{"$ref":"#/components/schemas/PromptCacheOptionsInput"},{"type":"null"}]};
+
+function validate1478(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
 let valid0 = false;
 const _errs1 = errors;
-if(!(validate948(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate948.errors : vErrors.concat(validate948.errors);
+if(!(validate943(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate943.errors : vErrors.concat(validate943.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -67856,91 +68578,6 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1476.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1476.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_client_metadata = validate1478;
-const schema580 = {"anyOf":[{"type":"object","additionalProperties":{"type":"string"}},{"type":"null"}]};
-
-function validate1478(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(errors === _errs1){
-if(data && typeof data == "object" && !Array.isArray(data)){
-for(const key0 in data){
-let data0 = data[key0];
-const _errs4 = errors;
-if(typeof data0 !== "string"){
-const err0 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/anyOf/0/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema580.anyOf[0].additionalProperties.type,parentSchema:schema580.anyOf[0].additionalProperties,data:data0};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var valid1 = _errs4 === errors;
-if(!valid1){
-break;
-}
-}
-}
-else {
-const err1 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema580.anyOf[0].type,parentSchema:schema580.anyOf[0],data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs6 = errors;
-if(data !== null){
-const err2 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema580.anyOf[1].type,parentSchema:schema580.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-var _valid0 = _errs6 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err3 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema580.anyOf,parentSchema:schema580,data};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
 validate1478.errors = vErrors;
 return false;
 }
@@ -67959,17 +68596,31 @@ validate1478.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_output_audio = validate1479;
-const schema581 = {"anyOf":[{"$ref":"#/components/schemas/OutputAudio"},{"type":"null"}]};
+const member_of_ResponseCreateFrame_prompt_cache_key = validate1480;
+const schema580 = {"type":["string","null"]};
 
-function validate1479(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1480(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((typeof data !== "string") && (data !== null)){
+validate1480.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema580.type},message:"must be string,null",schema:schema580.type,parentSchema:schema580,data}];
+return false;
+}
+validate1480.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_prompt_cache_retention = validate1481;
+const schema581 = {"anyOf":[{"$ref":"#/components/schemas/PromptCacheRetention"},{"type":"null"}]};
+
+function validate1481(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
 let valid0 = false;
 const _errs1 = errors;
-if(!(validate950(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate950.errors : vErrors.concat(validate950.errors);
+if(!(validate34(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate34.errors : vErrors.concat(validate34.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -67998,7 +68649,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1479.errors = vErrors;
+validate1481.errors = vErrors;
 return false;
 }
 else {
@@ -68012,73 +68663,579 @@ vErrors = null;
 }
 }
 }
-validate1479.errors = vErrors;
+validate1481.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_stream_id = validate1481;
-const schema582 = {"type":["string","null"],"minLength":1,"maxLength":256,"pattern":"^[A-Za-z0-9_.-]+$"};
+const member_of_ResponseCreateFrame_truncation = validate1483;
+const schema582 = {"anyOf":[{"$ref":"#/components/schemas/Truncation"},{"type":"null"}],"x-expected":"one of 'auto' or 'disabled'"};
 
-function validate1481(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1483(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate32(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate32.errors : vErrors.concat(validate32.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema582.anyOf[1].type,parentSchema:schema582.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema582.anyOf,parentSchema:schema582,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1483.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1483.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_instructions = validate1485;
+const schema583 = {"anyOf":[{"$ref":"#/components/schemas/InstructionsParam"},{"type":"null"}],"x-expected":"a string"};
+
+function validate1485(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate908(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate908.errors : vErrors.concat(validate908.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema583.anyOf[1].type,parentSchema:schema583.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema583.anyOf,parentSchema:schema583,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1485.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1485.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_store = validate1487;
+const schema584 = {"type":["boolean","null"]};
+
+function validate1487(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((typeof data !== "boolean") && (data !== null)){
+validate1487.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema584.type},message:"must be boolean,null",schema:schema584.type,parentSchema:schema584,data}];
+return false;
+}
+validate1487.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_service_tier = validate1488;
+const schema585 = {"anyOf":[{"$ref":"#/components/schemas/ServiceTier"},{"type":"null"}]};
+
+function validate1488(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate31(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate31.errors : vErrors.concat(validate31.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema585.anyOf[1].type,parentSchema:schema585.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema585.anyOf,parentSchema:schema585,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1488.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1488.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_top_logprobs = validate1490;
+const schema586 = {"type":["integer","null"],"minimum":0,"maximum":20};
+
+function validate1490(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (data !== null)){
+validate1490.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema586.type},message:"must be integer,null",schema:schema586.type,parentSchema:schema586,data}];
+return false;
+}
+if(errors === 0){
+if((typeof data == "number") && (isFinite(data))){
+if(data > 20 || isNaN(data)){
+validate1490.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 20},message:"must be <= 20",schema:20,parentSchema:schema586,data}];
+return false;
+}
+else {
+if(data < 0 || isNaN(data)){
+validate1490.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema586,data}];
+return false;
+}
+}
+}
+}
+validate1490.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_context_management = validate1491;
+const schema587 = {"type":["array","null"],"minItems":1,"x-expected":"an array of objects","items":{"$ref":"#/components/schemas/ContextManagement"}};
+
+function validate1491(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((!(Array.isArray(data))) && (data !== null)){
+validate1491.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema587.type},message:"must be array,null",schema:schema587.type,parentSchema:schema587,data}];
+return false;
+}
+if(errors === 0){
+if(Array.isArray(data)){
+if(data.length < 1){
+validate1491.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema587,data}];
+return false;
+}
+else {
+var valid0 = true;
+const len0 = data.length;
+for(let i0=0; i0<len0; i0++){
+const _errs1 = errors;
+if(!(validate942(data[i0], {instancePath:instancePath+"/" + i0,parentData:data,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate942.errors : vErrors.concat(validate942.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs1 === errors;
+if(!valid0){
+break;
+}
+}
+}
+}
+}
+validate1491.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_access_programs = validate1493;
+const schema588 = {"anyOf":[{"$ref":"#/components/schemas/AccessProgramsInput"},{"type":"null"}]};
+
+function validate1493(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate945(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate945.errors : vErrors.concat(validate945.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema588.anyOf[1].type,parentSchema:schema588.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema588.anyOf,parentSchema:schema588,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1493.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1493.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_image = validate1495;
+const schema589 = {"anyOf":[{"$ref":"#/components/schemas/ImageContextInput"},{"type":"null"}]};
+
+function validate1495(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate948(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate948.errors : vErrors.concat(validate948.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema589.anyOf[1].type,parentSchema:schema589.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema589.anyOf,parentSchema:schema589,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1495.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1495.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_client_metadata = validate1497;
+const schema590 = {"anyOf":[{"type":"object","additionalProperties":{"type":"string"}},{"type":"null"}]};
+
+function validate1497(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(errors === _errs1){
+if(data && typeof data == "object" && !Array.isArray(data)){
+for(const key0 in data){
+let data0 = data[key0];
+const _errs4 = errors;
+if(typeof data0 !== "string"){
+const err0 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/anyOf/0/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema590.anyOf[0].additionalProperties.type,parentSchema:schema590.anyOf[0].additionalProperties,data:data0};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var valid1 = _errs4 === errors;
+if(!valid1){
+break;
+}
+}
+}
+else {
+const err1 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema590.anyOf[0].type,parentSchema:schema590.anyOf[0],data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs6 = errors;
+if(data !== null){
+const err2 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema590.anyOf[1].type,parentSchema:schema590.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+var _valid0 = _errs6 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err3 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema590.anyOf,parentSchema:schema590,data};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+validate1497.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1497.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_output_audio = validate1498;
+const schema591 = {"anyOf":[{"$ref":"#/components/schemas/OutputAudio"},{"type":"null"}]};
+
+function validate1498(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate950(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate950.errors : vErrors.concat(validate950.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema591.anyOf[1].type,parentSchema:schema591.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema591.anyOf,parentSchema:schema591,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1498.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1498.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_stream_id = validate1500;
+const schema592 = {"type":["string","null"],"minLength":1,"maxLength":256,"pattern":"^[A-Za-z0-9_.-]+$"};
+
+function validate1500(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((typeof data !== "string") && (data !== null)){
-validate1481.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema582.type},message:"must be string,null",schema:schema582.type,parentSchema:schema582,data}];
+validate1500.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema592.type},message:"must be string,null",schema:schema592.type,parentSchema:schema592,data}];
 return false;
 }
 if(errors === 0){
 if(typeof data === "string"){
 if(data.length > 2 * 256 || (data.length > 256 && func2(data) > 256)){
-validate1481.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema582,data}];
+validate1500.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema592,data}];
 return false;
 }
 else {
 if(data.length < 2 * 1 && func2(data) < 1){
-validate1481.errors = [{instancePath,schemaPath:"#/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema582,data}];
+validate1500.errors = [{instancePath,schemaPath:"#/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema592,data}];
 return false;
 }
 else {
 if(!pattern9.test(data)){
-validate1481.errors = [{instancePath,schemaPath:"#/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]+$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]+$"+"\"",schema:"^[A-Za-z0-9_.-]+$",parentSchema:schema582,data}];
+validate1500.errors = [{instancePath,schemaPath:"#/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]+$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]+$"+"\"",schema:"^[A-Za-z0-9_.-]+$",parentSchema:schema592,data}];
 return false;
 }
 }
 }
 }
 }
-validate1481.errors = vErrors;
+validate1500.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_generate = validate1482;
-const schema583 = {"type":["boolean","null"]};
+const member_of_ResponseCreateFrame_generate = validate1501;
+const schema593 = {"type":["boolean","null"]};
 
-function validate1482(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1501(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((typeof data !== "boolean") && (data !== null)){
-validate1482.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema583.type},message:"must be boolean,null",schema:schema583.type,parentSchema:schema583,data}];
+validate1501.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema593.type},message:"must be boolean,null",schema:schema593.type,parentSchema:schema593,data}];
 return false;
 }
-validate1482.errors = vErrors;
+validate1501.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_type = validate1483;
-const schema584 = {"type":"string","const":"response.create"};
+const member_of_ResponseCreateFrame_type = validate1502;
+const schema594 = {"type":"string","const":"response.create"};
 
-function validate1483(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1502(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(typeof data !== "string"){
-validate1483.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema584.type,parentSchema:schema584,data}];
+validate1502.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema594.type,parentSchema:schema594,data}];
 return false;
 }
 if("response.create" !== data){
-validate1483.errors = [{instancePath,schemaPath:"#/const",keyword:"const",params:{allowedValue: "response.create"},message:"must be equal to constant",schema:"response.create",parentSchema:schema584,data}];
+validate1502.errors = [{instancePath,schemaPath:"#/const",keyword:"const",params:{allowedValue: "response.create"},message:"must be equal to constant",schema:"response.create",parentSchema:schema594,data}];
 return false;
 }
-validate1483.errors = vErrors;
+validate1502.errors = vErrors;
 return errors === 0;
 }
 

@@ -52,7 +52,7 @@ export function withSchemas(document: JsonObject, schemas: Schemas): JsonObject 
 }
 
 export function readYaml(file: string): JsonObject {
-  const document: Json = parse(readFileSync(join(repository, file), "utf8"));
+  const document: Json = parse(readFileSync(join(repository, file), "utf8"), { maxAliasCount: -1 });
   if (!isObject(document)) throw new Error(`${file} is not a YAML mapping`);
   return document;
 }
@@ -105,6 +105,7 @@ const SCHEMA_FILES = [
   "events.yaml",
   "conversations.yaml",
   "files.yaml",
+  "containers.yaml",
   "models.yaml",
   "stt.yaml",
 ];

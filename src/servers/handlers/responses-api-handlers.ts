@@ -33,7 +33,17 @@ import { vectorStoreHandlers } from "./vector-store-handlers.ts";
  * Operations of the contract that answer 501 `not_implemented`. An operation that is neither listed here nor handled
  * does not compile.
  */
-export const NOT_YET = [] as const satisfies readonly OperationId[];
+export const NOT_YET = [
+  "createContainer",
+  "createContainerFile",
+  "deleteContainer",
+  "deleteContainerFile",
+  "downloadContainerFile",
+  "getContainer",
+  "getContainerFile",
+  "listContainerFiles",
+  "listContainers",
+] as const satisfies readonly OperationId[];
 
 export function notImplementedOperations(): readonly OperationId[] {
   return NOT_YET;
