@@ -1,4 +1,7 @@
+import type { Container, ContainerFile, ContainerMemoryLimit } from "../../generated/responses-api/types.ts";
 import type { Owner } from "../runs/ports.ts";
+import type { PageRequest } from "./ports.ts";
+import type { ListPage } from "./vector-stores.ts";
 
 /** What can be run in containers here. */
 export interface CodeAbilities {
@@ -94,3 +97,104 @@ export interface ContainerSessions {
 export type CodeOffer =
   | { readonly sessions: ContainerSessions; readonly reason: null }
   | { readonly sessions: null; readonly reason: string };
+
+/** A container to create. */
+export interface NewContainer {
+  readonly name: string;
+  /** Uploaded files that are copied to `/mnt/data`. Of files with one name, each but the first has its id before it. */
+  readonly fileIds: readonly string[];
+  /** Minutes without use after which it expires; null for those of the server's settings. */
+  readonly expiresAfterMinutes: number | null;
+  readonly memoryLimit: ContainerMemoryLimit;
+}
+
+export interface ContainerPageRequest extends PageRequest {
+  /** Lists only containers with this name; all if null. */
+  readonly name: string | null;
+}
+
+/** A file that a client sends. */
+export interface ContainerUpload {
+  /** As the client named it. The file lies in `/mnt/data` under what of it can be a file's name. */
+  readonly filename: string;
+  readonly content: AsyncIterable<Uint8Array>;
+}
+
+/** Why a container was not changed. */
+export type ContainerRefusal =
+  | { readonly reason: "unknown_container" }
+  | { readonly reason: "expired_container" }
+  /** The owner has no uploaded file with this id. */
+  | { readonly reason: "unknown_upload"; readonly fileId: string }
+  | { readonly reason: "file_too_large"; readonly bytesMax: number }
+  /** The files of the container would become larger than this. */
+  | { readonly reason: "container_full"; readonly bytesMax: number }
+  | { readonly reason: "too_many_files"; readonly filesMax: number }
+  /** The owner has as many containers that are not expired as it may have. */
+  | { readonly reason: "too_many_containers"; readonly containersMax: number }
+  /** The files of all containers of the owner would become larger than this. */
+  | { readonly reason: "owner_full"; readonly bytesMax: number };
+
+export type ContainerChange<Result> =
+  | { readonly type: "changed"; readonly result: Result }
+  | { readonly type: "refused"; readonly refusal: ContainerRefusal };
+
+/** A file of a container. Its content is read from the disk while it is iterated. Iterate at most once. */
+export interface ContainerFileStream {
+  readonly file: ContainerFile;
+  readonly content: AsyncIterable<Uint8Array>;
+}
+
+/**
+ * Stored containers and their files. What is unknown and what belongs to another owner gives `null` or `false`. An
+ * expired container is found for a day, without files. A file never changes: new contents at its path are a new file,
+ * which takes its place.
+ */
+export interface Containers {
+  /** Resolves once all files are copied. If one cannot be, there is no container. */
+  createContainer(owner: Owner, container: NewContainer, signal?: AbortSignal): Promise<ContainerChange<Container>>;
+  findContainer(owner: Owner, containerId: string): Promise<Container | null>;
+  /** In the order of their creation; null if the cursor is unknown. */
+  listContainers(owner: Owner, page: ContainerPageRequest): Promise<ListPage<Container> | null>;
+  /** Its files are gone when it resolves. */
+  deleteContainer(owner: Owner, containerId: string): Promise<boolean>;
+  /** Counts as a use, which puts off its expiry. Resolves to the container, also if it is expired. */
+  touchContainer(owner: Owner, containerId: string): Promise<Container | null>;
+
+  /** Resolves once the file is durable. If `content` fails or `signal` aborts, no part of it stays. */
+  addFile(
+    owner: Owner,
+    containerId: string,
+    upload: ContainerUpload,
+    signal?: AbortSignal,
+  ): Promise<ContainerChange<ContainerFile>>;
+  /** Copies an uploaded file, in place of a file of that name. */
+  copyUpload(
+    owner: Owner,
+    containerId: string,
+    fileId: string,
+    signal?: AbortSignal,
+  ): Promise<ContainerChange<ContainerFile>>;
+  /**
+   * Copies those uploaded files that were not copied before, so that a container that is used again keeps what code has
+   * made of the others. Resolves to the files that are new.
+   */
+  copyMissingUploads(
+    owner: Owner,
+    containerId: string,
+    fileIds: readonly string[],
+    signal?: AbortSignal,
+  ): Promise<ContainerChange<readonly ContainerFile[]>>;
+  findFile(owner: Owner, containerId: string, fileId: string): Promise<ContainerFile | null>;
+  /** In the order in which they were written; null if the container or the cursor is unknown, or it is expired. */
+  listFiles(owner: Owner, containerId: string, page: PageRequest): Promise<ListPage<ContainerFile> | null>;
+  streamFile(owner: Owner, containerId: string, fileId: string): Promise<ContainerFileStream | null>;
+  /** An uploaded file that it was copied from stays. */
+  removeFile(owner: Owner, containerId: string, fileId: string): Promise<boolean>;
+
+  /**
+   * Removes the files of some containers that were not used for long enough by `now` (Unix seconds) or are deleted, and
+   * forgets those that expired a day before. Resolves to false if there is nothing left to do.
+   */
+  expireUnused(now: number): Promise<boolean>;
+}

@@ -4,6 +4,8 @@ import { StoreBusy, StoreSpoilt } from "../responses-api/ports.ts";
 import { openStore, type Store, type StoreOptions } from "../store/open-store.ts";
 import { DatabaseError } from "./database-error.ts";
 
+const MS_A_MINUTE = 60_000;
+
 /** Opens the configured store, for a server or for a command that runs beside it. */
 export async function openConfiguredStore(
   config: Config,
@@ -19,6 +21,11 @@ export async function openConfiguredStore(
     ownerBytesMax: config.ownerBytesMax,
     vectorStoreBytesMax: config.vectorStoreBytesMax,
     vectorCacheBytes: config.embeddingCacheBytes,
+    containersFolder: join(config.dataDir, "containers"),
+    containerBytesMax: config.containerBytesMax,
+    containerMinutesUnused: Math.ceil(config.containerTtlMs / MS_A_MINUTE),
+    ownerContainersMax: config.ownerContainersMax,
+    ownerContainerBytesMax: config.ownerContainerBytesMax,
     ...told,
   });
   return await store.catch((error: unknown) => {

@@ -19,18 +19,21 @@ const SWEEP_INTERVAL_MIN_MS = 1_000;
 /** Pause between two steps of a sweep, in milliseconds, so that requests are served in between. */
 const STEP_PAUSE_MS = 10;
 
-/** Starts the sweeps: expired responses and files are removed, and deleted data is erased once nothing refers to it. */
+/**
+ * Starts the sweeps: expired responses, files and containers are removed, and deleted data is erased once nothing
+ * refers to it.
+ */
 export function sweepExpired(
-  { expiry, erasure, files }: Pick<Store, "expiry" | "erasure" | "files">,
+  { expiry, erasure, files, containers }: Pick<Store, "expiry" | "erasure" | "files" | "containers">,
   { responsesTtlMs }: Pick<Config, "responsesTtlMs">,
   log: Logger,
 ): Sweeping {
   const sweepFiles: Sweep = async () => void (await files.deleteExpired(Math.floor(Date.now() / 1000)));
-  const erase = erasureSweep(erasure, log);
-  if (responsesTtlMs === 0) return startSweeping([erase, sweepFiles], SWEEP_INTERVAL_MAX_MS, log);
+  const always = [erasureSweep(erasure, log), sweepFiles, containerSweep(containers)];
+  if (responsesTtlMs === 0) return startSweeping(always, SWEEP_INTERVAL_MAX_MS, log);
   // Data outlives its time by at most a tenth of it, and by at most a minute.
   const intervalMs = Math.max(SWEEP_INTERVAL_MIN_MS, Math.min(SWEEP_INTERVAL_MAX_MS, responsesTtlMs / 10));
-  return startSweeping([responseSweep(expiry, responsesTtlMs, log), erase, sweepFiles], intervalMs, log);
+  return startSweeping([responseSweep(expiry, responsesTtlMs, log), ...always], intervalMs, log);
 }
 
 function responseSweep(expiry: Expiry, ttlMs: number, log: Logger): Sweep {
@@ -45,6 +48,12 @@ function responseSweep(expiry: Expiry, ttlMs: number, log: Logger): Sweep {
       if (cursor !== null) await sleep(STEP_PAUSE_MS, null, { signal });
     } while (cursor !== null);
     if (removed > 0) log.info({ removed }, "old responses were removed");
+  };
+}
+
+function containerSweep(containers: Pick<Store["containers"], "expireUnused">): Sweep {
+  return async (signal) => {
+    while (await containers.expireUnused(Math.floor(Date.now() / 1000))) await sleep(STEP_PAUSE_MS, null, { signal });
   };
 }
 

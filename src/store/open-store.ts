@@ -2,10 +2,16 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { Kysely } from "kysely";
 import { randomHex } from "../base/ids.ts";
+import type { StoredContainers } from "../containers/ports.ts";
+import type { Containers } from "../responses-api/containers.ts";
 import type { ConversationStore, FileStore, ResponseStore, StorageQuota, ToolLedger } from "../responses-api/ports.ts";
 import type { VectorStores } from "../responses-api/vector-stores.ts";
 import type { EventLog, RunLedger } from "../runs/ports.ts";
 import type { ChunkFinder, IngestQueue, VectorRenewal } from "../vector-stores/ports.ts";
+import { ContainerFileWriter } from "./containers/container-file-writer.ts";
+import { ContainerFolder } from "./containers/container-folder.ts";
+import { ContainerStore } from "./containers/container-store.ts";
+import { SessionContainers } from "./containers/session-containers.ts";
 import { StoredConversations } from "./conversations/conversation-store.ts";
 import type { Database } from "./database/schema.ts";
 import { FileFolder } from "./files/file-folder.ts";
@@ -39,6 +45,10 @@ const COMMITS_UNDER_WAY_MAX = 2;
 const LOCK_WAIT_MS = 10_000;
 const CONTEXT_BYTES_MAX = 64 * 1024 * 1024;
 const VECTOR_CACHE_BYTES = 256 * 1024 * 1024;
+const CONTAINER_BYTES_MAX = 500_000_000;
+const CONTAINER_FILE_BYTES_MAX = 100 * 1024 * 1024;
+const CONTAINER_FILES_MAX = 1000;
+const CONTAINER_MINUTES_UNUSED = 20;
 /** How many characters one commit takes; further jobs wait for the next commit. */
 const COMMIT_CHARACTERS_MAX = 8 * 1024 * 1024;
 
@@ -47,6 +57,8 @@ export interface StoreOptions {
   readonly file: string;
   /** The folder of uploaded files. Default: `files` beside the database, or a temporary folder for `:memory:`. */
   readonly filesFolder?: string;
+  /** The folder of container files. Default: `containers` beside the database, or a temporary folder. */
+  readonly containersFolder?: string;
   readonly commitIntervalMs?: number;
   /** How long a write waits for a lock of another process, in milliseconds. */
   readonly lockWaitMs?: number;
@@ -60,6 +72,14 @@ export interface StoreOptions {
   readonly vectorStoreBytesMax?: number;
   /** How many bytes of vectors are kept in memory for searches. */
   readonly vectorCacheBytes?: number;
+  /** How many bytes the files of one container may have. */
+  readonly containerBytesMax?: number;
+  /** Minutes without use after which a container expires, unless its request says otherwise. */
+  readonly containerMinutesUnused?: number;
+  /** How many containers one owner may have at the same time, without expired ones. Absent or 0: no limit. */
+  readonly ownerContainersMax?: number;
+  /** How many bytes the files of all containers of one owner may have. Absent or 0: no limit. */
+  readonly ownerContainerBytesMax?: number;
   /** Called when files were added to a vector store, which are to be taken in. */
   readonly onFilesWaiting?: () => void;
   readonly onCommit?: (commit: CommitReport) => void;
@@ -82,6 +102,9 @@ export interface Store {
   readonly ingestQueue: IngestQueue;
   readonly vectorRenewal: VectorRenewal;
   readonly chunks: ChunkFinder;
+  readonly containers: Containers;
+  /** The same containers, for the sessions that run code in them. */
+  readonly sessionContainers: StoredContainers;
   /** Whether the database answers and no damage was found. */
   isReady(): Promise<boolean>;
   /** Whether there is room to store something. */
@@ -116,9 +139,11 @@ export async function assembleStore(calls: DatabaseCalls, options: StoreOptions)
   const keys = new StoredKeys(db);
   const folder = new FileFolder(filesFolder(options));
   const files = new StoredFiles(db, calls, folder, quota);
+  const contained = containersOf(db, calls, { files, quota }, options);
   await folder.removeAbandoned();
   // Each sweep of expired files tries again and reports the error.
   await files.removeLeftovers().catch(() => {});
+  await contained.writer.removeLeftovers().catch(() => {});
   return {
     responses: new StoredResponses(db, queue, contextBytesMax),
     conversations: new StoredConversations(db, queue, quota, contextBytesMax),
@@ -134,15 +159,38 @@ export async function assembleStore(calls: DatabaseCalls, options: StoreOptions)
     ingestQueue: new StoredIngestQueue(db, calls, vectorStoreBytesMax),
     vectorRenewal: new StoredVectorRenewal(db, calls),
     chunks,
+    containers: contained.containers,
+    sessionContainers: contained.sessionContainers,
     isReady: () => calls.isSound().catch(() => false),
     hasRoom: () => succeeds(folder.probe()),
     close: async () => {
       await chunks.close();
       await queue.close();
       await calls.close();
-      if (isInMemory(options)) await folder.removeAll();
+      if (isInMemory(options)) await Promise.all([folder.removeAll(), contained.folder.removeAll()]);
     },
   };
+}
+
+/** Containers, and what writes their files. */
+function containersOf(
+  db: Kysely<Database>,
+  calls: DatabaseCalls,
+  { files, quota }: { readonly files: FileStore; readonly quota: StorageQuota },
+  options: StoreOptions,
+) {
+  const limits = {
+    containerBytesMax: options.containerBytesMax ?? CONTAINER_BYTES_MAX,
+    fileBytesMax: CONTAINER_FILE_BYTES_MAX,
+    filesMax: CONTAINER_FILES_MAX,
+    containersMax: options.ownerContainersMax ?? 0,
+    ownerBytesMax: options.ownerContainerBytesMax ?? 0,
+  };
+  const folder = new ContainerFolder(containersFolder(options));
+  const writer = new ContainerFileWriter(db, calls, { folder, quota, limits });
+  const minutesUnused = options.containerMinutesUnused ?? CONTAINER_MINUTES_UNUSED;
+  const containers = new ContainerStore(db, { files, writer, folder, limits, minutesUnused });
+  return { containers, folder, writer, sessionContainers: new SessionContainers(db, containers, writer) };
 }
 
 export function databaseOptions({ file, lockWaitMs, sync, ownerBytesMax = 0 }: StoreOptions): DatabaseOptions {
@@ -169,4 +217,9 @@ function isInMemory({ file }: StoreOptions): boolean {
 function filesFolder(options: StoreOptions): string {
   if (isInMemory(options)) return join(tmpdir(), `antiphon-files-${randomHex(32)}`);
   return options.filesFolder ?? join(dirname(options.file), "files");
+}
+
+function containersFolder(options: StoreOptions): string {
+  if (isInMemory(options)) return join(tmpdir(), `antiphon-containers-${randomHex(32)}`);
+  return options.containersFolder ?? join(dirname(options.file), "containers");
 }

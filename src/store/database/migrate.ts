@@ -15,6 +15,7 @@ import { keyTools } from "./migrations/0011-key-tools.ts";
 import { toolExchanges } from "./migrations/0012-tool-exchanges.ts";
 import { toolTurns } from "./migrations/0013-tool-turns.ts";
 import { vectorStores } from "./migrations/0014-vector-stores.ts";
+import { containers } from "./migrations/0015-containers.ts";
 import type { Database } from "./schema.ts";
 
 /** All migrations by name. They run in the order of their names and are never edited once released. */
@@ -33,6 +34,7 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0012-tool-exchanges": toolExchanges,
   "0014-vector-stores": vectorStores,
   "0013-tool-turns": toolTurns,
+  "0015-containers": containers,
 };
 
 /** Runs all missing migrations, or none if one fails. Throws if the database is newer than this program. */

@@ -1,5 +1,11 @@
 import type { Generated } from "kysely";
-import type { FileObject, Response, VectorStoreFile } from "../../../generated/responses-api/types.ts";
+import type {
+  ContainerFile,
+  ContainerMemoryLimit,
+  FileObject,
+  Response,
+  VectorStoreFile,
+} from "../../../generated/responses-api/types.ts";
 
 /** The tables for Kysely. A test compares them with the tables that the migrations create. */
 export interface Database {
@@ -27,6 +33,8 @@ export interface Database {
   readonly vector_store_removals: VectorStoreRemovalsTable;
   readonly vector_models: VectorModelsTable;
   readonly tool_turns: ToolTurnsTable;
+  readonly containers: ContainersTable;
+  readonly container_files: ContainerFilesTable;
 }
 
 export interface ResponsesTable {
@@ -358,4 +366,47 @@ export interface VectorModelsTable {
   readonly number: Generated<number>;
   readonly name: string;
   readonly dimensions: number;
+}
+
+/** Containers. Times are Unix seconds. */
+export interface ContainersTable {
+  /** Increases with each container. */
+  readonly number: Generated<number>;
+  /** Also the name of the folder of its files. */
+  readonly id: string;
+  readonly organization: string;
+  readonly project: string;
+  readonly name: string;
+  readonly memory_limit: ContainerMemoryLimit;
+  readonly created_at: number;
+  readonly last_active_at: number;
+  readonly expires_after_minutes: number;
+  /** A running container counts as expired from then on. */
+  readonly expires_at: number;
+  /** A deleted container is invisible. Its row goes once its files are gone. */
+  readonly state: Generated<"running" | "expired" | "deleted">;
+  /** Whether its files are gone for ever: 0 or 1. */
+  readonly is_emptied: Generated<number>;
+  /** The session whose call was the last to begin; null if there was none. */
+  readonly session_id: Generated<string | null>;
+  /** What the column above was before the latest call. */
+  readonly previous_session_id: Generated<string | null>;
+}
+
+/** Files of containers. New contents at a path are a new row. */
+export interface ContainerFilesTable {
+  /** Increases with each file. */
+  readonly number: Generated<number>;
+  readonly id: string;
+  readonly container_id: string;
+  readonly organization: string;
+  readonly project: string;
+  readonly path: string;
+  readonly bytes: number;
+  readonly created_at: number;
+  readonly source: ContainerFile["source"];
+  /** The uploaded file that was first copied to this path; null if none was. */
+  readonly upload_id: string | null;
+  /** As in `files`: the worker that is writing or removing the contents. */
+  readonly holder: number | null;
 }

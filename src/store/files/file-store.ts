@@ -15,6 +15,7 @@ import type { Owner } from "../../runs/ports.ts";
 import type { Database, FilesTable } from "../database/schema.ts";
 import type { DatabaseCalls } from "../thread/database-calls.ts";
 import type { FileFolder } from "./file-folder.ts";
+import { findGoneHolders } from "./gone-holders.ts";
 
 /** How long the contents of a file may take to arrive and be written, in milliseconds. */
 const WRITE_MS_MAX = 15 * 60_000;
@@ -124,13 +125,7 @@ export class StoredFiles implements FileStore {
 
   /** Removes files that dead workers did not finish writing or removing. */
   async removeLeftovers(): Promise<void> {
-    // The usual case. It avoids registering this process as a worker.
-    if ((await this.#listHolders()).length === 0) return;
-    const own = await this.#calls.workerNumber();
-    const dead = await this.#calls.findDeadWorkers();
-    const workers = await this.#db.selectFrom("workers").select("id").execute();
-    const living = new Set(workers.map(({ id }) => id).filter((id) => !dead.includes(id)));
-    const gone = (await this.#listHolders()).filter((holder) => holder !== own && !living.has(holder));
+    const gone = await findGoneHolders(this.#db, this.#calls, () => this.#listHolders());
     for (const holder of gone) {
       const rows = await this.#db.selectFrom("files").select("id").where("holder", "=", holder).execute();
       await this.#remove(

@@ -15,6 +15,7 @@ const COUNTED: readonly Counted[] = [
   { table: "conversation_items", columns: ["body"], size: "octet_length" },
   { table: "files", columns: ["bytes"], size: "abs" },
   { table: "vector_store_files", columns: ["usage_bytes"], size: "abs" },
+  { table: "container_files", columns: ["bytes"], size: "abs" },
   { table: "tool_exchanges", columns: ["arguments", "output", "parts", "item"], size: "octet_length" },
 ];
 

@@ -1,0 +1,69 @@
+import { mkdir, open, rm, rmdir } from "node:fs/promises";
+import { join } from "node:path";
+import { FileFolder } from "../files/file-folder.ts";
+
+const OWNER_ONLY = 0o700;
+
+/** The contents of container files: a folder for each container, by its id, created with its first file. */
+export class ContainerFolder {
+  readonly #folder: string;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  /** Resolves to the number of bytes once they are durable. */
+  async write(
+    containerId: string,
+    fileId: string,
+    content: AsyncIterable<Uint8Array>,
+    signal: AbortSignal,
+  ): Promise<number> {
+    const isNew = (await mkdir(join(this.#folder, containerId), { recursive: true, mode: OWNER_ONLY })) !== undefined;
+    if (isNew) await syncFolder(this.#folder);
+    return await this.#filesOf(containerId).write(fileId, content, signal);
+  }
+
+  /** Opens the file at the first read. */
+  stream(containerId: string, fileId: string): AsyncIterable<Uint8Array> {
+    return this.#filesOf(containerId).stream(fileId);
+  }
+
+  /** Removes the file, and the folder of its container if it was the last. */
+  async remove(containerId: string, fileId: string): Promise<void> {
+    await this.#filesOf(containerId).remove(fileId);
+    await rmdir(join(this.#folder, containerId)).catch((error: unknown) => {
+      if (!isKept(error)) throw error;
+    });
+  }
+
+  /** Removes all files of a container. */
+  async removeContainer(containerId: string): Promise<void> {
+    await rm(join(this.#folder, containerId), { recursive: true, force: true });
+  }
+
+  /** Removes everything. */
+  async removeAll(): Promise<void> {
+    await rm(this.#folder, { recursive: true, force: true });
+  }
+
+  #filesOf(containerId: string): FileFolder {
+    return new FileFolder(join(this.#folder, containerId));
+  }
+}
+
+/** Makes the names in a folder durable. */
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, "r");
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Whether a folder was kept because it has files, or because it is gone already. */
+function isKept(error: unknown): boolean {
+  const code = error instanceof Error && "code" in error ? error.code : "";
+  return code === "ENOTEMPTY" || code === "EEXIST" || code === "ENOENT";
+}

@@ -1,0 +1,55 @@
+/** The folder of a container's files. */
+export const DATA_FOLDER = "/mnt/data/";
+
+/** Linux allows 255 bytes in a name. Some are left for what is put before it. */
+const NAME_BYTES_MAX = 180;
+const EXTENSION_CHARACTERS_MAX = 20;
+const PATH_BYTES_MAX = 4096;
+const PART_BYTES_MAX = 255;
+
+/** The path of a file that a client named: what follows the last slash, without characters that a name cannot have. */
+export function pathOfUpload(filename: string): string {
+  return DATA_FOLDER + nameOfUpload(filename);
+}
+
+/** The same, with the id of the uploaded file before it, so that it differs from all others. */
+export function ownPathOfUpload(filename: string, fileId: string): string {
+  return `${DATA_FOLDER}${fileId}-${nameOfUpload(filename)}`;
+}
+
+/** Whether a file of a container can lie there: below `/mnt/data`, by the straight way. */
+export function isContainerPath(path: string): boolean {
+  if (!path.startsWith(DATA_FOLDER) || path.includes("\0") || !path.isWellFormed()) return false;
+  if (Buffer.byteLength(path) > PATH_BYTES_MAX) return false;
+  return path.slice(DATA_FOLDER.length).split("/").every(isPart);
+}
+
+function isPart(part: string): boolean {
+  return part !== "" && part !== "." && part !== ".." && Buffer.byteLength(part) <= PART_BYTES_MAX;
+}
+
+function nameOfUpload(filename: string): string {
+  const last = filename.toWellFormed().split(/[/\\]/).at(-1) ?? "";
+  // oxlint-disable-next-line no-control-regex -- They are what is replaced.
+  const name = shortened(last.replaceAll(/[\u0000-\u001f\u007f]/g, "_"));
+  return isPart(name) ? name : "file";
+}
+
+/** Keeps the extension, because programs go by it. */
+function shortened(name: string): string {
+  if (Buffer.byteLength(name) <= NAME_BYTES_MAX) return name;
+  const dot = name.lastIndexOf(".");
+  const extension = dot > 0 && name.length - dot <= EXTENSION_CHARACTERS_MAX ? name.slice(dot) : "";
+  return cutTo(name, NAME_BYTES_MAX - Buffer.byteLength(extension)) + extension;
+}
+
+/** The longest beginning that has at most so many bytes. */
+function cutTo(text: string, bytesMax: number): string {
+  let [kept, bytes] = ["", 0];
+  for (const character of text) {
+    bytes += Buffer.byteLength(character);
+    if (bytes > bytesMax) return kept;
+    kept += character;
+  }
+  return kept;
+}

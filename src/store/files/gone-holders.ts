@@ -1,0 +1,21 @@
+import type { Kysely } from "kysely";
+import type { Database } from "../database/schema.ts";
+import type { DatabaseCalls } from "../thread/database-calls.ts";
+
+/**
+ * Workers that hold files and are dead. `listHolders` gives all that hold files. If there are none, this process is not
+ * registered as a worker either.
+ */
+export async function findGoneHolders(
+  db: Kysely<Database>,
+  calls: Pick<DatabaseCalls, "workerNumber" | "findDeadWorkers">,
+  listHolders: () => Promise<readonly number[]>,
+): Promise<readonly number[]> {
+  const holders = await listHolders();
+  if (holders.length === 0) return [];
+  const own = await calls.workerNumber();
+  const dead = await calls.findDeadWorkers();
+  const workers = await db.selectFrom("workers").select("id").execute();
+  const living = new Set(workers.map(({ id }) => id).filter((id) => !dead.includes(id)));
+  return holders.filter((holder) => holder !== own && !living.has(holder));
+}
