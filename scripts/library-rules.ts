@@ -58,6 +58,12 @@ export const LIBRARY_RULES: readonly ImportRule[] = [
     /^npm:@modelcontextprotocol\/.*$/,
   ),
   never(
+    "pyodide-in-its-engine",
+    "Pyodide runs in the child process of its engine, which confines it.",
+    product("src/(?!containers/engines/pyodide/)"),
+    /^npm:pyodide$/,
+  ),
+  never(
     "telemetry-libraries-in-telemetry",
     "pino and OpenTelemetry live in telemetry/; others say what happens through its ports.",
     product("src/(?!telemetry/)"),

@@ -1,0 +1,93 @@
+import { randomFillSync } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { registerHooks } from "node:module";
+import { posix } from "node:path";
+
+/** What the modules below take their functions from while they are loaded. */
+const GIVEN = "__given";
+
+const REFUSE = '() => { throw new Error("This is not available in the sandbox.") }';
+
+/**
+ * What Pyodide gets for the modules that it imports: the few harmless functions that it calls, and no others. So no
+ * object that Python can reach leads to a module of Node.
+ */
+const SOURCES: Readonly<Record<string, string>> = {
+  "node:fs": `const { readFileSync } = globalThis.${GIVEN}; const refuse = ${REFUSE};
+    export { readFileSync, refuse as readSync, refuse as writeSync, refuse as fsyncSync };
+    export default { readFileSync, readSync: refuse, writeSync: refuse, fsyncSync: refuse };`,
+  "node:fs/promises": `const { readFileSync } = globalThis.${GIVEN};
+    export const readFile = async (file, options) => readFileSync(file, options);`,
+  "node:url": `export default {
+    pathToFileURL: (path) => new URL("file://" + path), fileURLToPath: (url) => new URL(url).pathname };`,
+  "node:path": `const { resolve } = globalThis.${GIVEN};
+    export const sep = "/"; export { resolve }; export default { sep, resolve };`,
+  "node:vm": "export default {};",
+  "node:module": `const { readFileSync, resolve, dirname, randomFillSync } = globalThis.${GIVEN};
+    const modules = {
+      "node:fs": { readFileSync }, "node:path": { resolve, dirname, normalize: (path) => path },
+      "node:url": { fileURLToPath: (url) => new URL(url).pathname },
+      "node:crypto": { randomFillSync }, "node:tty": { isatty: () => false },
+    };
+    export const createRequire = () => (name) => {
+      if (!Object.hasOwn(modules, name)) throw new Error("This is not available in the sandbox.");
+      return modules[name];
+    };`,
+};
+
+const SCHEME = "given:";
+
+export interface ModuleGate {
+  /** After that, every import is refused, and files cannot be read through the modules that were given. */
+  close(): void;
+}
+
+/**
+ * From now on, imports get the modules above, or a file of this folder; all other imports are refused. The folder has a
+ * slash at its end.
+ */
+export function gateModules(folder: string): ModuleGate {
+  const allowed = new URL(`file://${folder}`).href;
+  let isOpen = true;
+  const readAllowed: typeof readFileSync = function readAllowed(file: unknown, options?: unknown) {
+    if (!isOpen || typeof file !== "string" || !file.startsWith(folder)) throw new Refused();
+    return Reflect.apply(readFileSync, null, [file, options]);
+  };
+  const given = { readFileSync: readAllowed, resolve: resolvePath, dirname: dirnamePath, randomFillSync: randomFill };
+  Reflect.set(globalThis, GIVEN, given);
+  registerHooks({
+    resolve(specifier, context, next) {
+      if (!isOpen) throw new Refused();
+      if (Object.hasOwn(SOURCES, specifier)) return { url: SCHEME + specifier, format: "module", shortCircuit: true };
+      if (!specifier.startsWith(allowed)) throw new Refused();
+      return next(specifier, context);
+    },
+    load(url, context, next) {
+      if (!isOpen) throw new Refused();
+      const source = url.startsWith(SCHEME) ? SOURCES[url.slice(SCHEME.length)] : undefined;
+      return source === undefined ? next(url, context) : { source, format: "module", shortCircuit: true };
+    },
+  });
+  return {
+    close: () => {
+      isOpen = false;
+      Reflect.deleteProperty(globalThis, GIVEN);
+    },
+  };
+}
+
+class Refused extends Error {
+  override readonly message = "This is not available in the sandbox.";
+}
+
+function resolvePath(...parts: string[]): string {
+  return posix.resolve(...parts);
+}
+
+function dirnamePath(path: string): string {
+  return posix.dirname(path);
+}
+
+function randomFill(view: NodeJS.ArrayBufferView): NodeJS.ArrayBufferView {
+  return randomFillSync(view);
+}
