@@ -31,7 +31,7 @@ export class SandboxFailed extends Error {
   override readonly name = "SandboxFailed";
 }
 
-/** A sandbox lives but has not written, removed or read a file, because there is a folder in its place or none is. */
+/** A sandbox lives but cannot take or give a file, such as because its disk is full or a folder is in its place. */
 export class FileRefused extends Error {
   override readonly name = "FileRefused";
 }
@@ -52,8 +52,12 @@ export interface Sandbox {
   removeFile(path: string, signal: AbortSignal): Promise<void>;
   /** The regular files below `/mnt/data`, by path; symbolic links and special files are left out. At most `most`. */
   listFiles(most: number, signal: AbortSignal): Promise<readonly SandboxFile[]>;
+  /** In pieces. Throws `FileRefused` if there is no such regular file. */
   readFile(path: string, signal: AbortSignal): AsyncIterable<Uint8Array>;
-  /** Runs code. If the signal aborts, kills the sandbox and rejects with the signal's reason. */
+  /**
+   * Runs code. If the signal aborts, kills the sandbox and rejects with the signal's reason. Rejects with
+   * `SandboxFailed` if the sandbox had ended before.
+   */
   runCode(code: string, limits: SandboxCallLimits, signal: AbortSignal): Promise<SandboxRun>;
   /** Runs `/bin/sh -c command` in `/mnt/data`; only where `hasShell`. Its processes end with it. */
   runCommand(command: string, limits: SandboxCallLimits, signal: AbortSignal): Promise<SandboxCommand>;

@@ -1,5 +1,6 @@
-import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import type { Writable } from "node:stream";
 import { assert } from "../base/assert.ts";
 import { isRecord } from "../base/json/records.ts";
 import { ProgramFailed } from "./child-program.ts";
@@ -29,15 +30,25 @@ export interface PipedProgram {
   readonly folder: string;
   /** Added to the environment that programs inherit. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Called with what the program writes to stdout, in pieces of any length. What it writes to stderr is dropped. */
+  /** Whether it gets nothing but `environment`. */
+  readonly isEnvironmentWhole?: boolean;
+  /** A user and group id to run as, where this process may choose it. */
+  readonly userId?: number;
+  /** A file descriptor that the program gets as number 5. */
+  readonly file?: number;
+  /** Called with what the program writes to stdout, in pieces of any length. */
   readonly onOutput: (bytes: Buffer) => void;
+  /** Called with what the program writes to stderr, which else is dropped. */
+  readonly onComplaint?: (bytes: Buffer) => void;
   /** Called once when the program has ended and all its output is read. */
   readonly onEnd: () => void;
 }
 
 export interface PipedChild {
+  /** Id of the process group, which holds the guard and the program. */
+  readonly group: number;
   /** Writes to the program's input; resolves when the program can take more. Rejects when its input is closed. */
-  write(text: string): Promise<void>;
+  write(input: string | Uint8Array): Promise<void>;
   /** Kills the program and its children at once. */
   kill(): void;
 }
@@ -46,32 +57,35 @@ export interface PipedChild {
 export async function startPiped(call: PipedProgram): Promise<PipedChild> {
   const child = spawn(SHELL, ["-c", GUARD_SCRIPT, call.program, ...call.args], {
     cwd: call.folder,
-    env: { ...inheritedEnvironment(), ...call.environment },
-    stdio: ["pipe", "pipe", "pipe", "pipe"],
+    env: { ...(call.isEnvironmentWhole === true ? {} : inheritedEnvironment()), ...call.environment },
+    stdio: ["pipe", "pipe", "pipe", "pipe", ...(call.file === undefined ? [] : ["ignore" as const, call.file])],
     detached: true,
+    ...(call.userId === undefined ? {} : { uid: call.userId, gid: call.userId }),
   });
-  child.stdin.on("error", () => {}); // A write tells its own caller.
+  const { stdin, stdout, stderr } = child;
+  assert(stdin !== null && stdout !== null && stderr !== null, "the child has the requested pipes");
+  stdin.on("error", () => {}); // A write tells its own caller.
   child.stdio[3]?.on("error", () => {});
-  child.stdout.on("data", call.onOutput);
-  child.stderr.resume();
+  stdout.on("data", call.onOutput);
+  stderr.on("data", call.onComplaint ?? (() => {}));
   child.on("close", call.onEnd);
   try {
     await once(child, "spawn");
   } catch (error) {
     throw new ProgramFailed(`${call.program} could not be started`, { cause: error });
   }
-  return { write: (text) => write(child, text), kill: () => killGroup(child) };
+  const group = child.pid;
+  assert(group !== undefined, "a spawned child has a process id");
+  return { group, write: (input) => write(stdin, input), kill: () => killGroup(child, group) };
 }
 
-function write({ stdin }: ChildProcessWithoutNullStreams, text: string): Promise<void> {
+function write(stdin: Writable, input: string | Uint8Array): Promise<void> {
   return new Promise((resolve, reject) => {
-    stdin.write(text, (error) => (error == null ? resolve() : reject(error)));
+    stdin.write(input, (error) => (error == null ? resolve() : reject(error)));
   });
 }
 
-function killGroup(child: ChildProcessWithoutNullStreams): void {
-  const group = child.pid;
-  assert(group !== undefined, "a spawned child has a process id");
+function killGroup(child: ChildProcess, group: number): void {
   if (child.exitCode !== null || child.signalCode !== null) return; // The id may belong to another process by now.
   try {
     process.kill(-group, "SIGKILL");

@@ -1,0 +1,57 @@
+/** Arguments of `bwrap` that keep a program from this machine's files, network and processes. */
+
+export interface BubblewrapPlan {
+  /** Absolute paths of this machine that the program can read at the same places. Absent ones are left out. */
+  readonly readable: readonly string[];
+  /** Symbolic links of the root folder, such as `/bin`, with where they lead. */
+  readonly links: readonly { readonly path: string; readonly target: string }[];
+  /** Absolute paths below readable ones that the program sees as empty folders. */
+  readonly hidden: readonly string[];
+  /** Folders in memory that the program can write to, with the bytes they hold. */
+  readonly writable: readonly { readonly path: string; readonly bytes: number }[];
+  readonly environment: Readonly<Record<string, string>>;
+  readonly folder: string;
+  /** The descriptor of a system call filter; null for none. */
+  readonly filterFile: number | null;
+  readonly program: readonly string[];
+}
+
+/** A user that is nobody on this machine. */
+const USER_ID = "1000";
+/**
+ * Otherwise a program could fill the memory that bwrap keeps these folders in, and one started by the real root could
+ * change settings of the kernel.
+ */
+const UNWRITABLE = ["/proc", "/dev", "/"];
+
+export function bubblewrapArguments(plan: BubblewrapPlan): string[] {
+  return [
+    "--unshare-all",
+    "--die-with-parent",
+    "--new-session",
+    "--cap-drop",
+    "ALL",
+    "--uid",
+    USER_ID,
+    "--gid",
+    USER_ID,
+    "--hostname",
+    "sandbox",
+    ...plan.readable.flatMap((path) => ["--ro-bind-try", path, path]),
+    ...plan.links.flatMap(({ path, target }) => ["--symlink", target, path]),
+    ...plan.hidden.flatMap((path) => ["--size", "4096", "--tmpfs", path, "--remount-ro", path]),
+    "--proc",
+    "/proc",
+    "--dev",
+    "/dev",
+    ...plan.writable.flatMap(({ path, bytes }) => ["--size", String(bytes), "--tmpfs", path]),
+    ...UNWRITABLE.flatMap((path) => ["--remount-ro", path]),
+    "--clearenv",
+    ...Object.entries(plan.environment).flatMap(([name, value]) => ["--setenv", name, value]),
+    "--chdir",
+    plan.folder,
+    ...(plan.filterFile === null ? [] : ["--seccomp", String(plan.filterFile)]),
+    "--",
+    ...plan.program,
+  ];
+}

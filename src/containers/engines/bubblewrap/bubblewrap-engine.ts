@@ -1,0 +1,252 @@
+import { randomInt } from "node:crypto";
+import { constants } from "node:fs";
+import { access, type FileHandle } from "node:fs/promises";
+import { release, tmpdir } from "node:os";
+import { openNamelessFile } from "../../../base/nameless-file.ts";
+import { startPiped } from "../../../programs/piped-child.ts";
+import type { CodeAbilities } from "../../../responses-api/containers.ts";
+import { HARNESS_STARTER, harnessOpening } from "../../harness/harness-opening.ts";
+import type { LinkEnd, LinkedChild } from "../../harness/sandbox-channel.ts";
+import { SandboxLink } from "../../harness/sandbox-link.ts";
+import { type SandboxEngine, SandboxFailed, type SandboxLimits } from "../../ports.ts";
+import { processIsGone, readProcessTree } from "../process-tree.ts";
+import { watchSandbox } from "../sandbox-watch.ts";
+import { findSystemFolders, type SystemFolders } from "../system-folders.ts";
+import { type BubblewrapPlan, bubblewrapArguments } from "./bubblewrap-arguments.ts";
+import { systemCallFilter } from "./system-call-filter.ts";
+
+const BUBBLEWRAP = "/usr/bin/bwrap";
+/** Debian's packages belong to the first one, whatever comes first on PATH. */
+const PYTHONS = ["/usr/bin/python3", "/usr/local/bin/python3"];
+const DATA_FOLDER = "/mnt/data";
+const TMP_BYTES = 128 * 1024 * 1024;
+const SHARED_MEMORY_BYTES = 64 * 1024 * 1024;
+const OPEN_FILES_MAX = 256;
+const NICENESS = 5;
+/** The shell, its guard and its reader, `bwrap`, and the first process of the sandbox. */
+const OWN_PROCESSES = 5;
+/** The first process of the sandbox, Python, and its thread for what is printed. */
+const PROCESSES_MORE = 3;
+const START_MS_MAX = 20_000;
+const COMPLAINT_CHARACTERS_MAX = 300;
+/** From here on, counts of processes are kept for each user namespace. */
+const COUNTED_FROM = { major: 5, minor: 14 };
+/** Of these users, each sandbox gets its own if this process is root's. Systems give out no such numbers. */
+const USERS_START = 2_000_000_000;
+const USERS = 100_000_000;
+const NOBODY = 65_534;
+
+const GONE_MS_MAX = 5000;
+/** Where `startPiped` puts a file. */
+const FILTER_DESCRIPTOR = 5;
+const WRITABLE_FOLDERS = [DATA_FOLDER, "/tmp", "/dev/shm"];
+/** One thread for each library that computes, because each of their threads reserves memory. */
+const ENVIRONMENT = {
+  PATH: "/usr/local/bin:/usr/bin:/bin",
+  HOME: DATA_FOLDER,
+  USER: "sandbox",
+  LOGNAME: "sandbox",
+  LANG: "C.UTF-8",
+  TMPDIR: "/tmp",
+  MPLBACKEND: "module://antiphon_pictures",
+  MPLCONFIGDIR: "/tmp/matplotlib",
+  XDG_CACHE_HOME: "/tmp/cache",
+  PYTHONDONTWRITEBYTECODE: "1",
+  OMP_NUM_THREADS: "1",
+  OPENBLAS_NUM_THREADS: "1",
+  MALLOC_ARENA_MAX: "2",
+} as const;
+
+const PROBE_LIMITS: SandboxLimits = { memoryBytes: 2 ** 30, diskBytes: 2 ** 20, processesMax: 16 };
+
+export type BubblewrapProbe =
+  | { readonly type: "works"; readonly engine: SandboxEngine }
+  /** A sentence. */
+  | { readonly type: "fails"; readonly why: string };
+
+export interface BubblewrapOptions {
+  /** Absolute paths of folders that no code may see, such as those of the server's data and program. */
+  readonly secretFolders: readonly string[];
+}
+
+interface Ready {
+  readonly python: string;
+  readonly folders: SystemFolders;
+  readonly filter: Buffer | null;
+  /** Gives the user of a new sandbox; null for this process's own. */
+  readonly newUser: () => number | null;
+}
+
+/** Tries whether Python of this machine runs in bubblewrap here. */
+export async function probeBubblewrap(options: BubblewrapOptions, signal: AbortSignal): Promise<BubblewrapProbe> {
+  if (process.platform !== "linux") return fails("Bubblewrap needs Linux.");
+  if (!(await isProgram(BUBBLEWRAP))) return fails(`Bubblewrap is not installed: there is no ${BUBBLEWRAP}.`);
+  const python = await firstProgram(PYTHONS);
+  if (python === null) return fails(`Python is not installed: there is no ${PYTHONS.join(" and no ")}.`);
+  const folders = await findSystemFolders(options.secretFolders);
+  const filter = systemCallFilter(process.arch);
+  let why = "";
+  for (const newUser of process.getuid?.() === 0 ? [ownUser, () => NOBODY] : [() => null]) {
+    const ready: Ready = { python, folders, filter, newUser };
+    try {
+      return { type: "works", engine: new BubblewrapEngine(ready, await tryIt(ready, signal)) };
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!(error instanceof SandboxFailed)) throw error;
+      why = error.message;
+    }
+  }
+  return fails(`Bubblewrap does not work here: ${why}`);
+}
+
+class BubblewrapEngine implements SandboxEngine {
+  readonly abilities: CodeAbilities;
+  readonly #ready: Ready;
+  readonly #live = new Set<SandboxLink>();
+
+  constructor(ready: Ready, abilities: CodeAbilities) {
+    this.#ready = ready;
+    this.abilities = abilities;
+  }
+
+  async start(limits: SandboxLimits, signal: AbortSignal): Promise<SandboxLink> {
+    const link = await startSandbox(this.#ready, limits, signal);
+    this.#live.add(link);
+    void link.ended.then(() => this.#live.delete(link));
+    return link;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#live].map((link) => link.kill()));
+  }
+}
+
+async function tryIt(ready: Ready, signal: AbortSignal): Promise<CodeAbilities> {
+  const link = await startSandbox(ready, PROBE_LIMITS, signal);
+  try {
+    const packages = await link.packages(signal);
+    return { engine: "bubblewrap", python: link.python, packages, hasShell: link.hasShell };
+  } finally {
+    await link.kill();
+  }
+}
+
+async function startSandbox(ready: Ready, limits: SandboxLimits, signal: AbortSignal): Promise<SandboxLink> {
+  let complaint = "";
+  const started = Promise.withResolvers<StartedProgram>();
+  const opening = await harnessOpening({
+    addressBytesMax: limits.memoryBytes,
+    processesMax: countsPerNamespace() ? limits.processesMax + PROCESSES_MORE : null,
+    openFilesMax: OPEN_FILES_MAX,
+    niceness: NICENESS,
+  });
+  const start = async (end: LinkEnd): Promise<LinkedChild> => {
+    const program = await startProgram(ready, limits, end, (text) => {
+      complaint = (complaint + text).slice(0, COMPLAINT_CHARACTERS_MAX);
+    });
+    started.resolve(program);
+    return program.child;
+  };
+  const link = await SandboxLink.open({ start, opening, timeoutMs: START_MS_MAX }, signal).catch((error: unknown) => {
+    if (!(error instanceof SandboxFailed) || complaint === "") throw error;
+    throw new SandboxFailed(complaint.trim(), { cause: error });
+  });
+  const program = await started.promise;
+  await program.findFirst();
+  const over = new AbortController();
+  void link.ended.then(() => over.abort());
+  const watched = { root: program.group, limits, ownProcesses: OWN_PROCESSES, folders: WRITABLE_FOLDERS };
+  void watchSandbox(watched, (reason) => link.stop(reason), over.signal);
+  return link;
+}
+
+interface StartedProgram {
+  readonly child: LinkedChild;
+  readonly group: number;
+  /** Finds the process whose end is the end of all in the sandbox. */
+  findFirst(): Promise<void>;
+}
+
+async function startProgram(
+  ready: Ready,
+  limits: SandboxLimits,
+  { onOutput, onEnd }: LinkEnd,
+  onComplaint: (text: string) => void,
+): Promise<StartedProgram> {
+  const gone = Promise.withResolvers<void>();
+  let first: number | null = null;
+  const filter = await openFilter(ready.filter);
+  const userId = ready.newUser();
+  try {
+    const child = await startPiped({
+      program: BUBBLEWRAP,
+      args: bubblewrapArguments({
+        ...ready.folders,
+        writable: writableFolders(limits),
+        environment: ENVIRONMENT,
+        folder: DATA_FOLDER,
+        filterFile: filter === null ? null : FILTER_DESCRIPTOR,
+        program: [ready.python, "-I", "-c", HARNESS_STARTER],
+      }),
+      folder: "/",
+      environment: { PATH: ENVIRONMENT.PATH },
+      isEnvironmentWhole: true,
+      ...(userId === null ? {} : { userId }),
+      ...(filter === null ? {} : { file: filter.fd }),
+      onOutput,
+      onComplaint: (bytes) => onComplaint(bytes.toString("utf8")),
+      onEnd: () => {
+        void (first === null ? Promise.resolve() : processIsGone(first, GONE_MS_MAX)).then(gone.resolve);
+        onEnd();
+      },
+    });
+    const findFirst = async (): Promise<void> => {
+      first = (await readProcessTree(child.group)).find(({ isFirstInside }) => isFirstInside)?.id ?? null;
+    };
+    const linked = { write: (bytes: Uint8Array) => child.write(bytes), kill: () => child.kill(), gone: gone.promise };
+    return { child: linked, group: child.group, findFirst };
+  } finally {
+    await filter?.close();
+  }
+}
+
+/** A nameless file that holds the filter, to be read from its start. */
+async function openFilter(filter: Buffer | null): Promise<FileHandle | null> {
+  if (filter === null) return null;
+  const file = await openNamelessFile(tmpdir());
+  await file.write(filter, 0, filter.length, 0);
+  return file;
+}
+
+function writableFolders({ diskBytes }: SandboxLimits): BubblewrapPlan["writable"] {
+  return [
+    { path: DATA_FOLDER, bytes: diskBytes },
+    { path: "/tmp", bytes: TMP_BYTES },
+    { path: "/dev/shm", bytes: SHARED_MEMORY_BYTES },
+  ];
+}
+
+function ownUser(): number {
+  return USERS_START + randomInt(USERS);
+}
+
+function countsPerNamespace(): boolean {
+  const [major = 0, minor = 0] = release().split(".").map(Number);
+  return major > COUNTED_FROM.major || (major === COUNTED_FROM.major && minor >= COUNTED_FROM.minor);
+}
+
+async function firstProgram(paths: readonly string[]): Promise<string | null> {
+  for (const path of paths) if (await isProgram(path)) return path;
+  return null;
+}
+
+function isProgram(path: string): Promise<boolean> {
+  return access(path, constants.X_OK).then(
+    () => true,
+    () => false,
+  );
+}
+
+function fails(why: string): BubblewrapProbe {
+  return { type: "fails", why };
+}

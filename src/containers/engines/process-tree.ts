@@ -1,0 +1,81 @@
+import { readdir, readFile } from "node:fs/promises";
+import { setTimeout } from "node:timers/promises";
+
+/** More are not followed; a sandbox with that many is ended anyway. */
+const PROCESSES_MAX = 2000;
+const KIBIBYTE = 1024;
+
+export interface TreeProcess {
+  readonly id: number;
+  /** Memory that it has in use, some of which it may share with others. */
+  readonly residentBytes: number;
+  readonly threads: number;
+  readonly isDead: boolean;
+  /** Whether it is the first of a process namespace, whose end is the end of all in it. */
+  readonly isFirstInside: boolean;
+}
+
+const LOOK_MS = 5;
+
+/** This process and all that descend from it. On Linux only; elsewhere it is empty. */
+export async function readProcessTree(root: number): Promise<readonly TreeProcess[]> {
+  const found: TreeProcess[] = [];
+  for (let level = [root]; level.length > 0 && found.length < PROCESSES_MAX; ) {
+    const processes = await Promise.all(level.map(readProcess));
+    found.push(...processes.filter((entry) => entry !== null));
+    const below = await Promise.all(level.map(childrenOf));
+    level = below.flat();
+  }
+  return found;
+}
+
+/** Null if there is no such process. */
+export async function readProcess(id: number): Promise<TreeProcess | null> {
+  const status = await readFile(`/proc/${id}/status`, "latin1").catch(() => null);
+  if (status === null) return null;
+  return {
+    id,
+    residentBytes: numberAfter(status, "VmRSS:") * KIBIBYTE,
+    threads: numberAfter(status, "Threads:"),
+    isDead: /^State:\s[ZX]/m.test(status),
+    isFirstInside: /^NSpid:(?:\s+\d+)+\s+1$/m.test(status),
+  };
+}
+
+/** Resolves when this process has ended, at most after these milliseconds. */
+export async function processIsGone(id: number, msMax: number): Promise<void> {
+  for (let left = msMax; left > 0; left -= LOOK_MS) {
+    const found = await readProcess(id);
+    if (found === null || found.isDead) return;
+    await setTimeout(LOOK_MS);
+  }
+}
+
+/** What these processes have in use together, counting shared memory once. */
+export async function proportionalBytes(processes: readonly TreeProcess[]): Promise<number> {
+  const each = await Promise.all(
+    processes.map(async ({ id, residentBytes }) => {
+      const rollup = await readFile(`/proc/${id}/smaps_rollup`, "latin1").catch(() => null);
+      return rollup === null ? residentBytes : numberAfter(rollup, "Pss:") * KIBIBYTE;
+    }),
+  );
+  return each.reduce((sum, bytes) => sum + bytes, 0);
+}
+
+async function childrenOf(id: number): Promise<readonly number[]> {
+  const threads = await readdir(`/proc/${id}/task`).catch(() => []);
+  const texts = await Promise.all(
+    threads.map((thread) => readFile(`/proc/${id}/task/${thread}/children`, "latin1").catch(() => "")),
+  );
+  return texts.flatMap((text) =>
+    text
+      .split(" ")
+      .filter((word) => word !== "")
+      .map(Number),
+  );
+}
+
+function numberAfter(text: string, name: string): number {
+  const start = text.indexOf(name);
+  return start < 0 ? 0 : Number.parseInt(text.slice(start + name.length).trimStart(), 10);
+}

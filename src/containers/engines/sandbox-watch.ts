@@ -1,0 +1,67 @@
+import { statfs } from "node:fs/promises";
+import type { SessionEnd } from "../../responses-api/containers.ts";
+import type { SandboxLimits } from "../ports.ts";
+import { proportionalBytes, readProcessTree, type TreeProcess } from "./process-tree.ts";
+
+const TICK_MS = 100;
+/** So many looks in a row at as many processes as are allowed are a fork bomb. */
+const FULL_LOOKS_MAX = 20;
+/** The kernel keeps about a kibibyte for each file, also for empty ones. */
+const ENTRIES_MAX = 50_000;
+
+export interface WatchedSandbox {
+  /** The process from which all of the sandbox descend. */
+  readonly root: number;
+  readonly limits: SandboxLimits;
+  /** Processes of the root that are no part of the sandbox. */
+  readonly ownProcesses: number;
+  /** Folders in memory whose entries are counted. */
+  readonly folders: readonly string[];
+}
+
+/**
+ * Looks at a sandbox's processes from outside, several times a second, until the signal aborts. Limits of the kernel
+ * count per process, and some do not bind the root user, so this counts all of them together.
+ */
+export async function watchSandbox(
+  watched: WatchedSandbox,
+  stop: (reason: SessionEnd) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  for (let fullLooks = 0; !signal.aborted; ) {
+    const processes = (await readProcessTree(watched.root)).filter(({ isDead }) => !isDead);
+    const count = processes.length - watched.ownProcesses;
+    fullLooks = count >= watched.limits.processesMax ? fullLooks + 1 : 0;
+    if (count > 2 * watched.limits.processesMax || fullLooks > FULL_LOOKS_MAX) stop("too_many_processes");
+    else if (await usesTooMuch(watched, processes)) stop("out_of_memory");
+    await pause(signal);
+  }
+}
+
+async function usesTooMuch(watched: WatchedSandbox, processes: readonly TreeProcess[]): Promise<boolean> {
+  const most = watched.limits.memoryBytes;
+  const resident = processes.reduce((sum, process) => sum + process.residentBytes, 0);
+  if (resident > most && (await proportionalBytes(processes)) > most) return true;
+  const inside = processes.at(-1);
+  if (inside === undefined) return false;
+  const entries = await Promise.all(
+    watched.folders.map(async (folder) => {
+      const system = await statfs(`/proc/${inside.id}/root${folder}`).catch(() => null);
+      return system === null ? 0 : system.files - system.ffree;
+    }),
+  );
+  return entries.some((count) => count > ENTRIES_MAX);
+}
+
+function pause(signal: AbortSignal): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const end = (): void => {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", end);
+    resolve();
+  };
+  const timer = setTimeout(end, TICK_MS);
+  signal.addEventListener("abort", end, { once: true });
+  if (signal.aborted) end();
+  return promise;
+}

@@ -1,0 +1,102 @@
+/**
+ * The protocol between a server and what runs in a sandbox, in both directions: the length of a head and the length of
+ * data, each as four bytes with the highest first, then the head, which is a JSON object in UTF-8, then the data.
+ */
+
+import { readJson } from "../../base/json/read-json.ts";
+import { isRecord } from "../../base/json/records.ts";
+
+export const HEAD_BYTES_MAX = 2 * 1024 * 1024;
+export const DATA_BYTES_MAX = 256 * 1024;
+
+const LENGTH_BYTES = 4;
+const LENGTHS_BYTES = 2 * LENGTH_BYTES;
+/** More pieces of an unfinished frame are joined, because each takes memory of its own. */
+const PIECES_MAX = 1024;
+const NOTHING = new Uint8Array();
+
+export interface SandboxFrame {
+  readonly head: Readonly<Record<string, unknown>>;
+  readonly data: Uint8Array;
+}
+
+/** The other side has broken the protocol, or was asked to take more than a frame holds. */
+export class BadFrame extends Error {
+  override readonly name = "BadFrame";
+}
+
+/** Throws `BadFrame` if the head or the data is too long. */
+export function encodeFrame(head: SandboxFrame["head"], data: Uint8Array = NOTHING): Buffer {
+  const text = Buffer.from(JSON.stringify(head));
+  checkLengths(text.length, data.length);
+  const lengths = Buffer.alloc(LENGTHS_BYTES);
+  lengths.writeUInt32BE(text.length);
+  lengths.writeUInt32BE(data.length, LENGTH_BYTES);
+  return Buffer.concat([lengths, text, data]);
+}
+
+/** Finds frames in bytes that arrive in any pieces. Holds one unfinished frame at most. */
+export class FrameDecoder {
+  #pieces: Uint8Array[] = [];
+  #bytes = 0;
+  /** Of the frame at the beginning of the pieces; null until its lengths are there. */
+  #frameBytes: number | null = null;
+
+  /** Yields the frames that these bytes complete. Throws `BadFrame`, after which the decoder must not be used. */
+  *push(bytes: Uint8Array): Generator<SandboxFrame> {
+    if (bytes.length === 0) return;
+    this.#pieces.push(bytes);
+    this.#bytes += bytes.length;
+    if (this.#pieces.length > PIECES_MAX) this.#joined();
+    for (;;) {
+      this.#frameBytes ??= this.#readLengths();
+      if (this.#frameBytes === null || this.#bytes < this.#frameBytes) return;
+      const frame = this.#joined().subarray(0, this.#frameBytes);
+      this.#drop(this.#frameBytes);
+      yield readFrame(frame);
+    }
+  }
+
+  #readLengths(): number | null {
+    if (this.#bytes < LENGTHS_BYTES) return null;
+    const first = this.#joined();
+    const headBytes = first.readUInt32BE(0);
+    const dataBytes = first.readUInt32BE(LENGTH_BYTES);
+    checkLengths(headBytes, dataBytes);
+    return LENGTHS_BYTES + headBytes + dataBytes;
+  }
+
+  #joined(): Buffer {
+    const joined = Buffer.concat(this.#pieces);
+    this.#pieces = [joined];
+    return joined;
+  }
+
+  #drop(bytes: number): void {
+    const rest = this.#joined().subarray(bytes);
+    this.#pieces = rest.length === 0 ? [] : [rest];
+    this.#bytes = rest.length;
+    this.#frameBytes = null;
+  }
+}
+
+function checkLengths(headBytes: number, dataBytes: number): void {
+  if (headBytes > HEAD_BYTES_MAX) throw new BadFrame(`a head of ${headBytes} bytes`);
+  if (dataBytes > DATA_BYTES_MAX) throw new BadFrame(`data of ${dataBytes} bytes`);
+}
+
+function readFrame(frame: Buffer): SandboxFrame {
+  const dataStart = LENGTHS_BYTES + frame.readUInt32BE(0);
+  return { head: readHead(frame.subarray(LENGTHS_BYTES, dataStart)), data: frame.subarray(dataStart) };
+}
+
+function readHead(bytes: Buffer): SandboxFrame["head"] {
+  let head: unknown;
+  try {
+    head = readJson(bytes.toString("utf8"));
+  } catch (error) {
+    throw new BadFrame("a head that is no JSON", { cause: error });
+  }
+  if (!isRecord(head)) throw new BadFrame("a head that is no JSON object");
+  return head;
+}

@@ -1,0 +1,36 @@
+import { readFile } from "node:fs/promises";
+import type { SandboxFrame } from "./frames.ts";
+
+/** What the Python process limits itself to before it runs any code. Null where the engine has another way. */
+export interface HarnessLimits {
+  /** Memory that one process can reserve. */
+  readonly addressBytesMax: number | null;
+  /** Processes and threads of the sandbox together. */
+  readonly processesMax: number | null;
+  readonly openFilesMax: number | null;
+  /** How far its processes stand behind ours, from 0 to 19. */
+  readonly niceness: number;
+}
+
+/** Python that reads the first frame and runs what it brings, so that no file of ours need lie in the sandbox. */
+export const HARNESS_STARTER = `import json, os, struct
+def read(count):
+    parts = b""
+    while len(parts) < count:
+        part = os.read(0, count - len(parts))
+        if not part: os._exit(1)
+        parts += part
+    return parts
+head, data = struct.unpack(">II", read(8))
+opening = json.loads(read(head))
+exec(compile(read(data), "<harness>", "exec"), {"__name__": "antiphon_harness", "opening": opening})`;
+
+/** The first frame: the program that answers all others, and its limits. */
+export async function harnessOpening(limits: HarnessLimits): Promise<SandboxFrame> {
+  const [harness, notebook] = await Promise.all([ownFile("harness.py"), ownFile("notebook.py")]);
+  return { head: { do: "begin", folder: "/mnt/data", notebook: notebook.toString("utf8"), ...limits }, data: harness };
+}
+
+function ownFile(name: string): Promise<Buffer> {
+  return readFile(new URL(name, import.meta.url));
+}

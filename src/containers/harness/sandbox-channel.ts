@@ -1,0 +1,191 @@
+import { assert } from "../../base/assert.ts";
+import { waitAtMost } from "../../base/limits/wait-at-most.ts";
+import type { SessionEnd } from "../../responses-api/containers.ts";
+import { SandboxFailed } from "../ports.ts";
+import { BadFrame, encodeFrame, FrameDecoder, type SandboxFrame } from "./frames.ts";
+import { type HarnessReply, readHarnessReply } from "./replies.ts";
+
+/** How long the system may take to end a sandbox's processes. */
+const KILL_MS_MAX = 10_000;
+/** Heads and lengths of the frames of one call, beside what is shown of it. */
+export const CALL_BYTES_MORE = 8 * 1024 * 1024;
+
+/** The process at the other end. */
+export interface LinkedChild {
+  /** Resolves when it can take more. May reject when its input is closed. */
+  write(bytes: Uint8Array): Promise<void>;
+  /** Kills it and all that it has started at once. */
+  kill(): void;
+  /** Resolves when nothing of it is left. */
+  readonly gone: Promise<void>;
+}
+
+/** What a `LinkedChild` tells. */
+export interface LinkEnd {
+  readonly onOutput: (bytes: Uint8Array) => void;
+  /** Called once, when its output has ended. */
+  readonly onEnd: () => void;
+}
+
+export interface LinkStart {
+  start(end: LinkEnd): Promise<LinkedChild>;
+  /** Sent before anything else, if the other side waits for it. */
+  readonly opening?: SandboxFrame;
+  readonly timeoutMs: number;
+}
+
+/** What a request waits for. */
+interface Exchange {
+  /** Returns true if this reply is the last one. Throws `BadFrame` if it does not belong here. */
+  readonly take: (reply: HarnessReply) => boolean;
+  readonly settled: PromiseWithResolvers<void>;
+  bytesLeft: number;
+}
+
+export interface SandboxRequest {
+  readonly head: SandboxFrame["head"];
+  readonly data?: Uint8Array;
+  readonly timeoutMs: number;
+  /** Of all replies together. */
+  readonly replyBytesMax: number;
+  readonly take: Exchange["take"];
+}
+
+/**
+ * Sends requests to a sandbox and checks its replies. One request waits for its replies at a time. Every wait has a
+ * limit, and a reply that breaks the protocol ends the sandbox as `crashed`.
+ */
+export class SandboxChannel {
+  readonly #decoder = new FrameDecoder();
+  readonly #ended = Promise.withResolvers<SessionEnd | "killed">();
+  #child: LinkedChild | null = null;
+  #exchange: Exchange | null = null;
+  #end: SessionEnd | "killed" | null = null;
+  #python = "";
+  #hasShell = false;
+
+  /** Rejects with `SandboxFailed`, or the signal's reason, after the child has ended. */
+  static async open(call: LinkStart, signal: AbortSignal): Promise<SandboxChannel> {
+    signal.throwIfAborted();
+    const channel = new SandboxChannel();
+    const ready = channel.#wait({ replyBytesMax: CALL_BYTES_MORE, take: (reply) => channel.#isReady(reply) });
+    try {
+      channel.#child = await call.start({
+        onOutput: (bytes) => channel.#hear(bytes),
+        onEnd: () => channel.stop("crashed"),
+      });
+    } catch (error) {
+      channel.#end = "crashed";
+      throw new SandboxFailed("The sandbox could not be started.", { cause: error });
+    }
+    if (channel.#end !== null) channel.#finish(channel.#child); // It ended before its start was told.
+    if (call.opening !== undefined) channel.#send(encodeFrame(call.opening.head, call.opening.data));
+    await channel.#settle(ready, call.timeoutMs, signal);
+    if (channel.#end !== null) throw new SandboxFailed("The sandbox ended while it started.");
+    return channel;
+  }
+
+  get ended(): Promise<SessionEnd | "killed"> {
+    return this.#ended.promise;
+  }
+
+  /** Such as `3.11`. */
+  get python(): string {
+    return this.#python;
+  }
+
+  get hasShell(): boolean {
+    return this.#hasShell;
+  }
+
+  /** Ends the sandbox for this reason, unless it has ended. */
+  stop(reason: SessionEnd | "killed"): void {
+    if (this.#end !== null) return;
+    this.#end = reason;
+    if (this.#child !== null) this.#finish(this.#child);
+  }
+
+  /** A request that leaves the sandbox alive if the signal aborts: the reply is waited for, which takes little time. */
+  async ask(asked: SandboxRequest, signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    if (this.#end !== null) throw new SandboxFailed("The sandbox has ended.");
+    const exchange = this.#wait(asked);
+    this.#send(encodeFrame(asked.head, asked.data));
+    await this.#settle(exchange, asked.timeoutMs);
+    signal.throwIfAborted();
+    if (this.#end !== null) throw new SandboxFailed("The sandbox has ended.");
+  }
+
+  /** A request that kills the sandbox if the signal aborts. Resolves to why the sandbox has ended, if it has. */
+  async call(asked: SandboxRequest, signal: AbortSignal): Promise<SessionEnd | null> {
+    signal.throwIfAborted();
+    if (this.#end !== null) throw new SandboxFailed("The sandbox has ended.");
+    const exchange = this.#wait(asked);
+    this.#send(encodeFrame(asked.head, asked.data));
+    await this.#settle(exchange, asked.timeoutMs, signal);
+    return this.#end === "killed" ? "crashed" : this.#end;
+  }
+
+  #wait({ take, replyBytesMax }: Pick<SandboxRequest, "take" | "replyBytesMax">): Exchange {
+    assert(this.#exchange === null, "a sandbox takes one call at a time");
+    this.#exchange = { take, settled: Promise.withResolvers(), bytesLeft: replyBytesMax };
+    return this.#exchange;
+  }
+
+  /** Waits for the last reply, or for the end of the sandbox. Rejects with the signal's reason. */
+  async #settle({ settled }: Exchange, timeoutMs: number, signal?: AbortSignal): Promise<void> {
+    const timer = setTimeout(() => this.stop("timed_out"), timeoutMs);
+    const kill = (): void => this.stop("killed");
+    signal?.addEventListener("abort", kill, { once: true });
+    if (signal?.aborted === true) kill();
+    await settled.promise;
+    clearTimeout(timer);
+    signal?.removeEventListener("abort", kill);
+    this.#exchange = null;
+    signal?.throwIfAborted();
+  }
+
+  #send(bytes: Uint8Array): void {
+    this.#child?.write(bytes).catch(() => {}); // The end of the child is told by itself.
+  }
+
+  #hear(bytes: Uint8Array): void {
+    if (this.#end !== null) return;
+    try {
+      this.#spend(bytes.length);
+      for (const frame of this.#decoder.push(bytes)) this.#take(readHarnessReply(frame));
+    } catch (error) {
+      if (!(error instanceof BadFrame)) throw error;
+      this.stop("crashed");
+    }
+  }
+
+  #spend(bytes: number): void {
+    if (this.#exchange === null) throw new BadFrame("words that nobody has asked for");
+    this.#exchange.bytesLeft -= bytes;
+    if (this.#exchange.bytesLeft < 0) this.stop("too_much_output");
+  }
+
+  #take(reply: HarnessReply): void {
+    const exchange = this.#exchange;
+    if (exchange === null || this.#end !== null) return;
+    if (!exchange.take(reply)) return;
+    this.#exchange = null; // A further frame is one that nobody has asked for.
+    exchange.settled.resolve();
+  }
+
+  #finish(child: LinkedChild): void {
+    child.kill();
+    void waitAtMost(KILL_MS_MAX, child.gone).then(() => {
+      this.#ended.resolve(this.#end ?? "crashed");
+      this.#exchange?.settled.resolve();
+    });
+  }
+
+  #isReady(reply: HarnessReply): boolean {
+    if (reply.is !== "ready") throw new BadFrame("no start of a sandbox");
+    this.#python = reply.python;
+    this.#hasShell = reply.hasShell;
+    return true;
+  }
+}
