@@ -9059,7 +9059,7 @@ export interface operations {
                     "application/json": components["schemas"]["Container"];
                 };
             };
-            /** @description Codes: invalid_json, unknown_parameter, missing_required_parameter, invalid_type, invalid_value, array_above_max_length, array_below_min_length, string_above_max_length, string_below_min_length, integer_below_min_value, integer_above_max_value, unsupported_parameter (skills), unsupported_value (a network, or more memory than there is), invalid_request_error (files that are too large). */
+            /** @description Codes: invalid_json, unknown_parameter, missing_required_parameter, invalid_type, invalid_value, array_above_max_length, array_below_min_length, string_above_max_length, string_below_min_length, integer_below_min_value, integer_above_max_value, unsupported_parameter (skills, a network, or more memory than there is), invalid_request_error (files that are too large). */
             400: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];

@@ -1,6 +1,7 @@
 import type { RunHost } from "../runs/index.ts";
 import type { EventLog, ModelEngine, RunLedger, RunObserver } from "../runs/ports.ts";
 import type { EngineKind } from "./checks/check-availability.ts";
+import type { Containers } from "./containers.ts";
 import type { ModelHealth } from "./keeping/model-health.ts";
 import type { Sealer } from "./keeping/seal.ts";
 import type {
@@ -29,6 +30,10 @@ export interface ResponseServices {
   readonly vectorStores: VectorStores;
   /** Searches vector stores. */
   readonly passages: PassageFinder;
+  /** Containers, in which tools run code, and their files. */
+  readonly containers: Containers;
+  /** How much memory a container can have, in bytes. */
+  readonly containerMemoryMax: number;
   /** The storage limit of each owner. */
   readonly quota: StorageQuota;
   /** The events of stored responses. */

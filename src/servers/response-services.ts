@@ -56,6 +56,8 @@ export function buildResponseServices(
     files: store.files,
     vectorStores: store.vectorStores,
     passages,
+    containers: store.containers,
+    containerMemoryMax: config.codeMemoryMax,
     quota: store.quota,
     eventLog: store.events,
     ledger: store.ledger,

@@ -26,10 +26,14 @@ export async function checkFileUpload(parts: unknown): Promise<FileUpload> {
 function checkedFile(file: unknown): UploadedFile {
   if (file === undefined) throw missingParameter("file");
   if (!isUploadedFile(file)) throw invalidType("file", "a file", typeWords(file));
-  if (file.filename.length > FILENAME_CHARACTERS_MAX)
-    throw sizeError("maxLength", "file.filename", FILENAME_CHARACTERS_MAX, file.filename.length);
+  checkFilename(file);
   if (file.size === 0) throw fileEmpty();
   return file;
+}
+
+/** Throws an `ApiError` if the name of a file is too long. */
+export function checkFilename({ filename: { length } }: Pick<UploadedFile, "filename">): void {
+  if (length > FILENAME_CHARACTERS_MAX) throw sizeError("maxLength", "file.filename", FILENAME_CHARACTERS_MAX, length);
 }
 
 function checkedPurpose(purpose: unknown): FileUpload["purpose"] {
@@ -57,6 +61,6 @@ function checkedExpiry(value: unknown): NonNullable<FileUpload["expires_after"]>
 }
 
 /** Transport makes an `UploadedFile` of every part that has a file name. */
-function isUploadedFile(part: unknown): part is UploadedFile {
+export function isUploadedFile(part: unknown): part is UploadedFile {
   return isRecord(part) && typeof part["read"] === "function";
 }

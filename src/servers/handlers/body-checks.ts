@@ -5,6 +5,7 @@ import {
   validateInputTokensRequest,
 } from "../../../generated/responses-api/validators.js";
 import { checkContextBody, checkCreateBody, checkItemsBody } from "../../responses-api/checks/check-body.ts";
+import { checkContainerFile } from "../../responses-api/checks/check-container-file.ts";
 import { checkFileUpload } from "../../responses-api/checks/check-file-upload.ts";
 import type { BodyCheck } from "../../transport/contract.ts";
 
@@ -15,6 +16,7 @@ import type { BodyCheck } from "../../transport/contract.ts";
 export const responsesApiBodyChecks: Readonly<Record<string, BodyCheck>> = {
   createResponse: checkCreateBody,
   createFile: checkFileUpload,
+  createContainerFile: checkContainerFile,
   // Both bodies are parts of a create call's body and are checked in the same way.
   countInputTokens: (body) => (body === undefined ? undefined : checkContextBody(body, validateInputTokensRequest)),
   compactResponse: (body) => checkContextBody(body, validateCompactRequest),

@@ -27,23 +27,14 @@ import { listModels } from "../../responses-api/operations/list-models.ts";
 import { streamResponseEvents } from "../../responses-api/operations/stream-response-events.ts";
 import { updateConversation } from "../../responses-api/operations/update-conversation.ts";
 import type { ResponseServices } from "../../responses-api/services.ts";
+import { containerHandlers } from "./container-handlers.ts";
 import { vectorStoreHandlers } from "./vector-store-handlers.ts";
 
 /**
  * Operations of the contract that answer 501 `not_implemented`. An operation that is neither listed here nor handled
  * does not compile.
  */
-export const NOT_YET = [
-  "createContainer",
-  "createContainerFile",
-  "deleteContainer",
-  "deleteContainerFile",
-  "downloadContainerFile",
-  "getContainer",
-  "getContainerFile",
-  "listContainerFiles",
-  "listContainers",
-] as const satisfies readonly OperationId[];
+export const NOT_YET = [] as const satisfies readonly OperationId[];
 
 export function notImplementedOperations(): readonly OperationId[] {
   return NOT_YET;
@@ -79,6 +70,7 @@ export function responsesApiHandlers(
     listModels: listModels(services),
     streamResponseEvents: streamResponseEvents(services),
     updateConversation: updateConversation(services),
+    ...containerHandlers(services),
     ...vectorStoreHandlers(services),
   };
 }

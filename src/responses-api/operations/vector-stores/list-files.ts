@@ -3,8 +3,8 @@ import type { VectorStoreFileList } from "../../../../generated/responses-api/ty
 import type { Owner } from "../../../runs/ports.ts";
 import { fileBatchNotFound, listCursorNotFound, vectorStoreNotFound } from "../../errors/vector-store-errors.ts";
 import type { ResponseServices } from "../../services.ts";
+import { listBody } from "../../show/list-body.ts";
 import { storeFilePage } from "../../vector-store-requests/list-page.ts";
-import { listBody } from "./list-body.ts";
 
 interface Asked {
   readonly storeId: string;

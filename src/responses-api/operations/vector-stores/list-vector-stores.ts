@@ -2,8 +2,8 @@ import type { ResponsesApiHandlers } from "../../../../generated/responses-api/o
 import type { Caller } from "../../access/caller.ts";
 import { listCursorNotFound } from "../../errors/vector-store-errors.ts";
 import type { ResponseServices } from "../../services.ts";
+import { listBody } from "../../show/list-body.ts";
 import { storePage } from "../../vector-store-requests/list-page.ts";
-import { listBody } from "./list-body.ts";
 
 /** `GET /v1/vector_stores`: the owner's stores, newest first by default. */
 export function listVectorStores(

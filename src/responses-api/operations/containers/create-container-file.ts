@@ -1,0 +1,22 @@
+import type { ResponsesApiHandlers } from "../../../../generated/responses-api/operations.ts";
+import type { Caller } from "../../access/caller.ts";
+import { containerRefused } from "../../errors/container-errors.ts";
+import type { ResponseServices } from "../../services.ts";
+import { useContainer } from "./use-container.ts";
+
+/** `POST /v1/containers/{container_id}/files`: stores a file that was sent, or a copy of an uploaded file. */
+export function createContainerFile(
+  services: Pick<ResponseServices, "containers">,
+): ResponsesApiHandlers<Caller>["createContainerFile"] {
+  return async ({ path: { container_id: id }, body }, { principal: { owner }, signal }) => {
+    await useContainer(services, owner, id);
+    const { containers } = services;
+    const file = "file" in body ? body.file : undefined;
+    const added =
+      file === undefined
+        ? await containers.copyUpload(owner, id, body.file_id ?? "", signal)
+        : await containers.addFile(owner, id, { filename: file.filename, content: file.read() }, signal);
+    if (added.type === "refused") throw containerRefused(added.refusal, id, file === undefined ? "file_id" : "file");
+    return { status: 200, body: added.result };
+  };
+}

@@ -1,0 +1,24 @@
+import type { ResponsesApiHandlers } from "../../../../generated/responses-api/operations.ts";
+import type { Caller } from "../../access/caller.ts";
+import { containerFileNotFound } from "../../errors/container-errors.ts";
+import type { ResponseServices } from "../../services.ts";
+import { attachment } from "../../show/attachment.ts";
+import { useContainer } from "./use-container.ts";
+
+/** `GET /v1/containers/{container_id}/files/{file_id}/content`: the bytes, as an attachment. */
+export function downloadContainerFile(
+  services: Pick<ResponseServices, "containers">,
+): ResponsesApiHandlers<Caller>["downloadContainerFile"] {
+  return async ({ path: { container_id: id, file_id: fileId } }, { principal: { owner } }) => {
+    await useContainer(services, owner, id);
+    const found = await services.containers.streamFile(owner, id, fileId);
+    if (found === null) throw containerFileNotFound(id, fileId);
+    const { path, bytes } = found.file;
+    return {
+      status: 200,
+      headers: { "content-disposition": attachment(path.slice(path.lastIndexOf("/") + 1)) },
+      contentType: "application/octet-stream",
+      bytes: { size: bytes, chunks: found.content },
+    };
+  };
+}

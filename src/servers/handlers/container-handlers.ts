@@ -1,0 +1,38 @@
+import type { ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
+import type { Caller } from "../../responses-api/access/caller.ts";
+import { createContainer } from "../../responses-api/operations/containers/create-container.ts";
+import { createContainerFile } from "../../responses-api/operations/containers/create-container-file.ts";
+import { deleteContainer } from "../../responses-api/operations/containers/delete-container.ts";
+import { deleteContainerFile } from "../../responses-api/operations/containers/delete-container-file.ts";
+import { downloadContainerFile } from "../../responses-api/operations/containers/download-container-file.ts";
+import { getContainer } from "../../responses-api/operations/containers/get-container.ts";
+import { getContainerFile } from "../../responses-api/operations/containers/get-container-file.ts";
+import { listContainerFiles } from "../../responses-api/operations/containers/list-container-files.ts";
+import { listContainers } from "../../responses-api/operations/containers/list-containers.ts";
+import type { ResponseServices } from "../../responses-api/services.ts";
+
+type ContainerOperation =
+  | "createContainer"
+  | "createContainerFile"
+  | "deleteContainer"
+  | "deleteContainerFile"
+  | "downloadContainerFile"
+  | "getContainer"
+  | "getContainerFile"
+  | "listContainerFiles"
+  | "listContainers";
+
+/** The operations on containers and their files. */
+export function containerHandlers(services: ResponseServices): Pick<ResponsesApiHandlers<Caller>, ContainerOperation> {
+  return {
+    createContainer: createContainer(services),
+    createContainerFile: createContainerFile(services),
+    deleteContainer: deleteContainer(services),
+    deleteContainerFile: deleteContainerFile(services),
+    downloadContainerFile: downloadContainerFile(services),
+    getContainer: getContainer(services),
+    getContainerFile: getContainerFile(services),
+    listContainerFiles: listContainerFiles(services),
+    listContainers: listContainers(services),
+  };
+}
