@@ -1,8 +1,7 @@
 import { randomInt } from "node:crypto";
 import { constants } from "node:fs";
-import { access, type FileHandle } from "node:fs/promises";
-import { release, tmpdir } from "node:os";
-import { openNamelessFile } from "../../../base/nameless-file.ts";
+import { access } from "node:fs/promises";
+import { release } from "node:os";
 import { startPiped } from "../../../programs/piped-child.ts";
 import type { CodeAbilities } from "../../../responses-api/containers.ts";
 import { HARNESS_STARTER, harnessOpening } from "../../harness/harness-opening.ts";
@@ -13,7 +12,7 @@ import { processIsGone, readProcessTree } from "../process-tree.ts";
 import { watchSandbox } from "../sandbox-watch.ts";
 import { findSystemFolders, type SystemFolders } from "../system-folders.ts";
 import { type BubblewrapPlan, bubblewrapArguments } from "./bubblewrap-arguments.ts";
-import { systemCallFilter } from "./system-call-filter.ts";
+import { FILTER_DESCRIPTOR, openFilterFile } from "./filter-file.ts";
 
 const BUBBLEWRAP = "/usr/bin/bwrap";
 /** Debian's packages belong to the first one, whatever comes first on PATH. */
@@ -37,8 +36,6 @@ const USERS = 100_000_000;
 const NOBODY = 65_534;
 
 const GONE_MS_MAX = 5000;
-/** Where `startPiped` puts a file. */
-const FILTER_DESCRIPTOR = 5;
 const WRITABLE_FOLDERS = [DATA_FOLDER, "/tmp", "/dev/shm"];
 /** One thread for each library that computes, because each of their threads reserves memory. */
 const ENVIRONMENT = {
@@ -72,7 +69,6 @@ export interface BubblewrapOptions {
 interface Ready {
   readonly python: string;
   readonly folders: SystemFolders;
-  readonly filter: Buffer | null;
   /** Gives the user of a new sandbox; null for this process's own. */
   readonly newUser: () => number | null;
 }
@@ -84,10 +80,9 @@ export async function probeBubblewrap(options: BubblewrapOptions, signal: AbortS
   const python = await firstProgram(PYTHONS);
   if (python === null) return fails(`Python is not installed: there is no ${PYTHONS.join(" and no ")}.`);
   const folders = await findSystemFolders(options.secretFolders);
-  const filter = systemCallFilter(process.arch);
   let why = "";
   for (const newUser of process.getuid?.() === 0 ? [ownUser, () => NOBODY] : [() => null]) {
-    const ready: Ready = { python, folders, filter, newUser };
+    const ready: Ready = { python, folders, newUser };
     try {
       return { type: "works", engine: new BubblewrapEngine(ready, await tryIt(ready, signal)) };
     } catch (error) {
@@ -175,7 +170,7 @@ async function startProgram(
 ): Promise<StartedProgram> {
   const gone = Promise.withResolvers<void>();
   let first: number | null = null;
-  const filter = await openFilter(ready.filter);
+  const filter = await openFilterFile();
   const userId = ready.newUser();
   try {
     const child = await startPiped({
@@ -208,14 +203,6 @@ async function startProgram(
   } finally {
     await filter?.close();
   }
-}
-
-/** A nameless file that holds the filter, to be read from its start. */
-async function openFilter(filter: Buffer | null): Promise<FileHandle | null> {
-  if (filter === null) return null;
-  const file = await openNamelessFile(tmpdir());
-  await file.write(filter, 0, filter.length, 0);
-  return file;
 }
 
 function writableFolders({ diskBytes }: SandboxLimits): BubblewrapPlan["writable"] {

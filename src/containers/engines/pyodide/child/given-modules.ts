@@ -6,11 +6,13 @@ import { posix } from "node:path";
 /** What the modules below take their functions from while they are loaded. */
 const GIVEN = "__given";
 
+/** The exit status of a shell that finds no program. Every program of `os.system` ends like this. */
+const NO_PROGRAM = 127;
 const REFUSE = '() => { throw new Error("This is not available in the sandbox.") }';
 
 /**
  * What Pyodide gets for the modules that it imports: the few harmless functions that it calls, and no others. So no
- * object that Python can reach leads to a module of Node.
+ * object that Python can reach leads to a module of Node. A server socket listens in vain.
  */
 const SOURCES: Readonly<Record<string, string>> = {
   "node:fs": `const { readFileSync } = globalThis.${GIVEN}; const refuse = ${REFUSE};
@@ -28,6 +30,8 @@ const SOURCES: Readonly<Record<string, string>> = {
       "node:fs": { readFileSync }, "node:path": { resolve, dirname, normalize: (path) => path },
       "node:url": { fileURLToPath: (url) => new URL(url).pathname },
       "node:crypto": { randomFillSync }, "node:tty": { isatty: () => false },
+      "node:child_process": { spawnSync: () => ({ status: ${NO_PROGRAM}, signal: null }) },
+      ws: Object.assign(${REFUSE}, { Server: class { on() {} close() {} } }),
     };
     export const createRequire = () => (name) => {
       if (!Object.hasOwn(modules, name)) throw new Error("This is not available in the sandbox.");

@@ -29,7 +29,10 @@ def prepare(notebook_source, wheels_source):
     return lambda name, data: wheels.add(name, data.to_bytes())
 prepare`;
 
-/** Makes the notebook of a session. The state of random is new, because all sessions share the snapshot's. */
+/**
+ * Makes the notebook of a session. The state of random is new, because all sessions share the snapshot's. Errors come
+ * out of coroutines as values, because Pyodide's event loop would print those that are raised.
+ */
 export const START = `
 def start(emit_log, emit_image, read_wheel):
     import random, sys
@@ -37,9 +40,21 @@ def start(emit_log, emit_image, read_wheel):
     from antiphon_wheels import wheels
     from pyodide.ffi import run_sync
 
+    async def outcome(coroutine):
+        try:
+            return await coroutine, None
+        except BaseException as error:
+            return None, error.with_traceback(error.__traceback__.tb_next)
+
+    def run_coroutine(coroutine):
+        value, error = run_sync(outcome(coroutine))
+        if error is not None:
+            raise error
+        return value
+
     random.seed()
     wheels.start(read_wheel)
-    run = Notebook(emit_log, emit_image, None, run_sync).run
+    run = Notebook(emit_log, emit_image, None, run_coroutine).run
     return {"run": run, "python": "%d.%d" % sys.version_info[:2], "packages": wheels.names}
 start`;
 

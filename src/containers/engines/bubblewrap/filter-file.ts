@@ -1,0 +1,16 @@
+import type { FileHandle } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { openNamelessFile } from "../../../base/nameless-file.ts";
+import { systemCallFilter } from "./system-call-filter.ts";
+
+/** Where `startPiped` puts a file. */
+export const FILTER_DESCRIPTOR = 5;
+
+/** A nameless file with the system call filter of this machine, to be read from its start; null if there is none. */
+export async function openFilterFile(): Promise<FileHandle | null> {
+  const filter = systemCallFilter(process.arch);
+  if (filter === null) return null;
+  const file = await openNamelessFile(tmpdir());
+  await file.write(filter, 0, filter.length, 0);
+  return file;
+}
