@@ -57,6 +57,7 @@ export async function startChildServer(options: ChildServerOptions = {}): Promis
       NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"],
       API_KEYS: `${API_KEY}=acme/web`,
       DATA_DIR: join(folder, "data"),
+      CODE_ENGINE: "off",
       FIND_LOCAL_DAEMON: "false",
       LOG_LEVEL: "fatal",
       PORT: "0",

@@ -39,6 +39,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     {
       DATA_DIR: join(dataDir, "data"),
       PORT: "0",
+      CODE_ENGINE: "off",
       FIND_LOCAL_DAEMON: "false",
       DRAIN_MS: "1000",
       ...(options.scenario === undefined ? {} : { SCENARIO_FILE: scenario }),

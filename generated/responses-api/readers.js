@@ -386,7 +386,7 @@ return errors === 0;
 }
 
 export const readHealthStatus = validate37;
-const schema21 = {"type":"object","required":["status"],"properties":{"status":{"type":"string","enum":["ok","unavailable"]},"checks":{"type":"object","additionalProperties":{"type":"string","enum":["ok","unavailable","unknown"]}}}};
+const schema21 = {"type":"object","required":["status"],"properties":{"status":{"type":"string","enum":["ok","unavailable"]},"checks":{"type":"object","additionalProperties":{"type":"string","enum":["ok","unavailable","unknown"]}},"details":{"type":"object","required":[],"properties":{"code":{"type":"string","enum":["unknown","none","pyodide","bubblewrap","docker"]}}}}};
 
 function validate37(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -447,6 +447,35 @@ var valid0 = _errs3 === errors;
 }
 else {
 var valid0 = true;
+}
+if(valid0){
+if(data.details !== undefined){
+let data3 = data.details;
+const _errs8 = errors;
+if(errors === _errs8){
+if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+if(data3.code !== undefined){
+let data4 = data3.code;
+if(typeof data4 !== "string"){
+validate37.errors = [{instancePath:instancePath+"/details/code",schemaPath:"#/properties/details/properties/code/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema21.properties.details.properties.code.type,parentSchema:schema21.properties.details.properties.code,data:data4}];
+return false;
+}
+if(!(((((data4 === "unknown") || (data4 === "none")) || (data4 === "pyodide")) || (data4 === "bubblewrap")) || (data4 === "docker"))){
+validate37.errors = [{instancePath:instancePath+"/details/code",schemaPath:"#/properties/details/properties/code/enum",keyword:"enum",params:{allowedValues: schema21.properties.details.properties.code.enum},message:"must be equal to one of the allowed values",schema:schema21.properties.details.properties.code.enum,parentSchema:schema21.properties.details.properties.code,data:data4}];
+return false;
+}
+}
+}
+else {
+validate37.errors = [{instancePath:instancePath+"/details",schemaPath:"#/properties/details/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema21.properties.details.type,parentSchema:schema21.properties.details,data:data3}];
+return false;
+}
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
 }
 }
 }

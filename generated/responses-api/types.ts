@@ -1123,6 +1123,14 @@ export interface components {
             checks: {
                 [key: string]: "ok" | "unavailable" | "unknown";
             };
+            /** @description What the server has; absent for /healthz. */
+            details?: {
+                /**
+                 * @description The engine that runs code of the tools code_interpreter and shell. `unknown` shortly after the start, while the server still looks what works on its machine.
+                 * @enum {string}
+                 */
+                code: "unknown" | "none" | "pyodide" | "bubblewrap" | "docker";
+            };
         };
         /** @description A mark after a content part; the prompt up to here may be cached. */
         PromptCacheBreakpoint: {

@@ -406,7 +406,7 @@ return errors === 0;
 }
 
 export const validateHealthStatus = validate37;
-const schema21 = {"type":"object","additionalProperties":false,"required":["status","checks"],"properties":{"status":{"type":"string","enum":["ok","unavailable"]},"checks":{"type":"object","additionalProperties":{"type":"string","enum":["ok","unavailable","unknown"]}}}};
+const schema21 = {"type":"object","additionalProperties":false,"required":["status","checks"],"properties":{"status":{"type":"string","enum":["ok","unavailable"]},"checks":{"type":"object","additionalProperties":{"type":"string","enum":["ok","unavailable","unknown"]}},"details":{"type":"object","additionalProperties":false,"required":["code"],"properties":{"code":{"type":"string","enum":["unknown","none","pyodide","bubblewrap","docker"]}}}}};
 
 function validate37(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -421,7 +421,7 @@ return false;
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!((key0 === "status") || (key0 === "checks"))){
+if(!(((key0 === "status") || (key0 === "checks")) || (key0 === "details"))){
 validate37.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema21,data}];
 return false;
 break;
@@ -476,6 +476,52 @@ var valid0 = _errs4 === errors;
 }
 else {
 var valid0 = true;
+}
+if(valid0){
+if(data.details !== undefined){
+let data3 = data.details;
+const _errs9 = errors;
+if(errors === _errs9){
+if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+let missing1;
+if((data3.code === undefined) && (missing1 = "code")){
+validate37.errors = [{instancePath:instancePath+"/details",schemaPath:"#/properties/details/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'",schema:schema21.properties.details.required,parentSchema:schema21.properties.details,data:data3}];
+return false;
+}
+else {
+const _errs11 = errors;
+for(const key2 in data3){
+if(!(key2 === "code")){
+validate37.errors = [{instancePath:instancePath+"/details",schemaPath:"#/properties/details/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema21.properties.details,data:data3}];
+return false;
+break;
+}
+}
+if(_errs11 === errors){
+if(data3.code !== undefined){
+let data4 = data3.code;
+if(typeof data4 !== "string"){
+validate37.errors = [{instancePath:instancePath+"/details/code",schemaPath:"#/properties/details/properties/code/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema21.properties.details.properties.code.type,parentSchema:schema21.properties.details.properties.code,data:data4}];
+return false;
+}
+if(!(((((data4 === "unknown") || (data4 === "none")) || (data4 === "pyodide")) || (data4 === "bubblewrap")) || (data4 === "docker"))){
+validate37.errors = [{instancePath:instancePath+"/details/code",schemaPath:"#/properties/details/properties/code/enum",keyword:"enum",params:{allowedValues: schema21.properties.details.properties.code.enum},message:"must be equal to one of the allowed values",schema:schema21.properties.details.properties.code.enum,parentSchema:schema21.properties.details.properties.code,data:data4}];
+return false;
+}
+}
+}
+}
+}
+else {
+validate37.errors = [{instancePath:instancePath+"/details",schemaPath:"#/properties/details/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema21.properties.details.type,parentSchema:schema21.properties.details,data:data3}];
+return false;
+}
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
 }
 }
 }

@@ -4,6 +4,7 @@ import { type Config, type Environment, loadConfig, shareConfig } from "../confi
 import { secretsOf } from "../config/secrets-of.ts";
 import { type JoinedProcess, joinProcesses } from "../processes/joined-process.ts";
 import type { ApiKeys } from "../secrets/secrets-on-disk.ts";
+import { codeLine } from "../servers/choices/choose-code.ts";
 import { openSpeech, type SpeechService } from "../servers/choices/choose-speech.ts";
 import { startLocalStt } from "../servers/local-stt.ts";
 import { startResponsesApi } from "../servers/responses-api.ts";
@@ -26,6 +27,8 @@ const HEAP_GROWTH_PERCENT = 100;
 interface Running {
   /** Lines of the start banner. */
   readonly greeting: readonly string[];
+  /** A line that follows later, once it is known; null if there is none. */
+  readonly laterLine: Promise<string> | null;
   readonly keys: ApiKeys;
   /** The local speech server, if there is one here. */
   readonly speechUrl: string | null;
@@ -52,8 +55,8 @@ export function serveBoth(environment: Environment, argv: readonly string[]): Pr
       speech: recordings,
       joined,
     });
-    const { url, keys, model } = responsesApi;
-    if (speech === null) return { greeting: [], keys, speechUrl: null, close: responsesApi.close };
+    const { url, keys, model, code } = responsesApi;
+    if (speech === null) return { greeting: [], laterLine: null, keys, speechUrl: null, close: responsesApi.close };
     const localStt = await startLocalStt(config, log.child({ interface: "local-stt" }), speech).catch(
       async (error: unknown) => {
         await responsesApi.close();
@@ -66,6 +69,7 @@ export function serveBoth(environment: Environment, argv: readonly string[]): Pr
         `Speech to text     ${localStt.url}`,
         `Answers come from  ${model.description}`,
       ],
+      laterLine: code.find().then(codeLine),
       keys,
       speechUrl: localStt.url,
       close: (isReplaced) => Promise.all([responsesApi.close(isReplaced), closeLocal(localStt, isReplaced)]),
@@ -84,6 +88,7 @@ export function serveCloud(environment: Environment, argv: readonly string[]): P
     assert(speech !== null, "the cloud stream is served by one process, which has the engine");
     const server = await startSttCloud(config, log.child({ interface: "cloud-stt" }), speech.engine);
     return {
+      laterLine: null,
       greeting: [`Cloud stream       ${server.url.replace("http", "ws")}/stt/v1/stream`],
       keys: server.keys,
       speechUrl: null,
@@ -117,6 +122,10 @@ async function serve(
   const greeting = [...running.greeting, ...keyLines(running.keys)];
   if (joined !== null) joined.announce({ lines: greeting, speechUrl: running.speechUrl });
   else for (const line of greeting) console.log(line);
+  let stopping: Promise<void> | null = null;
+  void running.laterLine?.then((line) => {
+    if (stopping === null) console.log(line);
+  });
   if (config.speechEngine !== "none" && speech !== null) showSpeechProgress(speech.engine, process.stderr);
   const stop = async (isReplaced: boolean): Promise<void> => {
     await running.close(isReplaced);
@@ -124,7 +133,6 @@ async function serve(
     log.flush();
     await joined?.end();
   };
-  let stopping: Promise<void> | null = null;
   const stopOnce = (isReplaced: boolean): void => void (stopping ??= stop(isReplaced));
   joined?.accept({ leave: stopOnce });
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => stopOnce(false));

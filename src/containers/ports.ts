@@ -148,7 +148,7 @@ export type SessionKill =
 
 /** Told of sessions. */
 export interface SessionObserver {
-  /** How many there are, with those that start and those that are being ended. */
-  counted(sessions: number): void;
+  /** How many there are in this engine, with those that start and those that are being ended. */
+  counted(sessions: number, engine: CodeAbilities["engine"]): void;
   ended(reason: SessionKill): void;
 }

@@ -98,6 +98,17 @@ export type CodeOffer =
   | { readonly sessions: ContainerSessions; readonly reason: null }
   | { readonly sessions: null; readonly reason: string };
 
+/**
+ * Finds out where code runs on this server. That begins when the server has started, and takes a second, or longer at
+ * the first start.
+ */
+export interface CodeFinder {
+  /** Null until it is known. A request may then be taken as if code ran here; `find` tells. */
+  readonly known: CodeOffer | null;
+  /** Waits until it is known. Never rejects. */
+  find(): Promise<CodeOffer>;
+}
+
 /** A container to create. */
 export interface NewContainer {
   readonly name: string;

@@ -1,7 +1,7 @@
 import type { RunHost } from "../runs/index.ts";
 import type { EventLog, ModelEngine, RunLedger, RunObserver } from "../runs/ports.ts";
 import type { EngineKind } from "./checks/check-availability.ts";
-import type { Containers } from "./containers.ts";
+import type { CodeFinder, Containers } from "./containers.ts";
 import type { ModelHealth } from "./keeping/model-health.ts";
 import type { Sealer } from "./keeping/seal.ts";
 import type {
@@ -80,6 +80,7 @@ export interface Readiness {
   /** Whether the server was told to stop. */
   readonly isLeaving: () => boolean;
   readonly model: Pick<ModelHealth, "look">;
+  readonly code: Pick<CodeFinder, "known">;
 }
 
 export interface ShownMetrics {

@@ -3,6 +3,7 @@ import type { Config } from "../config/load-config.ts";
 import type { JoinedProcess } from "../processes/joined-process.ts";
 import { MinuteRates } from "../rate-limits/minute-rates.ts";
 import { SharedRates } from "../rate-limits/shared-rates.ts";
+import type { CodeFinder } from "../responses-api/containers.ts";
 import { ModelHealth } from "../responses-api/keeping/model-health.ts";
 import { createSealer } from "../responses-api/keeping/seal.ts";
 import type { RateLimiter } from "../responses-api/ports.ts";
@@ -30,6 +31,7 @@ export interface ServiceFoundations {
   readonly guards: Guards;
   readonly tools: HostedTools;
   readonly passages: PassageFinder;
+  readonly code: CodeFinder;
   /** Whether the server is stopping. */
   readonly isLeaving: () => boolean;
   /** Null if this process serves alone. */
@@ -39,7 +41,7 @@ export interface ServiceFoundations {
 /** Builds the services of Interface A from the configuration. */
 export function buildResponseServices(
   config: Config,
-  { store, model, telemetry, speech, guards, tools, passages, isLeaving, joined }: ServiceFoundations,
+  { store, model, telemetry, speech, guards, tools, passages, code, isLeaving, joined }: ServiceFoundations,
   log: Logger,
 ): ResponseServices {
   const runs = new RunHost({
@@ -78,6 +80,7 @@ export function buildResponseServices(
       hasRoom: () => store.hasRoom(),
       isLeaving,
       model: new ModelHealth(model.engine),
+      code,
     },
     metrics: shownMetrics(config, metricsOfAll(telemetry, joined)),
     tellStop: () => joined?.tellStop(),

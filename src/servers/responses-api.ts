@@ -21,6 +21,7 @@ import type { FileTranscriber } from "../speech/speech-engine.ts";
 import { type Application, createApplication } from "../transport/http/application.ts";
 import { listen, type RunningServer } from "../transport/http/server.ts";
 import { byteBudgetsOf } from "./byte-budgets.ts";
+import { type CodeParts, chooseCode } from "./choices/choose-code.ts";
 import { chooseEgress } from "./choices/choose-egress.ts";
 import { type ChosenModel, chooseModel } from "./choices/choose-model.ts";
 import { chooseTelemetry, type Telemetry } from "./choices/choose-telemetry.ts";
@@ -38,6 +39,7 @@ import { websocketMode } from "./websocket-mode.ts";
 export interface ResponsesApiServer extends Omit<RunningServer, "close" | "handOver"> {
   readonly model: ChosenModel;
   readonly keys: ApiKeys;
+  readonly code: Pick<CodeParts, "find">;
   /**
    * Stops serving and resolves once everything is closed. If another process already serves in its place, requests are
    * left to that at once.
@@ -67,17 +69,15 @@ export async function startResponsesApi(
   log.debug({ ms: Math.round(performance.now() - openedAt) }, "the database is open");
   const stopping = new AbortController();
   try {
-    const keys = await openApiKeys(
-      config.apiKeys.map((key) => key.reveal()),
-      store.keys,
-      config.dataDir,
-    );
+    const configuredKeys = config.apiKeys.map((key) => key.reveal());
+    const keys = await openApiKeys(configuredKeys, store.keys, config.dataDir);
     const model = telemetry.watchModel(await chooseModel(config, log));
     const guards = chooseEgress(config, log);
     const searched = chooseVectorStores(config, { store, model, telemetry, filesWaiting, joined }, log);
+    const code = chooseCode(config, { stored: store.sessionContainers, telemetry }, log);
     const tools = await chooseTools(config, guards, log, [searched.fileSearch, ...moreTools]);
     const isLeaving = (): boolean => stopping.signal.aborted;
-    const foundations = { store, model, telemetry, speech, guards, tools, isLeaving, joined, ...searched };
+    const foundations = { store, model, telemetry, speech, guards, tools, code, isLeaving, joined, ...searched };
     const services = buildResponseServices(config, foundations, log);
     const { host, port, drainMs } = config;
     const keeper = new RunKeeper(services, log);
@@ -89,8 +89,10 @@ export async function startResponsesApi(
     const server = await listen(served, { host, port, drainMs }).catch(async (error: unknown) => {
       await stopClaiming();
       await keeper.close(0);
+      await code.close();
       throw error;
     });
+    code.start();
     const sweeping = joined === null || joined.seat.number === 1 ? sweepExpired(store, config, log) : null;
     const announce = async (): Promise<void> => {
       stopping.abort();
@@ -103,13 +105,13 @@ export async function startResponsesApi(
       await stopClaiming();
       await server.close();
       await keeper.close(Math.max(0, Math.ceil(deadline - performance.now())));
-      await Promise.all([tools.close(), sweeping?.stop()]);
+      await Promise.all([tools.close(), code.close(), sweeping?.stop()]);
       await store.close();
       await telemetry.close();
     };
     let closing: Promise<void> | null = null;
     const close = (isReplaced = false): Promise<void> => (closing ??= closeOnce(isReplaced));
-    return { ...server, model, keys, close };
+    return { ...server, model, keys, code, close };
   } catch (error) {
     await store.close();
     await telemetry.close();

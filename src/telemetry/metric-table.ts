@@ -109,6 +109,17 @@ export const METRICS = {
     "Tools that requests were answered without, since this server does not have them. tool is the kind, or other.",
   ),
 
+  codeSessions: gauge(
+    "antiphon_code_sessions",
+    ["engine"],
+    "Sessions that run code, idle ones included. engine is pyodide, bubblewrap or docker.",
+  ),
+  codeKills: counter(
+    "antiphon_code_kills_total",
+    ["reason"],
+    "Sessions that were ended. reason is timed_out, out_of_memory, too_many_processes, too_much_output, crashed, cancelled (with their response), displaced (idle, for another container), outdated (another process has run code in the container since), gone (with their container) or closed (with the server).",
+  ),
+
   ingestFiles: counter(
     "antiphon_ingest_files_total",
     ["outcome"],

@@ -138,7 +138,14 @@ export class SandboxSessions implements ContainerSessions {
     if (leave === null) return BUSY;
     try {
       const prepared = await this.#prepare(call);
-      return "type" in prepared ? prepared : await this.#finish(call, prepared, work);
+      if ("type" in prepared) return prepared;
+      const cancel = (): void => void prepared.session.end("cancelled");
+      signal.addEventListener("abort", cancel, { once: true });
+      try {
+        return await this.#finish(call, prepared, work);
+      } finally {
+        signal.removeEventListener("abort", cancel);
+      }
     } finally {
       leave();
       if (this.#lines.isEmpty(containerId)) this.#pool.rest(containerId);

@@ -34,6 +34,7 @@ export class SessionPool {
   constructor(options: PoolOptions) {
     this.#options = options;
     this.#places = new Semaphore(options.sessionsMax);
+    this.#count(0);
   }
 
   /** Those that live. */
@@ -121,6 +122,6 @@ export class SessionPool {
 
   #count(change: number): void {
     this.#taken += change;
-    this.#options.observer.counted(this.#taken);
+    this.#options.observer.counted(this.#taken, this.#options.engine.abilities.engine);
   }
 }

@@ -1,5 +1,6 @@
 import type { ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
 import type { Caller } from "../access/caller.ts";
+import type { CodeAbilities, CodeOffer } from "../containers.ts";
 import type { ResponseServices } from "../services.ts";
 
 /**
@@ -17,9 +18,17 @@ export function getReadiness({
     const isReady = [store, disk, server].every((state) => state === "ok");
     return {
       status: isReady ? 200 : 503,
-      body: { status: stateOf(isReady), checks: { store, disk, server, model: readiness.model.look() } },
+      body: {
+        status: stateOf(isReady),
+        checks: { store, disk, server, model: readiness.model.look() },
+        details: { code: engineOf(readiness.code.known) },
+      },
     };
   };
+}
+
+function engineOf(offer: CodeOffer | null): "unknown" | "none" | CodeAbilities["engine"] {
+  return offer === null ? "unknown" : (offer.sessions?.abilities.engine ?? "none");
 }
 
 function stateOf(isGood: boolean): "ok" | "unavailable" {

@@ -4,6 +4,7 @@ import type { Config } from "../../config/load-config.ts";
 import type { ToolObserver } from "../../responses-api/ports.ts";
 import type { RunHost } from "../../runs/index.ts";
 import type { RunObserver } from "../../runs/ports.ts";
+import { type CodeObserver, measureCode } from "../../telemetry/code-metrics.ts";
 import { type IngestObserver, measureIngest } from "../../telemetry/ingest-metrics.ts";
 import { Meters } from "../../telemetry/meters.ts";
 import { METRICS } from "../../telemetry/metric-table.ts";
@@ -25,6 +26,7 @@ export interface Telemetry {
   readonly requests: RequestObserver;
   readonly tools: ToolObserver;
   readonly ingest: IngestObserver;
+  readonly code: CodeObserver;
   readonly onCommit: (commit: Commit) => void;
   /** Adds tracing to the model if tracing is on. */
   watchModel(model: ChosenModel): ChosenModel;
@@ -44,6 +46,7 @@ export async function chooseTelemetry(config: Config, log: Logger): Promise<Tele
     requests: observeRequests(meters, tracing),
     tools: observeTools(meters, tracing, log),
     ingest: measureIngest(meters),
+    code: measureCode(meters),
     onCommit: measureCommits(meters),
     watchModel: (model) => {
       if (tracing === null) return model;

@@ -1,0 +1,86 @@
+import type { Logger } from "../../base/logger.ts";
+import type { Config } from "../../config/load-config.ts";
+import type { SandboxEngine, StoredContainers } from "../../containers/ports.ts";
+import { SandboxSessions } from "../../containers/sessions/sandbox-sessions.ts";
+import type { CodeFinder, CodeOffer } from "../../responses-api/containers.ts";
+import type { Telemetry } from "./choose-telemetry.ts";
+
+interface Foundations {
+  readonly stored: StoredContainers;
+  readonly telemetry: Pick<Telemetry, "code">;
+}
+
+/** The sandboxes of this server, which are found in the background. */
+export interface CodeParts extends CodeFinder {
+  /** Begins to look for an engine, if nobody has asked for it yet. */
+  start(): void;
+  /** Ends all sessions. */
+  close(): Promise<void>;
+}
+
+/** Chooses the engine that runs code, by the settings and what is there. Takes no time until it starts. */
+export function chooseCode(config: Config, { stored, telemetry }: Foundations, log: Logger): CodeParts {
+  const closing = new AbortController();
+  let known: CodeOffer | null = config.codeEngine === "off" ? OFF : null;
+  let finding: Promise<CodeOffer> | null = null;
+  const find = async (): Promise<CodeOffer> => {
+    const found = await findCodeEngine(config, closing.signal).catch((error: unknown): FoundEngine => {
+      if (!closing.signal.aborted) log.error({ err: error }, "no engine that runs code could be started");
+      return { engine: null, reason: "Code cannot be run, because no engine could be started." };
+    });
+    if (found.engine === null && !closing.signal.aborted)
+      log.warn({ reason: found.reason }, "this server runs no code");
+    return found.engine === null ? { sessions: null, reason: found.reason } : offer(found.engine);
+  };
+  const offer = (engine: SandboxEngine): CodeOffer => {
+    const sessions = new SandboxSessions({
+      engine,
+      stored,
+      observer: telemetry.code,
+      log,
+      timeoutMs: config.codeTimeoutMs,
+      memoryBytes: config.codeMemoryMax,
+      containerBytesMax: config.containerBytesMax,
+      sessionsMax: config.codeSessionsMax,
+    });
+    return { sessions, reason: null };
+  };
+  const findOnce = async (): Promise<CodeOffer> => {
+    if (known !== null) return known;
+    finding ??= find().then((found) => (known = found));
+    return await finding;
+  };
+  return {
+    get known() {
+      return known;
+    },
+    find: findOnce,
+    start: () => void findOnce(),
+    close: async () => {
+      closing.abort(new Error("the server stops"));
+      await (await finding)?.sessions?.close();
+    },
+  };
+}
+
+const OFF: CodeOffer = { sessions: null, reason: "This server runs no code, because CODE_ENGINE is off." };
+
+/** A line of the start banner. */
+export function codeLine({ sessions, reason }: CodeOffer): string {
+  if (sessions === null) return `Code does not run  ${reason}`;
+  const { engine, python } = sessions.abilities;
+  return `Code runs in       ${NAMES[engine]} with Python ${python}`;
+}
+
+const NAMES = { pyodide: "Pyodide", bubblewrap: "bubblewrap", docker: "containers of docker" } as const;
+
+type FoundEngine =
+  | { readonly engine: SandboxEngine; readonly reason: null }
+  /** A whole sentence that says what would help. */
+  | { readonly engine: null; readonly reason: string };
+
+/** Tries the engines that CODE_ENGINE allows, the best one first. */
+async function findCodeEngine({ codeEngine }: Config, signal: AbortSignal): Promise<FoundEngine> {
+  signal.throwIfAborted();
+  return { engine: null, reason: `This server has no engine that runs code for CODE_ENGINE=${codeEngine}.` };
+}

@@ -1,0 +1,36 @@
+import type { Meters } from "./meters.ts";
+import { METRICS } from "./metric-table.ts";
+
+const REASONS = [
+  "timed_out",
+  "out_of_memory",
+  "too_many_processes",
+  "too_much_output",
+  "crashed",
+  "cancelled",
+  "displaced",
+  "outdated",
+  "gone",
+  "closed",
+] as const;
+
+/** Told of sessions that run code. */
+export interface CodeObserver {
+  /** How many there are in this engine. */
+  counted(sessions: number, engine: string): void;
+  ended(reason: (typeof REASONS)[number]): void;
+}
+
+/** Counts sessions that run code. */
+export function measureCode(meters: Meters): CodeObserver {
+  const kills = meters.counter(
+    METRICS.codeKills,
+    REASONS.map((reason) => ({ reason })),
+  );
+  const sessions = new Map<string, number>();
+  meters.watch(METRICS.codeSessions, () => [...sessions].map(([engine, value]) => ({ value, labels: { engine } })));
+  return {
+    counted: (count, engine) => void sessions.set(engine, count),
+    ended: (reason) => kills.add(1, { reason }),
+  };
+}
