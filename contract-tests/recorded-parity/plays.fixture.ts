@@ -1,4 +1,10 @@
-import type { OutputItem, ResponseStreamEvent, Tool, WebSearchCall } from "../../generated/responses-api/types.ts";
+import type {
+  Annotation,
+  OutputItem,
+  ResponseStreamEvent,
+  Tool,
+  WebSearchCall,
+} from "../../generated/responses-api/types.ts";
 import { isRecord } from "../records.fixture.ts";
 import { RECORDED_STORE, RECORDED_TOOLS } from "./recorded-tools.fixture.ts";
 import {
@@ -127,6 +133,7 @@ function requestOf(
 const INCLUDED = {
   encrypted_content: "reasoning.encrypted_content",
   sources: "web_search_call.action.sources",
+  outputs: "code_interpreter_call.outputs",
 } as const;
 
 function toOurServers(tool: Tool): Tool {
@@ -172,7 +179,7 @@ function linesOfEvent(event: ResponseStreamEvent): object[] {
     case "response.custom_tool_call_input.delta":
       return raw({ type: "call_delta", text: event.delta });
     case "response.output_text.annotation.added":
-      return [{ annotation: event.annotation }];
+      return linesOfAnnotation(event.annotation);
     case "response.completed":
     case "response.incomplete":
       return linesOfEnd(event.response);
@@ -206,10 +213,7 @@ function linesOfContent(item: OutputItem): object[] {
       return item.content.flatMap((part) =>
         part.type === "refusal"
           ? raw({ type: "refusal_delta", text: part.refusal })
-          : [
-              ...raw({ type: "text_delta", text: part.text }),
-              ...part.annotations.map((annotation) => ({ annotation })),
-            ],
+          : [...raw({ type: "text_delta", text: part.text }), ...part.annotations.flatMap(linesOfAnnotation)],
       );
     case "reasoning":
       return item.summary.length === 0 ? [] : [{ reasoning_summary: item.summary.map(({ text }) => text) }];
@@ -220,6 +224,11 @@ function linesOfContent(item: OutputItem): object[] {
     default:
       return [];
   }
+}
+
+/** Files of containers are cited by our server, from what the model wrote. */
+function linesOfAnnotation(annotation: Annotation): object[] {
+  return annotation.type === "container_file_citation" ? [] : [{ annotation }];
 }
 
 /** An item that was cut off has no stop event. */
@@ -239,6 +248,8 @@ function hostedCall(item: OutputItem): object | null {
       return webCall(item.action);
     case "file_search_call":
       return { name: "file_search", arguments: { queries: item.queries } };
+    case "code_interpreter_call":
+      return { name: "code_interpreter", arguments: { code: item.code } };
     case "mcp_call":
     case "mcp_approval_request":
       return { name: item.name, namespace: item.server_label, arguments: item.arguments };
@@ -266,7 +277,7 @@ function webCall(action: WebSearchCall["action"]): object | null {
 }
 
 function isRunHere({ type }: OutputItem): boolean {
-  return type === "web_search_call" || type === "file_search_call" || type === "mcp_call";
+  return ["web_search_call", "file_search_call", "code_interpreter_call", "mcp_call"].includes(type);
 }
 
 function linesOfEnd({ usage, incomplete_details: cut }: RecordedResponse): object[] {

@@ -153,7 +153,7 @@ function isComparable({ tools }: Play): boolean {
 
 /** What such tools say is theirs, so only the form is compared. */
 function hasHostedTools({ tools }: Play): boolean {
-  return tools.some((tool) => ["web_search", "file_search", "mcp", "shell"].includes(tool));
+  return tools.some((tool) => ["web_search", "file_search", "code_interpreter", "mcp", "shell"].includes(tool));
 }
 
 function isError(body: unknown): boolean {

@@ -50,6 +50,10 @@ scenarios:
     events: [{ call: { name: get_storms, namespace: weather, arguments: { city: Rome } } }]
   - when: { input_contains: "use a tool: draw" }
     events: [{ call: { name: generate_image, arguments: { prompt: A lighthouse. } } }]
+  - when: { input_contains: "use a tool: python" }
+    events: [{ call: { name: code_interpreter, arguments: { code: "print(1 + 1)" } } }]
+  - when: { input_contains: "use a tool: commands" }
+    events: [{ call: { name: shell, arguments: { commands: [echo notes.txt] } } }]
   - when: { input_contains: "use a tool: shell" }
     events: [{ call: { name: shell, arguments: { commands: [ls], max_output_length: 8192 } } }]
   - when: { input_contains: "use a tool: local shell" }

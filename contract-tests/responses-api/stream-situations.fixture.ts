@@ -26,6 +26,7 @@ import {
   COMPUTER_PREVIEW_EVENTS,
   FILE_SEARCH_EVENTS,
   IMAGE_EVENTS,
+  INTERPRETER_EVENTS,
   LOCAL_SHELL_EVENTS,
   MCP_APPROVAL_EVENTS,
   MCP_CALL_EVENTS,
@@ -35,6 +36,7 @@ import {
   PATCH_EVENTS,
   SERVER_SEARCH_EVENTS,
   SHELL_EVENTS,
+  SHELL_OUTPUT_EVENTS,
   WEB_SEARCH_EVENTS,
 } from "./hosted-tool-events.fixture.ts";
 import {
@@ -88,6 +90,8 @@ export const STAGED_SITUATIONS = {
   "a tool of an MCP server that fails": MCP_CALL_FAILURE,
   "a call of an MCP server that needs approval": MCP_APPROVAL_EVENTS,
   "a model that draws": IMAGE_EVENTS,
+  "a model that runs code": INTERPRETER_EVENTS,
+  "a shell in a container": SHELL_OUTPUT_EVENTS,
   "a model that uses a shell": SHELL_EVENTS,
   "a model that uses the older shell": LOCAL_SHELL_EVENTS,
   "a model that patches files": PATCH_EVENTS,

@@ -16,6 +16,14 @@ export const TOOL_RECIPES = {
   "a tool of an MCP server that fails": asks("storms", MCP),
   "a call of an MCP server that needs approval": asks("weather", { ...MCP, require_approval: "always" }),
   "a model that draws": asks("draw", { type: "image_generation", partial_images: 1 }),
+  "a model that runs code": {
+    request: {
+      input: "Please use a tool: python",
+      tools: [{ type: "code_interpreter", container: { type: "auto" } }],
+      include: ["code_interpreter_call.outputs"],
+    },
+  },
+  "a shell in a container": asks("commands", { type: "shell", environment: { type: "container_auto" } }),
   "a model that uses a shell": asks("shell", { type: "shell", environment: { type: "local" } }),
   "a model that uses the older shell": asks("local shell", { type: "local_shell" }),
   "a model that patches files": asks("patch", { type: "apply_patch" }),

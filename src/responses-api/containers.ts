@@ -111,6 +111,8 @@ export interface CodeFinder {
 
 /** A container to create. */
 export interface NewContainer {
+  /** Such as `cntr_…`; made anew if absent. */
+  readonly id?: string;
   readonly name: string;
   /** Uploaded files that are copied to `/mnt/data`. Of files with one name, each but the first has its id before it. */
   readonly fileIds: readonly string[];

@@ -64,7 +64,7 @@ export function saysText(text: string): Said {
   return [textChunk(text), lastChunk("stop"), USAGE];
 }
 
-/** Calls, each in two pieces. A name without `_` is one of the scripted server. */
+/** Calls, each in two pieces. A name without `_` is one of the scripted server, unless it is `shell`. */
 export function calls(...made: readonly (readonly [name: string, args: string])[]): Said {
   const pieces = made.flatMap(([name, args], index) => {
     const half = Math.floor(args.length / 2);
@@ -79,5 +79,5 @@ export function calls(...made: readonly (readonly [name: string, args: string])[
 }
 
 function flat(name: string): string {
-  return name.includes("_") ? name : `lab__${name}`;
+  return name.includes("_") || name === "shell" ? name : `lab__${name}`;
 }

@@ -7,9 +7,11 @@ import { isToolKind, TOOL_KINDS } from "../../responses-api/tool-loop/tool-kinds
 import { applyPatchTool } from "../../tools/client-run/apply-patch.ts";
 import { computerTool } from "../../tools/client-run/computer.ts";
 import { localShellTool } from "../../tools/client-run/local-shell.ts";
-import { shellTool } from "../../tools/client-run/shell.ts";
+import { codeInterpreterTool } from "../../tools/code-interpreter/code-interpreter-tool.ts";
+import type { CodeServices } from "../../tools/containers/code-services.ts";
 import { ImageServer } from "../../tools/image-generation/image-server.ts";
 import { imageTool } from "../../tools/image-generation/image-tool.ts";
+import { shellTool } from "../../tools/shell/shell-tool.ts";
 import { toolSearchTool } from "../../tools/tool-search/tool-search-tool.ts";
 import type { Guards } from "./choose-egress.ts";
 import { chooseMcp } from "./choose-mcp.ts";
@@ -44,11 +46,15 @@ async function configuredTools(config: Config, guards: Guards, log: Logger): Pro
     chooseImages(config, guards.egress),
     chooseMcp(config, guards, log),
     computerTool,
-    shellTool,
     localShellTool,
     applyPatchTool,
     toolSearchTool,
   ];
+}
+
+/** The tools that run code and commands in containers. */
+export function codeTools(services: CodeServices): readonly HostedTool[] {
+  return [codeInterpreterTool(services), shellTool(services)];
 }
 
 function offeredKinds(listed: readonly string[]): ReadonlySet<ToolKind> {

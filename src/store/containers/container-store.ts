@@ -189,7 +189,7 @@ export class ContainerStore implements Containers {
     const { containersMax } = this.#parts.limits;
     const now = secondsNow();
     const minutes = container.expiresAfterMinutes ?? this.#parts.minutesUnused;
-    const id = newId("cntr", now);
+    const id = container.id ?? newId("cntr", now);
     const values = [id, owner.organization, owner.project, container.name, container.memoryLimit, now, now, minutes];
     const { rows } = await sql<ContainerRow>`
       insert into containers (id, organization, project, name, memory_limit, created_at, last_active_at,

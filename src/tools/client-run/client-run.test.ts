@@ -5,7 +5,7 @@ import { MADE, runCall, toolScope, USER } from "../tool-scope.fixture.ts";
 import { applyPatchTool } from "./apply-patch.ts";
 import { computerTool } from "./computer.ts";
 import { localShellTool } from "./local-shell.ts";
-import { shellTool } from "./shell.ts";
+import { localEnvironmentShell as shellTool } from "./shell.ts";
 
 const COMPUTER = { type: "computer" } as const;
 const PREVIEW = {
@@ -70,13 +70,6 @@ describe("a shell", () => {
     const skills = [{ name: "pdf", description: "Reads PDFs.", path: "/skills/pdf" }];
     const open = await opened(shellTool, { type: "shell", environment: { type: "local", skills } });
     expect(open.functions[0]?.description).toContain("- pdf (/skills/pdf): Reads PDFs.");
-  });
-
-  it("has no containers; one that is named is needed", () => {
-    const auto = { type: "shell", environment: { type: "container_auto" } } as const;
-    const named = { type: "shell", environment: { type: "container_reference", container_id: "cntr_1" } } as const;
-    expect(shellTool.refusal(auto, USER)).toMatchObject({ grade: "unavailable", member: "environment" });
-    expect(shellTool.refusal(named, USER)).toMatchObject({ grade: "needed" });
   });
 
   it("tells the model when the arguments are no JSON", async () => {

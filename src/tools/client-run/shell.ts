@@ -1,6 +1,6 @@
 import type { ShellCall, ToolInput } from "../../../generated/responses-api/types.ts";
 import { validateShellCall } from "../../../generated/responses-api/validators.js";
-import type { HostedTool, ToolRefusal } from "../../responses-api/hosted-tool.ts";
+import type { HostedTool } from "../../responses-api/hosted-tool.ts";
 import { type CallNames, type ClientTool, hostedClientTool } from "./client-tool.ts";
 
 type ShellInput = Extract<ToolInput, { type: "shell" }>;
@@ -13,7 +13,6 @@ const SHELL: ClientTool<ShellInput, ShellCall> = {
   idPrefix: "sh",
   validate: validateShellCall,
   isOne: (tool) => tool.type === "shell",
-  refusal: noContainer,
   offer: (tool) => ({
     name: "shell",
     description: `Runs shell commands on the user's machine, one after the other.${skillsOf(tool)}`,
@@ -41,7 +40,7 @@ const SHELL: ClientTool<ShellInput, ShellCall> = {
 };
 
 /** The tool `shell` without a container: the client runs the commands. */
-export const shellTool: HostedTool = hostedClientTool(SHELL);
+export const localEnvironmentShell: HostedTool = hostedClientTool(SHELL);
 
 function firstForm({ id, callId }: CallNames, { environment }: ShellInput): ShellCall {
   return {
@@ -57,16 +56,6 @@ function firstForm({ id, callId }: CallNames, { environment }: ShellInput): Shel
 /** Models write such as "5s". The client then takes the limit that it has. */
 function limitOf(value: unknown): number | null {
   return typeof value === "number" && Number.isInteger(value) ? value : null;
-}
-
-function noContainer({ environment }: ShellInput): ToolRefusal | null {
-  if (environment == null || environment.type === "local") return null;
-  const reason = "This server has no containers to run commands in. With the environment 'local' the client runs them.";
-  return {
-    reason,
-    member: "environment",
-    grade: environment.type === "container_reference" ? "needed" : "unavailable",
-  };
 }
 
 /** The skills that the client has, so that the model can read them by commands. */

@@ -1,0 +1,170 @@
+import type { CodeInterpreterCall, CodeInterpreterTool } from "../../../generated/responses-api/types.ts";
+import type { CodeAbilities, CodeRun, ContainerSessions } from "../../responses-api/containers.ts";
+import type {
+  HostedTool,
+  MadeCall,
+  OpenTool,
+  ToolCall,
+  ToolOutcome,
+  ToolScope,
+} from "../../responses-api/hosted-tool.ts";
+import type { HostedFunction, ToolStep } from "../../runs/ports.ts";
+import { type CodeServices, sessionsOf } from "../containers/code-services.ts";
+import { refusalOfContainer } from "../containers/container-refusal.ts";
+import { autoContainer, namedContainer, type ResponseContainer } from "../containers/response-container.ts";
+import { BUSY, citedFiles, GONE, LOST_VARIABLES, toldEnd, toldFiles, withoutMiddle } from "../containers/told-run.ts";
+import { readArguments } from "../read-arguments.ts";
+
+const OUTPUTS_INCLUDE = "code_interpreter_call.outputs";
+
+/** The tool `code_interpreter`: the model writes Python, and a container of this server runs it. */
+export function codeInterpreterTool(services: CodeServices): HostedTool {
+  return {
+    kind: "code_interpreter",
+    types: ["code_interpreter"],
+    refusal: (tool) => {
+      if (tool.type !== "code_interpreter") return null;
+      return refusalOfContainer(services, {
+        container: tool.container,
+        member: "container",
+        callers: tool.allowed_callers,
+      });
+    },
+    open: async (tool, scope) => {
+      if (tool.type !== "code_interpreter") throw new Error("only a code interpreter is opened here");
+      const sessions = await sessionsOf(services);
+      return openInterpreter(sessions, await containerFor(services, tool, scope), scope);
+    },
+  };
+}
+
+function containerFor(
+  services: CodeServices,
+  { container }: CodeInterpreterTool,
+  scope: ToolScope,
+): Promise<ResponseContainer> {
+  if (typeof container === "string") return namedContainer(services, container, scope);
+  const { file_ids: fileIds = [], memory_limit: memoryLimit = null } = container;
+  return autoContainer(services, { fileIds, memoryLimit }, scope);
+}
+
+function openInterpreter(sessions: ContainerSessions, container: ResponseContainer, scope: ToolScope): OpenTool {
+  return {
+    functions: [functionOf(sessions.abilities)],
+    note: null,
+    opening: [],
+    pending: [],
+    sources: container.files,
+    call: (_name, made) => callOf({ sessions, container, scope }, made),
+    close: async () => {},
+  };
+}
+
+function functionOf({ python, packages }: CodeAbilities): HostedFunction {
+  const importable = packages.length === 0 ? "" : ` Besides the standard library it can import ${packages.join(", ")}.`;
+  return {
+    type: "hosted_function",
+    server: null,
+    name: "code_interpreter",
+    description: `Runs Python ${python} in a session that keeps its variables and the files in /mnt/data. The value of the last line is shown, like in a notebook. No network.${importable} Give the user files as [name](sandbox:/mnt/data/name).`,
+    parameters: { type: "object", properties: { code: { type: "string" } }, required: ["code"] },
+  };
+}
+
+/** What the calls of one response share. */
+interface Interpreter {
+  readonly sessions: ContainerSessions;
+  readonly container: ResponseContainer;
+  readonly scope: ToolScope;
+}
+
+function callOf(interpreter: Interpreter, { newItemId }: MadeCall): ToolCall {
+  const { container, scope } = interpreter;
+  const first: CodeInterpreterCall = {
+    id: newItemId("ci"),
+    type: "code_interpreter_call",
+    status: "in_progress",
+    code: "",
+    container_id: container.id,
+    outputs: isIncluded(scope) ? [] : null,
+  };
+  return {
+    item: first,
+    streams: { member: "code" },
+    effect: "sandboxed",
+    async *run(args, signal): AsyncGenerator<ToolStep, ToolOutcome> {
+      const code = readArguments(args)?.["code"];
+      if (typeof code !== "string") return failed(first, "The arguments need `code`, a text. Nothing was run.");
+      yield { type: "interpreting" };
+      return await runCode(interpreter, { ...first, code }, code, signal);
+    },
+  };
+}
+
+function isIncluded({ include }: ToolScope): boolean {
+  return include.includes(OUTPUTS_INCLUDE);
+}
+
+async function runCode(
+  { sessions, container, scope }: Interpreter,
+  item: CodeInterpreterCall,
+  code: string,
+  signal: AbortSignal,
+): Promise<ToolOutcome> {
+  // The container may have been lost since the item began.
+  if (item.container_id !== container.id) return failed(item, GONE);
+  const fault = await container.ready();
+  if (fault !== null) return failed(item, fault);
+  const ran = await sessions.runCode(scope.owner, item.container_id, code, signal);
+  if (ran.type === "busy") return failed(item, BUSY);
+  if (ran.type === "gone") {
+    container.lose();
+    return failed(item, GONE);
+  }
+  const outcome = outcomeOf(scope, item, ran.result);
+  return { ...outcome, sources: [...container.takeCopied(), ...outcome.sources] };
+}
+
+function failed(item: CodeInterpreterCall, reason: string): ToolOutcome {
+  return { type: "ran", item: { ...item, status: "failed" }, output: reason, parts: [], sources: [] };
+}
+
+/** Code that raised an exception is completed; only the end of its session is a failure. */
+function outcomeOf(scope: ToolScope, item: CodeInterpreterCall, run: CodeRun): Extract<ToolOutcome, { type: "ran" }> {
+  const pictures = run.outputs.flatMap((output) => (output.type === "image" ? [output] : []));
+  const outputs = run.outputs.map((output) =>
+    output.type === "logs" ? output : { type: "image" as const, url: urlOf(output.png) },
+  );
+  return {
+    type: "ran",
+    item: {
+      ...item,
+      status: run.end === null ? "completed" : "failed",
+      outputs: isIncluded(scope) ? outputs : null,
+    },
+    output: toldRun(run),
+    parts: scope.abilities.images
+      ? pictures.map(({ png }) => ({ type: "input_image", image_url: urlOf(png), detail: "auto" }))
+      : [],
+    sources: citedFiles(item.container_id, run, { itemId: item.id, pictures: pictures.map(({ file }) => file) }),
+  };
+}
+
+function urlOf(png: Uint8Array): string {
+  return `data:image/png;base64,${Buffer.from(png.buffer, png.byteOffset, png.byteLength).toString("base64")}`;
+}
+
+/** What the model is shown of a run. */
+function toldRun(run: CodeRun): string {
+  const printed = run.outputs
+    .map((output) => (output.type === "logs" ? output.logs : `\n[The user sees the picture ${output.file.path}]\n`))
+    .join("");
+  const lines = [
+    ...(run.lostVariables ? [LOST_VARIABLES] : []),
+    ...(printed === "" ? [] : [withoutMiddle(printed)]),
+    ...(run.traceback === null ? [] : [withoutMiddle(run.traceback)]),
+    ...(run.end === null ? [] : [toldEnd(run.end)]),
+    ...toldFiles(run),
+  ];
+  return lines.length === 0 ? "[The code ran and printed nothing.]" : lines.join("\n");
+}

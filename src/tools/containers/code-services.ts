@@ -1,0 +1,28 @@
+import type { CodeFinder, Containers, ContainerSessions } from "../../responses-api/containers.ts";
+import { ModelError, type Owner } from "../../runs/ports.ts";
+
+/** What tools need to run code and commands. */
+export interface CodeServices {
+  readonly code: CodeFinder;
+  readonly containers: Pick<Containers, "createContainer" | "findContainer" | "copyMissingUploads" | "listFiles">;
+  /** The files that clients have uploaded. */
+  readonly uploads: { findFile(owner: Owner, fileId: string): Promise<object | null> };
+  /** Most memory of a session, in bytes. */
+  readonly memoryBytesMax: number;
+}
+
+/** Rejects with `ModelError` if no code runs here. That may not have been known when the request was taken. */
+export async function sessionsOf({ code }: CodeServices): Promise<ContainerSessions> {
+  const { sessions, reason } = await code.find();
+  if (sessions === null) throw unavailable(reason);
+  return sessions;
+}
+
+export function unavailable(reason: string): ModelError {
+  return new ModelError(reason, {
+    status: 400,
+    type: "invalid_request_error",
+    code: "unsupported_parameter",
+    param: "tools",
+  });
+}

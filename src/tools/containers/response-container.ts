@@ -1,0 +1,208 @@
+import type { ContainerMemoryLimit, StoredItem } from "../../../generated/responses-api/types.ts";
+import { newId } from "../../base/ids.ts";
+import type { ContainerRefusal } from "../../responses-api/containers.ts";
+import { type CitedFile, containerOf, type ToolScope } from "../../responses-api/hosted-tool.ts";
+import { ModelError } from "../../runs/ports.ts";
+import type { CodeServices } from "./code-services.ts";
+
+/** As the reference names the containers that it makes by itself; nothing else is known of it. */
+const AUTO_NAME = "auto";
+const DEFAULT_MEMORY = "1g";
+const FILES_AT_ONCE = 100;
+/** As many as `file_ids` may name. */
+const INPUT_FILES_MAX = 50;
+
+/** The container that the calls of one response run in. */
+export interface ResponseContainer {
+  /** It may not exist yet. Another one takes its place if it is lost. */
+  readonly id: string;
+  /** The files that it had when the response began. */
+  readonly files: readonly CitedFile[];
+  /** Makes it, if it does not exist. Resolves to a sentence for the model if that fails, else to null. */
+  ready(): Promise<string | null>;
+  /** The files that `ready` has put in, once. */
+  takeCopied(): readonly CitedFile[];
+  /** It is gone: the next call gets another one, if the client did not name it. */
+  lose(): void;
+}
+
+/** The container that the client names. Rejects with `ModelError` if it cannot be used. */
+export async function namedContainer(services: CodeServices, id: string, scope: ToolScope): Promise<ResponseContainer> {
+  const found = await services.containers.findContainer(scope.owner, id);
+  if (found === null) throw refused(404, `Container with id '${id}' not found.`);
+  if (found.status === "expired") throw refused(400, "Container is expired.");
+  const files = await filesOf(services, scope, id);
+  const container = new UsedContainer(services, scope, { memory: found.memory_limit, known: { id, files }, isNamed: true });
+  container.want(await inputFiles(services, scope));
+  return container;
+}
+
+export interface WantedContainer {
+  readonly fileIds: readonly string[];
+  /** Null for the default. */
+  readonly memoryLimit: ContainerMemoryLimit | null;
+}
+
+/** Tools of one response share a container; the signal of the response stands for it. */
+const shared = new WeakMap<AbortSignal, Map<string, Promise<UsedContainer>>>();
+
+/**
+ * The container in which the context's last call ran, if it is the owner's and alive and has the memory that is wanted;
+ * else a new one, which is made when the first call runs. Rejects with `ModelError` if a file is unknown.
+ */
+export async function autoContainer(
+  services: CodeServices,
+  { fileIds, memoryLimit }: WantedContainer,
+  scope: ToolScope,
+): Promise<ResponseContainer> {
+  for (const fileId of fileIds)
+    if ((await services.uploads.findFile(scope.owner, fileId)) === null)
+      throw refused(404, `No such File object: ${fileId}`);
+  const memory = memoryLimit ?? DEFAULT_MEMORY;
+  const ofResponse = shared.get(scope.signal) ?? new Map<string, Promise<UsedContainer>>();
+  shared.set(scope.signal, ofResponse);
+  const choosing = ofResponse.get(memory) ?? choose(services, memory, scope);
+  ofResponse.set(memory, choosing);
+  const container = await choosing;
+  container.want([...fileIds, ...(await inputFiles(services, scope))]);
+  return container;
+}
+
+async function choose(services: CodeServices, memory: ContainerMemoryLimit, scope: ToolScope): Promise<UsedContainer> {
+  const last = scope.context.map(containerOf).findLast((id) => id !== null) ?? null;
+  const found = last === null ? null : await services.containers.findContainer(scope.owner, last);
+  const isUsable = found !== null && found.status !== "expired" && found.memory_limit === memory;
+  const known = last === null || !isUsable ? null : { id: last, files: await filesOf(services, scope, last) };
+  return new UsedContainer(services, scope, { memory, known, isNamed: false });
+}
+
+interface ChosenContainer {
+  readonly memory: ContainerMemoryLimit;
+  /** Null if it does not exist yet. */
+  readonly known: { readonly id: string; readonly files: readonly CitedFile[] } | null;
+  /** Whether the client named it, so that no other takes its place. */
+  readonly isNamed: boolean;
+}
+
+class UsedContainer implements ResponseContainer {
+  readonly files: readonly CitedFile[];
+  readonly #services: CodeServices;
+  readonly #scope: ToolScope;
+  readonly #memory: ContainerMemoryLimit;
+  readonly #isNamed: boolean;
+  readonly #fileIds = new Set<string>();
+  #id: string;
+  #exists: boolean;
+  #copied: readonly CitedFile[] = [];
+  #readying: Promise<string | null> | null = null;
+
+  constructor(services: CodeServices, scope: ToolScope, { memory, known, isNamed }: ChosenContainer) {
+    this.#services = services;
+    this.#scope = scope;
+    this.#memory = memory;
+    this.#isNamed = isNamed;
+    this.files = known?.files ?? [];
+    this.#id = known?.id ?? newContainerId();
+    this.#exists = known !== null;
+  }
+
+  get id(): string {
+    return this.#id;
+  }
+
+  /** Files that are to be in it before the first call. */
+  want(fileIds: readonly string[]): void {
+    for (const fileId of fileIds) this.#fileIds.add(fileId);
+  }
+
+  ready(): Promise<string | null> {
+    this.#readying ??= this.#prepare();
+    return this.#readying;
+  }
+
+  takeCopied(): readonly CitedFile[] {
+    const copied = this.#copied;
+    this.#copied = [];
+    return copied;
+  }
+
+  lose(): void {
+    if (this.#isNamed) return;
+    this.#id = newContainerId();
+    this.#exists = false;
+    this.#readying = null;
+  }
+
+  async #prepare(): Promise<string | null> {
+    const { owner, signal } = this.#scope;
+    const { containers } = this.#services;
+    const fileIds = [...this.#fileIds];
+    if (this.#exists && fileIds.length === 0) return null;
+    const id = this.#id;
+    const container = { id, name: AUTO_NAME, fileIds, expiresAfterMinutes: null, memoryLimit: this.#memory };
+    const change = this.#exists
+      ? await containers.copyMissingUploads(owner, id, fileIds, signal)
+      : await containers.createContainer(owner, container, signal);
+    if (change.type === "changed") {
+      this.#exists = true;
+      this.#copied = fileIds.length === 0 ? [] : await filesOf(this.#services, this.#scope, id);
+      return null;
+    }
+    this.#readying = null; // The next call may have more luck.
+    if (change.refusal.reason === "unknown_container" || change.refusal.reason === "expired_container") this.lose();
+    return `The container cannot be used: ${faultOf(change.refusal)}.`;
+  }
+}
+
+/** The uploaded files that messages of the user name, newest last. The reference puts them into the container too. */
+async function inputFiles({ uploads }: CodeServices, { context, owner }: ToolScope): Promise<readonly string[]> {
+  const named = new Set(context.flatMap(filesIn));
+  const found = [...named].slice(-INPUT_FILES_MAX).map(async (fileId) => {
+    return (await uploads.findFile(owner, fileId)) === null ? [] : [fileId];
+  });
+  return (await Promise.all(found)).flat();
+}
+
+function filesIn(item: StoredItem): readonly string[] {
+  if (item.type !== "message" || item.role !== "user") return [];
+  return item.content.flatMap((part) => ("file_id" in part && part.file_id != null ? [part.file_id] : []));
+}
+
+function newContainerId(): string {
+  return newId("cntr", Math.floor(Date.now() / 1000));
+}
+
+function faultOf(refusal: ContainerRefusal): string {
+  switch (refusal.reason) {
+    case "unknown_container":
+    case "expired_container":
+      return "it has expired, and its files are gone";
+    case "unknown_upload":
+      return `the file ${refusal.fileId} is gone`;
+    case "file_too_large":
+      return `a file has more than ${refusal.bytesMax} bytes`;
+    case "container_full":
+      return `its files would have more than ${refusal.bytesMax} bytes`;
+    case "too_many_files":
+      return `it would have more than ${refusal.filesMax} files`;
+    case "too_many_containers":
+      return `there are ${refusal.containersMax} containers already. Older ones must expire first`;
+    case "owner_full":
+      return `the files of all containers would have more than ${refusal.bytesMax} bytes`;
+  }
+}
+
+async function filesOf({ containers }: CodeServices, { owner }: ToolScope, id: string): Promise<readonly CitedFile[]> {
+  const files: CitedFile[] = [];
+  for (let after: string | null = null; ; ) {
+    const page = await containers.listFiles(owner, id, { limit: FILES_AT_ONCE, order: "asc", after });
+    for (const { id: fileId, path } of page?.entries ?? [])
+      files.push({ type: "container_file", containerId: id, fileId, path, shownBy: null });
+    after = page?.entries.at(-1)?.id ?? null;
+    if (page?.hasMore !== true || after === null) return files;
+  }
+}
+
+function refused(status: number, message: string): ModelError {
+  return new ModelError(message, { status, type: "invalid_request_error", param: "tools" });
+}

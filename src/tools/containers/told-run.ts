@@ -1,0 +1,68 @@
+import type { FileChanges, SessionEnd } from "../../responses-api/containers.ts";
+import type { CitedFile } from "../../responses-api/hosted-tool.ts";
+
+/** Characters of what was printed that the model is shown of one call. */
+export const SHOWN_CHARACTERS_MAX = 20_000;
+/** Files that the model is told of by name after one call. */
+const FILES_TOLD_MAX = 50;
+
+export const LOST_VARIABLES =
+  "[The session was started anew: variables of earlier calls are lost, files in /mnt/data are kept.]";
+export const GONE = "The container has expired or was deleted. Its files and variables are lost. Nothing was run.";
+export const BUSY = "All sessions of this server are at work, so nothing was run. Try again later.";
+
+const ENDS: Readonly<Record<SessionEnd, string>> = {
+  timed_out: "it ran for too long",
+  out_of_memory: "it used too much memory",
+  too_many_processes: "it started too many processes",
+  too_much_output: "it printed too much",
+  crashed: "the session crashed",
+};
+
+/** Tells the model that its session was stopped. */
+export function toldEnd(end: SessionEnd): string {
+  return `[It was stopped: ${ENDS[end]}. Files that earlier calls left in /mnt/data are kept, variables are lost.]`;
+}
+
+/** What changed in /mnt/data, and what could not be kept. */
+export function toldFiles({ changed, faults }: FileChanges): readonly string[] {
+  const told = changed.slice(0, FILES_TOLD_MAX).map(({ path, bytes }) => `${path} (${bytes} bytes)`);
+  const rest = changed.length - told.length;
+  if (rest > 0) told.push(`${rest} more`);
+  return [...(told.length === 0 ? [] : [`[New and changed files: ${told.join(", ")}]`]), ...faults.map(bracketed)];
+}
+
+/** The text without its middle, if it is too long. Never cuts a character in two. */
+export function withoutMiddle(text: string, charactersMax = SHOWN_CHARACTERS_MAX): string {
+  if (text.length <= charactersMax) return text;
+  const half = Math.floor(charactersMax / 2);
+  const begin = text.slice(0, isHigh(text, half - 1) ? half - 1 : half);
+  const end = text.slice(isHigh(text, text.length - half - 1) ? text.length - half + 1 : text.length - half);
+  return `${begin}\n[${text.length - begin.length - end.length} characters are left out here.]\n${end}`;
+}
+
+/** What a text may cite after a call. `shown`: pictures, and the item that shows them. */
+export function citedFiles(
+  containerId: string,
+  { changed }: FileChanges,
+  shown: { readonly itemId: string; readonly pictures: FileChanges["changed"] } = { itemId: "", pictures: [] },
+): readonly CitedFile[] {
+  const cited =
+    (shownBy: string | null) =>
+    ({ id, path }: FileChanges["changed"][number]): CitedFile => ({
+      type: "container_file",
+      containerId,
+      fileId: id,
+      path,
+      shownBy,
+    });
+  return [...changed.map(cited(null)), ...shown.pictures.map(cited(shown.itemId))];
+}
+
+function isHigh(text: string, index: number): boolean {
+  return /[\uD800-\uDBFF]/.test(text.charAt(index));
+}
+
+function bracketed(sentence: string): string {
+  return `[${sentence}]`;
+}

@@ -1,0 +1,191 @@
+import type {
+  ShellCall,
+  ShellCallOutput,
+  ShellContainerAuto,
+  ShellContainerReference,
+} from "../../../generated/responses-api/types.ts";
+import type { CommandRun, CommandRuns, ContainerSessions } from "../../responses-api/containers.ts";
+import type { CitedFile, MadeCall, OpenTool, ToolCall, ToolOutcome, ToolScope } from "../../responses-api/hosted-tool.ts";
+import type { HostedFunction } from "../../runs/ports.ts";
+import { type CodeServices, sessionsOf, unavailable } from "../containers/code-services.ts";
+import { autoContainer, namedContainer, type ResponseContainer } from "../containers/response-container.ts";
+import { BUSY, citedFiles, GONE, LOST_VARIABLES, toldEnd, toldFiles, withoutMiddle } from "../containers/told-run.ts";
+import { readArguments } from "../read-arguments.ts";
+import { withoutSteps } from "../without-steps.ts";
+import { CommandsWriter } from "./commands-writer.ts";
+
+export type ContainerEnvironment = ShellContainerAuto | ShellContainerReference;
+
+/** Told where the sandbox has no shell. */
+export const NO_SHELL =
+  "The sandbox of this server runs Python alone and has no shell. The setting CODE_ENGINE chooses one. With the environment 'local' the client runs the commands.";
+
+const COMMANDS_MAX = 10;
+
+const SHELL_FUNCTION: HostedFunction = {
+  type: "hosted_function",
+  server: null,
+  name: "shell",
+  description:
+    "Runs commands with /bin/sh in /mnt/data, one after the other. Files are kept between calls. No network. Give the user files as [name](sandbox:/mnt/data/name).",
+  parameters: {
+    type: "object",
+    properties: {
+      commands: { type: "array", items: { type: "string" }, minItems: 1, maxItems: COMMANDS_MAX },
+      timeout_ms: { type: "integer", description: "For each command." },
+      max_output_length: { type: "integer", description: "In characters, for each command." },
+    },
+    required: ["commands"],
+  },
+};
+
+/** Opens the tool `shell` with a container of this server, where the commands of the model run. */
+export async function openContainerShell(
+  services: CodeServices,
+  environment: ContainerEnvironment,
+  scope: ToolScope,
+): Promise<OpenTool> {
+  const sessions = await sessionsOf(services);
+  if (!sessions.abilities.hasShell) throw unavailable(NO_SHELL);
+  const container = await containerFor(services, environment, scope);
+  return {
+    functions: [SHELL_FUNCTION],
+    note: null,
+    opening: [],
+    pending: [],
+    sources: container.files,
+    call: (_name, made) => callOf({ sessions, container, scope }, made),
+    close: async () => {},
+  };
+}
+
+function containerFor(
+  services: CodeServices,
+  environment: ContainerEnvironment,
+  scope: ToolScope,
+): Promise<ResponseContainer> {
+  if (environment.type === "container_reference") return namedContainer(services, environment.container_id, scope);
+  const { file_ids: fileIds = [], memory_limit: memoryLimit = null } = environment;
+  return autoContainer(services, { fileIds, memoryLimit }, scope);
+}
+
+/** What the calls of one response share. */
+interface Shell {
+  readonly sessions: ContainerSessions;
+  readonly container: ResponseContainer;
+  readonly scope: ToolScope;
+}
+
+function callOf(shell: Shell, { callId, newItemId }: MadeCall): ToolCall {
+  const writer = new CommandsWriter();
+  const first: ShellCall = {
+    id: newItemId("sh"),
+    type: "shell_call",
+    call_id: callId,
+    environment: { type: "container_reference", container_id: shell.container.id },
+    status: "in_progress",
+    action: { commands: [], max_output_length: null, timeout_ms: null },
+  };
+  const outputId = newItemId("sho");
+  return {
+    item: first,
+    streams: writer,
+    effect: "sandboxed",
+    run: (args, signal) => withoutSteps(outcomeOf(shell, { first, outputId, writer }, args, signal)),
+  };
+}
+
+interface BegunCall {
+  readonly first: ShellCall;
+  readonly outputId: string;
+  readonly writer: CommandsWriter;
+}
+
+async function outcomeOf(shell: Shell, begun: BegunCall, args: string, signal: AbortSignal): Promise<ToolOutcome> {
+  const { first, writer } = begun;
+  const action = actionIn(args);
+  if (action === null) return unrun(first, "The arguments need `commands`, a list of texts. Nothing was run.");
+  const { commands } = action;
+  // What was shown is what runs.
+  if (JSON.stringify(writer.commands) !== JSON.stringify(commands))
+    return unrun(first, "The arguments hold a member more than once. Nothing was run.");
+  const { container, sessions, scope } = shell;
+  const { id } = container;
+  // The container may have been lost since the item began.
+  if (first.environment?.type !== "container_reference" || first.environment.container_id !== id)
+    return unrun(first, GONE);
+  const fault = await container.ready();
+  if (fault !== null) return unrun(first, fault);
+  const list = { commands, timeoutMs: action.timeout_ms, outputCharactersMax: action.max_output_length };
+  const ran = await sessions.runCommands(scope.owner, id, list, signal);
+  if (ran.type === "busy") return unrun(first, BUSY);
+  if (ran.type === "gone") {
+    container.lose();
+    return unrun(first, GONE);
+  }
+  const sources = [...container.takeCopied(), ...citedFiles(id, ran.result)];
+  return ranOutcome(begun, { ...first, status: "completed", action }, ran.result, sources);
+}
+
+/** A call whose commands did not run. It has no output item. */
+function unrun(first: ShellCall, reason: string): ToolOutcome {
+  return { type: "ran", item: { ...first, status: "incomplete" }, output: reason, parts: [], sources: [] };
+}
+
+function actionIn(text: string): ShellCall["action"] | null {
+  const { commands, timeout_ms, max_output_length } = readArguments(text) ?? {};
+  const list: readonly unknown[] = Array.isArray(commands) ? commands : [];
+  const texts = list.filter((command) => typeof command === "string");
+  if (texts.length !== list.length || texts.length === 0 || texts.length > COMMANDS_MAX) return null;
+  return { commands: texts, timeout_ms: limitOf(timeout_ms), max_output_length: limitOf(max_output_length) };
+}
+
+/** Models write such as "5s". The limit of the server then holds. */
+function limitOf(value: unknown): number | null {
+  return typeof value === "number" && Number.isSafeInteger(value) && value > 0 ? value : null;
+}
+
+function ranOutcome({ outputId }: BegunCall, item: ShellCall, result: CommandRuns, sources: readonly CitedFile[]): ToolOutcome {
+  const output: ShellCallOutput = {
+    id: outputId,
+    type: "shell_call_output",
+    status: "completed",
+    call_id: item.call_id,
+    max_output_length: item.action.max_output_length,
+    output: result.runs.map(({ stdout, stderr, outcome }) => ({
+      stdout,
+      stderr,
+      outcome: outcome.type === "exit" ? { type: "exit", exit_code: outcome.exitCode } : { type: "timeout" },
+    })),
+  };
+  return {
+    type: "ran",
+    item,
+    output: toldRuns(item.action.commands, result),
+    parts: [],
+    sources,
+    following: [{ first: { ...output, output: [] }, last: output }],
+  };
+}
+
+/** What the model is shown of a call. */
+function toldRuns(commands: readonly string[], result: CommandRuns): string {
+  const left = commands.slice(result.runs.length);
+  return [
+    ...(result.lostVariables ? [LOST_VARIABLES] : []),
+    withoutMiddle(result.runs.map((run, index) => toldRun(commands[index] ?? "", run)).join("\n")),
+    ...(result.end === null ? [] : [toldEnd(result.end)]),
+    ...(left.length === 0 ? [] : [`[Not run: ${left.join("; ")}]`]),
+    ...toldFiles(result),
+  ].join("\n");
+}
+
+function toldRun(command: string, { stdout, stderr, outcome }: CommandRun): string {
+  const end = outcome.type === "exit" ? `[Exit code ${outcome.exitCode}]` : "[It was stopped: it ran for too long.]";
+  return [
+    `$ ${command}`,
+    ...(stdout === "" ? [] : [stdout]),
+    ...(stderr === "" ? [] : [`[stderr]\n${stderr}`]),
+    end,
+  ].join("\n");
+}
