@@ -25,7 +25,7 @@ import { type CodeParts, chooseCode } from "./choices/choose-code.ts";
 import { chooseEgress } from "./choices/choose-egress.ts";
 import { type ChosenModel, chooseModel } from "./choices/choose-model.ts";
 import { chooseTelemetry, type Telemetry } from "./choices/choose-telemetry.ts";
-import { chooseTools } from "./choices/choose-tools.ts";
+import { chooseTools, codeTools } from "./choices/choose-tools.ts";
 import { chooseVectorStores, FilesWaiting } from "./choices/choose-vector-stores.ts";
 import { contractOf, refusals } from "./contract.ts";
 import { responsesApiBodyChecks } from "./handlers/body-checks.ts";
@@ -75,7 +75,8 @@ export async function startResponsesApi(
     const guards = chooseEgress(config, log);
     const searched = chooseVectorStores(config, { store, model, telemetry, filesWaiting, joined }, log);
     const code = chooseCode(config, { stored: store.sessionContainers, telemetry }, log);
-    const tools = await chooseTools(config, guards, log, [searched.fileSearch, ...moreTools]);
+    const coding = codeTools(config, { code, containers: store.containers, uploads: store.files });
+    const tools = await chooseTools(config, guards, log, [searched.fileSearch, ...coding, ...moreTools]);
     const isLeaving = (): boolean => stopping.signal.aborted;
     const foundations = { store, model, telemetry, speech, guards, tools, code, isLeaving, joined, ...searched };
     const services = buildResponseServices(config, foundations, log);

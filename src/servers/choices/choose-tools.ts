@@ -53,8 +53,12 @@ async function configuredTools(config: Config, guards: Guards, log: Logger): Pro
 }
 
 /** The tools that run code and commands in containers. */
-export function codeTools(services: CodeServices): readonly HostedTool[] {
-  return [codeInterpreterTool(services), shellTool(services)];
+export function codeTools(
+  { codeMemoryMax: memoryBytesMax }: Config,
+  services: Omit<CodeServices, "memoryBytesMax">,
+): readonly HostedTool[] {
+  const all = { ...services, memoryBytesMax };
+  return [codeInterpreterTool(all), shellTool(all)];
 }
 
 function offeredKinds(listed: readonly string[]): ReadonlySet<ToolKind> {

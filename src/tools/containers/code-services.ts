@@ -1,4 +1,4 @@
-import type { CodeFinder, Containers, ContainerSessions } from "../../responses-api/containers.ts";
+import type { CodeFinder, ContainerSessions, Containers } from "../../responses-api/containers.ts";
 import { ModelError, type Owner } from "../../runs/ports.ts";
 
 /** What tools need to run code and commands. */

@@ -32,7 +32,11 @@ export async function namedContainer(services: CodeServices, id: string, scope: 
   if (found === null) throw refused(404, `Container with id '${id}' not found.`);
   if (found.status === "expired") throw refused(400, "Container is expired.");
   const files = await filesOf(services, scope, id);
-  const container = new UsedContainer(services, scope, { memory: found.memory_limit, known: { id, files }, isNamed: true });
+  const container = new UsedContainer(services, scope, {
+    memory: found.memory_limit,
+    known: { id, files },
+    isNamed: true,
+  });
   container.want(await inputFiles(services, scope));
   return container;
 }

@@ -4,15 +4,23 @@ import type {
   ShellContainerAuto,
   ShellContainerReference,
 } from "../../../generated/responses-api/types.ts";
+import { JsonStrings } from "../../base/json/json-strings.ts";
 import type { CommandRun, CommandRuns, ContainerSessions } from "../../responses-api/containers.ts";
-import type { CitedFile, MadeCall, OpenTool, ToolCall, ToolOutcome, ToolScope } from "../../responses-api/hosted-tool.ts";
-import type { HostedFunction } from "../../runs/ports.ts";
+import type {
+  CallWriter,
+  CitedFile,
+  MadeCall,
+  OpenTool,
+  ToolCall,
+  ToolOutcome,
+  ToolScope,
+} from "../../responses-api/hosted-tool.ts";
+import type { HostedFunction, HostedItemEvent } from "../../runs/ports.ts";
 import { type CodeServices, sessionsOf, unavailable } from "../containers/code-services.ts";
 import { autoContainer, namedContainer, type ResponseContainer } from "../containers/response-container.ts";
 import { BUSY, citedFiles, GONE, LOST_VARIABLES, toldEnd, toldFiles, withoutMiddle } from "../containers/told-run.ts";
 import { readArguments } from "../read-arguments.ts";
 import { withoutSteps } from "../without-steps.ts";
-import { CommandsWriter } from "./commands-writer.ts";
 
 export type ContainerEnvironment = ShellContainerAuto | ShellContainerReference;
 
@@ -145,7 +153,12 @@ function limitOf(value: unknown): number | null {
   return typeof value === "number" && Number.isSafeInteger(value) && value > 0 ? value : null;
 }
 
-function ranOutcome({ outputId }: BegunCall, item: ShellCall, result: CommandRuns, sources: readonly CitedFile[]): ToolOutcome {
+function ranOutcome(
+  { outputId }: BegunCall,
+  item: ShellCall,
+  result: CommandRuns,
+  sources: readonly CitedFile[],
+): ToolOutcome {
   const output: ShellCallOutput = {
     id: outputId,
     type: "shell_call_output",
@@ -188,4 +201,31 @@ function toldRun(command: string, { stdout, stderr, outcome }: CommandRun): stri
     ...(stderr === "" ? [] : [`[stderr]\n${stderr}`]),
     end,
   ].join("\n");
+}
+
+/** Levels of the arguments that hold the commands. */
+const LEVELS = 2;
+
+/** Shows the commands of a call whose item has begun, while the model writes them. */
+class CommandsWriter implements CallWriter {
+  readonly #strings = new JsonStrings(LEVELS);
+  readonly #commands: string[] = [];
+  #command = "";
+
+  /** The commands that were shown whole. */
+  get commands(): readonly string[] {
+    return this.#commands;
+  }
+
+  add(piece: string): readonly HostedItemEvent[] {
+    return this.#strings.add(piece).flatMap(({ path, text, isWhole }): HostedItemEvent[] => {
+      if (path.length !== LEVELS || path[0] !== "commands") return [];
+      this.#command += text;
+      const delta: HostedItemEvent = { type: "item_delta", text };
+      if (!isWhole) return [delta];
+      this.#commands.push(this.#command);
+      this.#command = "";
+      return [delta, { type: "item_written" }];
+    });
+  }
 }

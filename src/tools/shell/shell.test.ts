@@ -129,7 +129,7 @@ describe("a refusal", () => {
       const tool = shellTool(services);
       expect(tool.refusal(AUTO, USER)).toMatchObject({
         grade: "unavailable",
-              });
+      });
       expect(tool.refusal(NAMED, USER)).toMatchObject({ grade: "needed" });
       expect(tool.refusal({ type: "shell" }, USER)).toBeNull();
     }
