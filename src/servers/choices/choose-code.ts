@@ -4,6 +4,7 @@ import type { SandboxEngine, StoredContainers } from "../../containers/ports.ts"
 import { SandboxSessions } from "../../containers/sessions/sandbox-sessions.ts";
 import type { CodeFinder, CodeOffer } from "../../responses-api/containers.ts";
 import type { Telemetry } from "./choose-telemetry.ts";
+import { type FoundEngine, findCodeEngine } from "./find-code-engine.ts";
 
 interface Foundations {
   readonly stored: StoredContainers;
@@ -73,14 +74,3 @@ export function codeLine({ sessions, reason }: CodeOffer): string {
 }
 
 const NAMES = { pyodide: "Pyodide", bubblewrap: "bubblewrap", docker: "containers of docker" } as const;
-
-type FoundEngine =
-  | { readonly engine: SandboxEngine; readonly reason: null }
-  /** A whole sentence that says what would help. */
-  | { readonly engine: null; readonly reason: string };
-
-/** Tries the engines that CODE_ENGINE allows, the best one first. */
-async function findCodeEngine({ codeEngine }: Config, signal: AbortSignal): Promise<FoundEngine> {
-  signal.throwIfAborted();
-  return { engine: null, reason: `This server has no engine that runs code for CODE_ENGINE=${codeEngine}.` };
-}
