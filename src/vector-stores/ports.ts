@@ -179,6 +179,8 @@ export interface Embedder {
    * signal's reason if that aborts.
    */
   embed(modelName: string, texts: readonly string[], signal: AbortSignal): Promise<readonly Float32Array[]>;
+  /** How long the vectors of this model are. Asks only if it made none yet, and rejects as `embed` does. */
+  dimensionsOf(modelName: string, signal: AbortSignal): Promise<number>;
 }
 
 /** The embedding server did not answer, or not with vectors. The message names no address and no key. */

@@ -27,7 +27,7 @@ export async function measureSearchQuality(): Promise<void> {
   const bench = await openBenchStore();
   try {
     const storeId = await fill(bench.store, collection, vectors ?? []);
-    const search = (by: Embedder | null, wordsWeight: number): Promise<Rankings> => {
+    const search = (by: KnownVectors | null, wordsWeight: number): Promise<Rankings> => {
       const finder = new StoredPassages(bench.store.chunks, by, silentLogger);
       return Promise.all(questions.map((question) => find(finder, storeId, question, wordsWeight)));
     };
@@ -46,8 +46,7 @@ export async function measureSearchQuality(): Promise<void> {
 }
 
 /** Gives the vectors of questions that were embedded before. */
-class KnownVectors implements Embedder {
-  readonly modelName = MODEL;
+class KnownVectors implements Pick<Embedder, "embed"> {
   readonly #vectors: ReadonlyMap<string, Float32Array>;
 
   constructor(vectors: ReadonlyMap<string, Float32Array>) {

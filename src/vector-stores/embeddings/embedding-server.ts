@@ -42,6 +42,13 @@ export class EmbeddingServer implements Embedder {
     return vectors;
   }
 
+  async dimensionsOf(modelName: string, signal: AbortSignal): Promise<number> {
+    const known = this.#dimensions.get(modelName);
+    if (known !== undefined) return known;
+    const [vector] = await this.embed(modelName, ["dimensions"], signal);
+    return vector?.length ?? 0;
+  }
+
   async #embedSome(model: string, texts: readonly string[], signal: AbortSignal): Promise<readonly Float32Array[]> {
     const answer = await this.#askPatiently(JSON.stringify({ model, input: texts, encoding_format: "float" }), signal);
     const vectors = vectorsIn(answer, texts.length);
