@@ -34,7 +34,7 @@ export async function measureSearchQuality(): Promise<void> {
     const rows: readonly (readonly [string, Rankings])[] = [
       ["words", await search(null, 1)],
       ["rank-bm25, words in lower case", peerRankings(collection, plainWords)],
-      ["rank-bm25, our words", peerRankings(collection, wordsOf)],
+      ["rank-bm25, our words", peerRankings(collection, (text) => [...wordsOf(text)])],
       ["meaning", await search(embedder, 0)],
       ["plain cosine", cosineRankings(collection, vectors ?? [], asked ?? [])],
       ["both", await search(embedder, 1)],
@@ -69,7 +69,7 @@ async function fill(store: Store, { passages }: Collection, vectors: readonly Fl
     const task = await claim(store);
     const file = await store.files.findFile(OWNER, task.fileId);
     const { text, vector } = byName.get(file?.filename ?? "") ?? { text: "", vector: null };
-    const chunk = { ordinal: 0, text, start: 0, end: text.length, headings: [], words: wordsOf(text), vector };
+    const chunk = { ordinal: 0, text, start: 0, end: text.length, headings: [], words: [...wordsOf(text)], vector };
     await addChunks(store, task, [chunk], { name: MODEL, dimensions: vector?.length ?? 0 });
     await finish(store, task);
   }
