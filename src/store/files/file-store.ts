@@ -13,6 +13,7 @@ import type {
 } from "../../responses-api/ports.ts";
 import type { Owner } from "../../runs/ports.ts";
 import type { Database, FilesTable } from "../database/schema.ts";
+import { findLivingWorkers } from "../runs/living-workers.ts";
 import type { DatabaseCalls } from "../thread/database-calls.ts";
 import type { FileFolder } from "./file-folder.ts";
 
@@ -127,9 +128,7 @@ export class StoredFiles implements FileStore {
     // The usual case. It avoids registering this process as a worker.
     if ((await this.#listHolders()).length === 0) return;
     const own = await this.#calls.workerNumber();
-    const dead = await this.#calls.findDeadWorkers();
-    const workers = await this.#db.selectFrom("workers").select("id").execute();
-    const living = new Set(workers.map(({ id }) => id).filter((id) => !dead.includes(id)));
+    const living = await findLivingWorkers(this.#db, this.#calls);
     const gone = (await this.#listHolders()).filter((holder) => holder !== own && !living.has(holder));
     for (const holder of gone) {
       const rows = await this.#db.selectFrom("files").select("id").where("holder", "=", holder).execute();

@@ -10,6 +10,7 @@ import type {
   VectorModel,
 } from "../../vector-stores/ports.ts";
 import type { Database } from "../database/schema.ts";
+import { findLivingWorkers } from "../runs/living-workers.ts";
 import { storedJson } from "../stored-json.ts";
 import type { DatabaseCalls } from "../thread/database-calls.ts";
 import { CHUNKS_OF_FILE_MAX, chunkKey, placedWord } from "./chunk-keys.ts";
@@ -151,9 +152,7 @@ export class StoredIngestQueue implements IngestQueue {
       .where("worker", "!=", own)
       .execute();
     if (held.length === 0) return;
-    const dead = await this.#calls.findDeadWorkers();
-    const workers = await this.#db.selectFrom("workers").select("id").execute();
-    const living = new Set(workers.map(({ id }) => id).filter((id) => !dead.includes(id)));
+    const living = await findLivingWorkers(this.#db, this.#calls);
     for (const { worker } of held) {
       if (worker === null || living.has(worker)) continue;
       await sql`update vector_store_files set worker = null where status = 'in_progress' and worker = ${worker}`.execute(
