@@ -16,7 +16,7 @@ import type { DatabaseCalls } from "../thread/database-calls.ts";
 import { CHUNKS_OF_FILE_MAX, chunkKey, placedWord } from "./chunk-keys.ts";
 import { compileAll } from "./compile-all.ts";
 import { eraseChunks } from "./store-upkeep.ts";
-import { blobOf, modelNumber } from "./vector-models.ts";
+import { modelNumber, vectorRows } from "./vector-models.ts";
 import { switchStore } from "./vector-renewal.ts";
 
 /** A file that was begun so often and never finished fails: it may be what ended its processes. */
@@ -207,7 +207,7 @@ function insertions(
     ofChunk.map((word) => placedWord(storeNumber, word)).join(" "),
   ]);
   const vectors = chunks.flatMap(({ ordinal, vector }) =>
-    vector === null ? [] : [[chunkKey(number, ordinal), Buffer.from(blobOf(vector)).toString("hex")]],
+    vector === null ? [] : [{ key: chunkKey(number, ordinal), vector }],
   );
   const inserted = [
     sql`insert into vector_store_chunks (key, text, first, last, headings, word_count)
@@ -216,11 +216,7 @@ function insertions(
       select value ->> 0, value ->> 1 from json_each(${JSON.stringify(words)})`,
   ];
   if (modelKey === null) return inserted;
-  return [
-    ...inserted,
-    sql`insert into vector_store_vectors (model_number, key, vector)
-      select ${modelKey}, value ->> 0, unhex(value ->> 1) from json_each(${JSON.stringify(vectors)})`,
-  ];
+  return [...inserted, sql`insert into vector_store_vectors ${vectorRows(modelKey, vectors)}`];
 }
 
 function rowOf(fileNumber: number, { ordinal, text, start, end, headings, words }: IndexedChunk): readonly unknown[] {
