@@ -8,7 +8,13 @@ import { serveEmbeddings } from "./embeddings.ts";
 
 test("the embedding server is not asked again while all files have its vectors", async () => {
   const { url, requests } = await serveEmbeddings();
-  const embedder = new EmbeddingServer({ baseUrl: url, apiKey: null, model: "hash-8", timeoutMs: 5_000, repeatsMax: 0 });
+  const embedder = new EmbeddingServer({
+    baseUrl: url,
+    apiKey: null,
+    model: "hash-8",
+    timeoutMs: 5_000,
+    repeatsMax: 0,
+  });
   const store = await openTestStore();
   await storeWith(store, [{ texts: ["The fox jumps.", "The dog sleeps."] }]);
   const parts = { renewal: store.vectorRenewal, embedder, log: silentLogger };
