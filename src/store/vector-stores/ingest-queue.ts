@@ -55,7 +55,7 @@ export class StoredIngestQueue implements IngestQueue {
   }
 
   async claim(): Promise<IngestTask | null> {
-    if ((await this.count()) === 0) return null; // The usual case. It avoids registering this process as a worker.
+    if (!(await this.#hasFiles())) return null; // The usual case. It avoids registering this process as a worker.
     const worker = await this.#calls.workerNumber();
     await this.#releaseDead(worker);
     for (;;) {
@@ -116,6 +116,17 @@ export class StoredIngestQueue implements IngestQueue {
       .where("status", "=", sql.lit("in_progress"))
       .executeTakeFirstOrThrow();
     return row.files;
+  }
+
+  /** Whether a file waits or is being taken in. Counting them all costs more the more there are. */
+  async #hasFiles(): Promise<boolean> {
+    const row = await this.#db
+      .selectFrom("vector_store_files")
+      .select("number")
+      .where("status", "=", sql.lit("in_progress"))
+      .limit(1)
+      .executeTakeFirst();
+    return row !== undefined;
   }
 
   /** The store uses the model of the file if all of its files have that. */
