@@ -1,0 +1,123 @@
+import type { Kysely } from "kysely";
+import {
+  ApprovalSpent,
+  type BegunExchange,
+  type FinishedExchange,
+  type KnownExchange,
+  type ToolLedger,
+  type TurnInLedger,
+} from "../../responses-api/ports.ts";
+import { type Owner, RunLost } from "../../runs/ports.ts";
+import type { Database, ToolExchangesTable } from "../database/schema.ts";
+import type { WriteJob, WriteOutcome } from "../runs/commit-plan.ts";
+import type { CommitQueue } from "../runs/commit-queue.ts";
+import { storedJson } from "../stored-json.ts";
+import type { LedgerChange } from "./ledger-rows.ts";
+
+/** SQLite's limit is higher; a request asks for at most as many as its context has items. */
+const IDS_AT_ONCE_MAX = 500;
+
+/** The calls of hosted tools in the database. Their writes share commits with all others. */
+export class StoredToolLedger implements ToolLedger {
+  readonly #db: Kysely<Database>;
+  readonly #queue: CommitQueue<WriteJob, WriteOutcome>;
+
+  constructor(db: Kysely<Database>, queue: CommitQueue<WriteJob, WriteOutcome>) {
+    this.#db = db;
+    this.#queue = queue;
+  }
+
+  async begin(owner: Owner, responseId: string, exchange: BegunExchange): Promise<void> {
+    const createdAt = Math.floor(Date.now() / 1000);
+    const outcome = await this.#write({ owner, responseId, step: { type: "begin", exchange, createdAt } });
+    if (outcome === "spent") throw new ApprovalSpent(exchange.approvalRequestId ?? "");
+    if (outcome !== "written") throw new RunLost("the call has begun already, or another server makes the response");
+  }
+
+  async finish(owner: Owner, responseId: string, result: FinishedExchange): Promise<void> {
+    const { itemId, item, output, parts, usage } = result;
+    const texts = {
+      item: JSON.stringify(item),
+      parts: JSON.stringify(parts),
+      usage: usage === null ? null : JSON.stringify(usage),
+    };
+    const outcome = await this.#write({ owner, responseId, step: { type: "finish", itemId, output, ...texts } });
+    if (outcome !== "written") throw new RunLost("the call is unknown, or another server makes the response");
+  }
+
+  async endTurn(owner: Owner, responseId: string, { number, usage }: TurnInLedger): Promise<void> {
+    const step = { type: "end_turn", number, usage: JSON.stringify(usage) } as const;
+    const outcome = await this.#write({ owner, responseId, step });
+    if (outcome !== "written") throw new RunLost("another server makes the response");
+  }
+
+  #write(change: LedgerChange): Promise<WriteOutcome> {
+    return this.#queue.add({ type: "tool", ...change }, "urgent");
+  }
+
+  async turnsOf(owner: Owner, responseId: string): Promise<readonly TurnInLedger[]> {
+    const rows = await this.#db
+      .selectFrom("tool_turns")
+      .select(["number", "usage"])
+      .where("response_id", "=", responseId)
+      .where("organization", "=", owner.organization)
+      .where("project", "=", owner.project)
+      .orderBy("number")
+      .execute();
+    return rows.map(({ number, usage }) => ({ number, usage: storedJson<TurnInLedger["usage"]>(usage) }));
+  }
+
+  async find(owner: Owner, itemIds: readonly string[]): Promise<ReadonlyMap<string, KnownExchange>> {
+    const known = new Map<string, KnownExchange>();
+    for (let start = 0; start < itemIds.length; start += IDS_AT_ONCE_MAX) {
+      const rows = await this.#db
+        .selectFrom("tool_exchanges")
+        .selectAll()
+        .where("item_id", "in", itemIds.slice(start, start + IDS_AT_ONCE_MAX))
+        .where("organization", "=", owner.organization)
+        .where("project", "=", owner.project)
+        .execute();
+      for (const row of rows) known.set(row.item_id, exchangeOf(row));
+    }
+    return known;
+  }
+
+  async listOf(owner: Owner, responseId: string): Promise<readonly KnownExchange[]> {
+    const rows = await this.#db
+      .selectFrom("tool_exchanges")
+      .selectAll()
+      .where("response_id", "=", responseId)
+      .where("organization", "=", owner.organization)
+      .where("project", "=", owner.project)
+      .execute();
+    return rows.map(exchangeOf);
+  }
+
+  async findSpent(owner: Owner, approvalRequestIds: readonly string[]): Promise<ReadonlySet<string>> {
+    if (approvalRequestIds.length === 0) return new Set();
+    const rows = await this.#db
+      .selectFrom("tool_exchanges")
+      .select("approval_request_id as id")
+      .where("organization", "=", owner.organization)
+      .where("project", "=", owner.project)
+      .where("approval_request_id", "in", approvalRequestIds)
+      .execute();
+    return new Set(rows.flatMap(({ id }) => id ?? []));
+  }
+}
+
+function exchangeOf(row: ToolExchangesTable): KnownExchange {
+  const { item_id: itemId, call_id: callId, name, server, effect, output, item, parts, usage, turn } = row;
+  const result =
+    output === null || item === null || parts === null
+      ? null
+      : {
+          itemId,
+          item: storedJson<FinishedExchange["item"]>(item),
+          output,
+          parts: storedJson<FinishedExchange["parts"]>(parts),
+          usage: usage === null ? null : storedJson<FinishedExchange["usage"]>(usage),
+        };
+  const approvalRequestId = row.approval_request_id;
+  return { itemId, callId, name, server, arguments: row.arguments, effect, approvalRequestId, turn, result };
+}
