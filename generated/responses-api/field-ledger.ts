@@ -477,7 +477,7 @@ export const fieldLedger: Readonly<Record<string, LedgerEntry>> = {
   },
   "tools.code_interpreter": {
     "server": "honoured",
-    "note": "not available yet: left out, or refused where the request depends on it"
+    "note": "run in a container of this server; networks, skills and programmatic callers are refused; left out where no code runs"
   },
   "tools.image_generation": {
     "server": "honoured",
@@ -501,7 +501,7 @@ export const fieldLedger: Readonly<Record<string, LedgerEntry>> = {
   },
   "tools.shell": {
     "server": "honoured",
-    "note": "local: called through the tool loop, run by the client; in a container: not available yet, left out or refused"
+    "note": "local: called through the tool loop, run by the client; in a container: run by this server where its sandbox has a shell, else left out or refused"
   },
   "tools.apply_patch": {
     "server": "honoured",

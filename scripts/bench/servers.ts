@@ -31,6 +31,7 @@ export interface ServerOptions {
   readonly root: string;
   readonly upstream: Pick<Upstream, "port">;
   readonly env?: Readonly<Record<string, string>>;
+  /** Added to those with which `make start` starts this tree. */
   readonly nodeFlags?: readonly string[];
 }
 
@@ -45,6 +46,8 @@ const SETTINGS = {
   RUNS_MAX: "8192",
 };
 
+const SERVER_FLAGS = process.env["SERVER_FLAGS"]?.split(" ").filter(Boolean) ?? [];
+
 export async function startUpstream(): Promise<Upstream> {
   const { child, match } = await startProgram(join(import.meta.dirname, "upstream.ts"), {}, /listening (\d+)/);
   return { port: Number(match[1]), pid: pidOf(child), stop: cleanUp(() => child.kill("SIGKILL")) };
@@ -55,7 +58,8 @@ export async function startServer({ root, upstream, env = {}, nodeFlags = [] }: 
   const model = { DATA_DIR: folder, MODEL_BASE_URL: `http://127.0.0.1:${upstream.port}/v1` };
   const ready = /http:\/\/127\.0\.0\.1:(\d+)\/v1/;
   const settings = { ...SETTINGS, ...model, ...env };
-  const { child, match } = await startProgram(join(root, "src/main.ts"), settings, ready, nodeFlags);
+  const flags = [...(root === THIS_TREE ? SERVER_FLAGS : []), ...nodeFlags];
+  const { child, match } = await startProgram(join(root, "src/main.ts"), settings, ready, flags);
   let fault: string | null = null;
   child.once("exit", (code, signal) => {
     fault = `the server ended by itself, with ${signal ?? `exit code ${code}`}`;

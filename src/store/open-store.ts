@@ -26,7 +26,7 @@ import type { DatabaseCalls } from "./thread/database-calls.ts";
 import type { DatabaseOptions } from "./thread/database-owner.ts";
 import { remoteDialect } from "./thread/remote-dialect.ts";
 import { StoreClient } from "./thread/store-client.ts";
-import { StoredToolLedger } from "./tool-ledger.ts";
+import { StoredToolLedger } from "./tools/tool-ledger.ts";
 import type { Erasure } from "./upkeep/erasure.ts";
 import type { Expiry } from "./upkeep/expiry.ts";
 import { StoredQuota } from "./upkeep/storage-quota.ts";
@@ -154,7 +154,7 @@ export async function assembleStore(calls: DatabaseCalls, options: StoreOptions)
     expiry: calls,
     erasure: calls,
     quota,
-    tools: new StoredToolLedger(db, calls),
+    tools: new StoredToolLedger(db, queue),
     vectorStores: new StoredVectorStores(db, calls, { ownerBytesMax: vectorStoreBytesMax, onWaiting }),
     ingestQueue: new StoredIngestQueue(db, calls, vectorStoreBytesMax),
     vectorRenewal: new StoredVectorRenewal(db, calls),

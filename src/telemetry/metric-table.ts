@@ -123,7 +123,7 @@ export const METRICS = {
   ingestFiles: counter(
     "antiphon_ingest_files_total",
     ["outcome"],
-    "Files taken into vector stores. outcome is completed, unsupported_file, invalid_file, server_error, lost (removed or cancelled meanwhile) or returned (left to a later attempt).",
+    "Attempts to take a file into a vector store, by how they ended. outcome is completed, unsupported_file, invalid_file, server_error, lost (removed or cancelled meanwhile) or returned (left to a later attempt).",
   ),
   ingestQueue: gauge(
     "antiphon_ingest_queue",

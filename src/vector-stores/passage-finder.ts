@@ -1,3 +1,4 @@
+import { Slices } from "../base/limits/slices.ts";
 import type { Logger } from "../base/logger.ts";
 import type { PassageFinder, PassageSearch, PassagesFound } from "../responses-api/vector-stores.ts";
 import type { Owner } from "../runs/ports.ts";
@@ -13,10 +14,10 @@ const QUESTION_WORDS_MAX = 64;
 /** Searches by words, and by meaning where the stores have vectors and their model can be asked. */
 export class StoredPassages implements PassageFinder {
   readonly #chunks: ChunkFinder;
-  readonly #embedder: Embedder | null;
+  readonly #embedder: Pick<Embedder, "embed"> | null;
   readonly #log: Logger;
 
-  constructor(chunks: ChunkFinder, embedder: Embedder | null, log: Logger) {
+  constructor(chunks: ChunkFinder, embedder: Pick<Embedder, "embed"> | null, log: Logger) {
     this.#chunks = chunks;
     this.#embedder = embedder;
     this.#log = log;
@@ -26,8 +27,9 @@ export class StoredPassages implements PassageFinder {
     const { storeIds, queries, filter, resultsMax } = search;
     const scope = { owner, storeIds, filter };
     const vectors = await this.#embed(scope, queries, signal);
-    const questions = queries.map((query, index) => ({
-      words: [...new Set(wordsOf(query))].slice(0, QUESTION_WORDS_MAX),
+    const words = await wordsOfEach(queries);
+    const questions = queries.map((_, index) => ({
+      words: words[index] ?? [],
       vectors: vectors.map(({ model, ofQueries }) => ({ model, vector: ofQueries[index] ?? new Float32Array(0) })),
     }));
     const perKindMax = Math.max(CHUNKS_PER_KIND, resultsMax);
@@ -55,4 +57,20 @@ export class StoredPassages implements PassageFinder {
     });
     return (await Promise.all(embedded)).flat();
   }
+}
+
+/** The first words of each question, each word once. Other requests are served while a long one repeats its words. */
+async function wordsOfEach(queries: readonly string[]): Promise<readonly (readonly string[])[]> {
+  const slices = new Slices();
+  const all: (readonly string[])[] = [];
+  for (const query of queries) {
+    const words = new Set<string>();
+    for (const word of wordsOf(query)) {
+      words.add(word);
+      if (words.size === QUESTION_WORDS_MAX) break;
+      if (slices.isOver) await slices.next();
+    }
+    all.push([...words]);
+  }
+  return all;
 }

@@ -78,6 +78,12 @@ export interface StaleChunk extends Pick<IndexedChunk, "text" | "headings"> {
   readonly key: number;
 }
 
+/** A vector and the key of its chunk. */
+export interface KeyedVector {
+  readonly key: number;
+  readonly vector: Float32Array;
+}
+
 /**
  * Replaces the vectors of files after a change of the model. A store is searched by its old model until all of its
  * files have vectors of the new one.
@@ -91,11 +97,7 @@ export interface VectorRenewal {
   /** Some chunks of the file that lack a vector of this model, at most `count`. */
   readChunks(file: StaleFile, model: VectorModel, count: number): Promise<readonly StaleChunk[]>;
   /** Returns false if the file is gone. */
-  addVectors(
-    file: StaleFile,
-    model: VectorModel,
-    vectors: readonly { readonly key: number; readonly vector: Float32Array }[],
-  ): Promise<boolean>;
+  addVectors(file: StaleFile, model: VectorModel, vectors: readonly KeyedVector[]): Promise<boolean>;
   /** The file has all vectors of this model. Its store uses the model from now on if all of its files have. */
   finishFile(file: StaleFile, model: VectorModel): Promise<void>;
   /** Does that for all stores. */
@@ -179,6 +181,8 @@ export interface Embedder {
    * signal's reason if that aborts.
    */
   embed(modelName: string, texts: readonly string[], signal: AbortSignal): Promise<readonly Float32Array[]>;
+  /** How long the vectors of this model are. Asks only if it made none yet, and rejects as `embed` does. */
+  dimensionsOf(modelName: string, signal: AbortSignal): Promise<number>;
 }
 
 /** The embedding server did not answer, or not with vectors. The message names no address and no key. */

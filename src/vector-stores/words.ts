@@ -19,20 +19,23 @@ const CAMEL_HUMP = /(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])/;
  * parts. SQLite's index changes none of them: they are letters, numbers and marks only, and a sigma at the end of a
  * word is written as any other.
  */
-export function wordsOf(text: string): string[] {
-  const words: string[] = [];
-  for (const { segment, isWordLike } of SEGMENTER.segment(text)) if (isWordLike === true) addWords(words, segment);
-  return words;
+export function* wordsOf(text: string): Generator<string, void> {
+  for (const { segment, isWordLike } of SEGMENTER.segment(text)) if (isWordLike === true) yield* wordsIn(segment);
 }
 
-function addWords(words: string[], segment: string): void {
+function* wordsIn(segment: string): Generator<string, void> {
   const parts = segment.match(LETTERS)?.flatMap((letters) => letters.split(CAMEL_HUMP)) ?? [];
-  if (parts.length > 1) addWord(words, parts.join(""));
-  for (const part of parts) addWord(words, part);
+  const whole = parts.length > 1 ? wordOf(parts.join("")) : "";
+  if (whole !== "") yield whole;
+  for (const part of parts) {
+    const word = wordOf(part);
+    if (word !== "") yield word;
+  }
 }
 
-function addWord(words: string[], letters: string): void {
+/** Empty if the letters make no word. */
+function wordOf(letters: string): string {
   const plain = letters.normalize("NFKD").replace(ACCENTS, "").replace(NO_LETTERS, "").normalize("NFC").toLowerCase();
   const word = plain.replaceAll("ς", "σ").slice(0, WORD_LENGTH_MAX).replace(HALF_CHARACTER, "");
-  if (word !== "") words.push(ENGLISH.test(word) ? stemmer(word) : word);
+  return ENGLISH.test(word) ? stemmer(word) : word;
 }

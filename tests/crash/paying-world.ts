@@ -21,7 +21,7 @@ export type Tool = "pay" | "look";
 
 /** The text in what is stored next at the places that the store sees. */
 const KILL_AT: Readonly<Record<Place, string>> = {
-  "before begin": "insert into tool_exchanges",
+  "before begin": "step: { type: 'begin'",
   "begin to effect": "",
   "effect to finish": "",
   "finish to event": "mcp_call.completed",

@@ -6,7 +6,7 @@ import { verifies } from "../verifies.ts";
 import { startProcesses, TEST_TIMEOUT_MS } from "./several-processes.ts";
 
 const FILES = 24;
-const TAKEN_IN = "a file was taken in";
+const ENDED = "taking in a file ended";
 
 test("files are taken in once, whichever process got them", { timeout: TEST_TIMEOUT_MS }, async () => {
   verifies("vector-stores.files.polling-ends");
@@ -17,7 +17,7 @@ test("files are taken in once, whichever process got them", { timeout: TEST_TIME
   const added = await Promise.all(ids.map((file_id) => server.post(`/v1/vector_stores/${storeId}/files`, { file_id })));
   expect(added.map(({ status }) => status)).toEqual(ids.map(() => 200));
   expect((await takenIn(server, storeId)).file_counts).toMatchObject({ completed: FILES, total: FILES });
-  const ends = server.lines().filter(({ msg }) => msg === TAKEN_IN);
+  const ends = server.lines().filter(({ msg }) => msg === ENDED);
   expect(ends.map((line) => line["outcome"])).toEqual(ids.map(() => "completed"));
   expect(new Set(ends.map((line) => line["fileId"]))).toEqual(new Set(ids));
   expect(await search(server, storeId, "17")).toHaveLength(1);

@@ -71,7 +71,7 @@ test("a busy embedding server is asked again, and vectors in base64 are read", a
   embeddings.answer = () => {
     const bytes = Buffer.from(Float32Array.from([3, 4]).buffer).toString("base64");
     return embeddings.requests.length < 3
-      ? { status: embeddings.requests.length === 1 ? 429 : 503, headers: { "retry-after": "0.01" }, body: "" }
+      ? { status: embeddings.requests.length === 1 ? 429 : 503, headers: { "retry-after-ms": "10" }, body: "" }
       : list(bytes);
   };
   expect((await takeIn(server, "a.txt", "The fox jumps.")).file.status).toBe("completed");

@@ -328,8 +328,12 @@ export class ToolCalls {
 
   async #begin(made: MadeRun, call: ToolCall, itemId: string, args: string): Promise<void> {
     const { services, run } = this.#parts;
-    if (call.effect !== "none") await run.storeNow();
-    await services.ledger?.begin(run.owner, run.responseId, exchangeOf(made, call, itemId, args));
+    const stored = call.effect === "none" ? null : run.storeNow();
+    if (made.approvalRequestId !== null) await stored; // A run that cannot be stored spends no approval.
+    await Promise.all([
+      stored,
+      services.ledger?.begin(run.owner, run.responseId, exchangeOf(made, call, itemId, args)),
+    ]);
   }
 
   /** Model servers may count their ids anew in each turn. */

@@ -143,7 +143,7 @@ export class StoredConversations implements ConversationStore {
 
   async #change(owner: Owner, conversationId: string, step: ConversationStep): ConversationChanged {
     const outcome = await this.#queue.add({ type: "conversation", owner, conversationId, step }, "urgent");
-    assert(outcome !== "unchanged" && outcome !== "out_of_order", "the change of a conversation is made or refused");
+    assert(outcome === "written" || typeof outcome === "object", "the change of a conversation is made or refused");
     return outcome === "written" ? null : outcome;
   }
 

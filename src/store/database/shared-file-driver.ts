@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { CompiledQuery, type DatabaseConnection, type QueryResult, type SqliteDatabase, SqliteDriver } from "kysely";
 import type { Checkpoints } from "./checkpoints.ts";
 import { busyError, isBusy, isSpoilt, spoiltError } from "./sqlite-faults.ts";
+import { Turns } from "./turns.ts";
 
 /** Waits between tries, in milliseconds. */
 const RETRY_MS = [1, 2, 5, 10, 15, 20];
@@ -15,7 +16,7 @@ const RETRY_MS_MAX = 25;
 export class SharedFileDriver extends SqliteDriver {
   readonly #lockWaitMs: number;
   readonly #onSpoilt: () => void;
-  readonly #turns = new Turns();
+  readonly #turns = new Turns(1);
   #connection: DatabaseConnection | null = null;
   readonly #checkpoints: Checkpoints | null;
   #inTransaction = false;
@@ -103,24 +104,5 @@ export class SharedFileDriver extends SqliteDriver {
     this.#turns.giveBack();
     await sleep(ms);
     await this.#turns.take();
-  }
-}
-
-/** A lock that is given to callers in the order in which they came. */
-class Turns {
-  readonly #waiting: (() => void)[] = [];
-  #taken = false;
-
-  /** Resolves when it is the caller's turn. The caller ends it with `giveBack`. */
-  take(): Promise<void> {
-    if (this.#taken) return new Promise((resolve) => this.#waiting.push(resolve));
-    this.#taken = true;
-    return Promise.resolve();
-  }
-
-  giveBack(): void {
-    const next = this.#waiting.shift();
-    if (next === undefined) this.#taken = false;
-    else next();
   }
 }

@@ -1,17 +1,11 @@
 import { closeSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync, type SQLInputValue } from "node:sqlite";
-import {
-  type DialectAdapter,
-  type Driver,
-  SqliteAdapter,
-  type SqliteDatabase,
-  SqliteDialect,
-  type SqliteStatement,
-} from "kysely";
+import { type DialectAdapter, type Driver, type SqliteDatabase, SqliteDialect, type SqliteStatement } from "kysely";
 import { LRUCache } from "lru-cache";
 import { assert } from "../../base/assert.ts";
 import { Checkpoints } from "./checkpoints.ts";
+import { OwnTurnsAdapter } from "./own-turns-adapter.ts";
 import { SharedFileDriver } from "./shared-file-driver.ts";
 import { busyError, isBusy, isSpoilt, spoiltError } from "./sqlite-faults.ts";
 
@@ -95,17 +89,12 @@ class SharedFileDialect extends SqliteDialect {
   }
 }
 
-class SharedFileAdapter extends SqliteAdapter {
+class SharedFileAdapter extends OwnTurnsAdapter {
   /**
    * Kysely assumes that SQLite cannot roll back schema changes. It can, so a migration that is killed leaves nothing
    * behind.
    */
   override get supportsTransactionalDdl(): boolean {
-    return true;
-  }
-
-  /** There is one connection, and the driver itself hands it to callers in turn. */
-  override get supportsMultipleConnections(): boolean {
     return true;
   }
 }

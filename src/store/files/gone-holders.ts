@@ -1,5 +1,6 @@
 import type { Kysely } from "kysely";
 import type { Database } from "../database/schema.ts";
+import { findLivingWorkers } from "../runs/living-workers.ts";
 import type { DatabaseCalls } from "../thread/database-calls.ts";
 
 /**
@@ -14,8 +15,6 @@ export async function findGoneHolders(
   const holders = await listHolders();
   if (holders.length === 0) return [];
   const own = await calls.workerNumber();
-  const dead = await calls.findDeadWorkers();
-  const workers = await db.selectFrom("workers").select("id").execute();
-  const living = new Set(workers.map(({ id }) => id).filter((id) => !dead.includes(id)));
+  const living = await findLivingWorkers(db, calls);
   return holders.filter((holder) => holder !== own && !living.has(holder));
 }

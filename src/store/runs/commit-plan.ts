@@ -13,6 +13,7 @@ import type { ItemDirection, ResponsesTable } from "../database/schema.ts";
 import type { EventBlock } from "../event-blocks/event-block.ts";
 import type { ItemText } from "../responses/item-text.ts";
 import { wholeText } from "../stored-text.ts";
+import type { LedgerChange, LedgerOutcome, PlannedLedgerChange } from "../tools/ledger-rows.ts";
 import type { JournalEntry } from "./journal.ts";
 import { emptyTail, extendTail, type RunTail } from "./run-tail.ts";
 
@@ -63,7 +64,8 @@ export type WriteJob =
   /** Lets any worker claim the run. */
   | { readonly type: "release"; readonly responseId: string }
   | { readonly type: "delete"; readonly responseId: string; readonly owner: Owner }
-  | ({ readonly type: "conversation" } & ConversationChange);
+  | ({ readonly type: "conversation" } & ConversationChange)
+  | ({ readonly type: "tool" } & LedgerChange);
 
 /** The columns of a response without its id and owner. */
 export type Snapshot = Pick<
@@ -75,7 +77,7 @@ export type Snapshot = Pick<
  * `unchanged`: the response is unknown, has ended, was deleted, or belongs to another worker. `out_of_order`: the
  * events do not follow the stored ones.
  */
-export type WriteOutcome = "written" | "unchanged" | "out_of_order" | ConversationOutcome;
+export type WriteOutcome = "written" | "unchanged" | "out_of_order" | ConversationOutcome | LedgerOutcome;
 
 /** A change of a live response that this worker holds. Once it has ended or was released, no worker holds it. */
 export type ResponseUpdate =
@@ -101,6 +103,8 @@ export interface CommitPlan {
   readonly deletions: readonly { readonly job: number; readonly responseId: string; readonly owner: Owner }[];
   /** Applied in order, after the responses and items are stored. */
   readonly conversations: readonly PlannedChange[];
+  /** Applied in order, before all else: what is written for a call comes before the end of its response. */
+  readonly tools: readonly PlannedLedgerChange[];
   readonly outcomes: readonly WriteOutcome[];
   /** The runs that changed; null for those that ended. */
   readonly runs: ReadonlyMap<string, UnfinishedRun | null>;
@@ -148,6 +152,7 @@ class CommitDraft {
   readonly #items: CommitPlan["items"][number][] = [];
   readonly #deletions: CommitPlan["deletions"][number][] = [];
   readonly #conversations: PlannedChange[] = [];
+  readonly #tools: PlannedLedgerChange[] = [];
 
   constructor(context: CommitContext) {
     this.#context = context;
@@ -172,6 +177,9 @@ class CommitDraft {
       case "conversation":
         this.#conversations.push({ job: index, ...job });
         return "unchanged"; // Replaced by the database's answer.
+      case "tool":
+        this.#tools.push({ job: index, ...job });
+        return "unchanged"; // As above.
       default:
         return assertNever(job);
     }
@@ -207,6 +215,7 @@ class CommitDraft {
       items: this.#items,
       deletions: this.#deletions,
       conversations: this.#conversations,
+      tools: this.#tools,
       chunks,
       journal,
       runs,

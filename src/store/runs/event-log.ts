@@ -17,6 +17,7 @@ import { isId } from "../database/time-first.ts";
 import { lengthOfBlocks, packEvents } from "../event-blocks/event-block.ts";
 import { type ItemText, itemTextOf, itemTextsOf, lengthOfItems } from "../responses/item-text.ts";
 import type { DatabaseCalls } from "../thread/database-calls.ts";
+import { sizeOfLedgerStep } from "../tools/ledger-rows.ts";
 import type { Snapshot, WriteJob, WriteOutcome } from "./commit-plan.ts";
 import type { CommitQueue } from "./commit-queue.ts";
 import { readJournal } from "./journal.ts";
@@ -173,6 +174,8 @@ export function sizeOfJob(job: WriteJob): number {
       return 0;
     case "conversation":
       return sizeOfStep(job.step);
+    case "tool":
+      return sizeOfLedgerStep(job.step);
     default:
       return assertNever(job);
   }

@@ -1,11 +1,11 @@
 import type { Kysely } from "kysely";
 import { StoreBusy } from "../../responses-api/ports.ts";
 import { RunLost } from "../../runs/ports.ts";
-import type { ConversationOutcome } from "../conversations/conversation-changes.ts";
 import { changeConversations, findUnheld, type Holder, noteConversations } from "../conversations/conversation-rows.ts";
 import { builtOnce, type StandIns } from "../database/built-once.ts";
 import { RowInserter } from "../database/row-inserter.ts";
 import type { Database } from "../database/schema.ts";
+import { writeLedgerRows } from "../tools/ledger-rows.ts";
 import {
   type CommitContext,
   type CommitPlan,
@@ -107,6 +107,7 @@ export class RunWriter {
 
   async #writeAll(transaction: Kysely<Database>, jobs: readonly WriteJob[], first: CommitPlan) {
     await this.#requireLease(transaction, this.#worker);
+    const noted = await writeLedgerRows(transaction, this.#worker, first.tools);
     const unheld = await findUnheld(transaction, this.#worker, holdersOf(jobs));
     const held = unheld.size === 0 ? first : planCommit(jobs, this.#context(unheld));
     await this.#inserter.insert(transaction, "responses", held.responses);
@@ -121,7 +122,8 @@ export class RunWriter {
     await this.#inserter.insertParts(transaction, "event_chunks", plan.chunks);
     await this.#inserter.insertParts(transaction, "items", plan.items);
     const writer = { db: transaction, inserter: this.#inserter, worker: this.#worker };
-    const changed = await changeConversations(writer, plan.conversations);
+    const moved = await changeConversations(writer, plan.conversations);
+    const changed = new Map<number, WriteOutcome>([...noted, ...moved]);
     return { plan, journal, cut, lost, changed, deleted: await deleteResponses(transaction, plan.deletions) };
   }
 
@@ -153,7 +155,7 @@ export class RunWriter {
     plan: CommitPlan,
     journal: string,
     deleted: ReadonlyMap<number, string>,
-    changed: ReadonlyMap<number, ConversationOutcome>,
+    changed: ReadonlyMap<number, WriteOutcome>,
   ): readonly WriteOutcome[] {
     for (const responseId of this.#endedTails(plan)) this.#journal.endTail(responseId);
     for (const [responseId, run] of plan.runs) {
@@ -192,7 +194,8 @@ export class RunWriter {
   async #adoptRuns(jobs: readonly WriteJob[]): Promise<void> {
     const opened = new Set(jobs.flatMap((job) => (job.type === "open" ? [job.responseId] : [])));
     for (const job of jobs) {
-      if (job.type === "open" || job.type === "whole" || job.type === "delete" || job.type === "conversation") continue;
+      if (job.type === "open" || job.type === "whole" || job.type === "delete") continue;
+      if (job.type === "conversation" || job.type === "tool") continue;
       if (this.#runs.has(job.responseId) || opened.has(job.responseId)) continue;
       const run = await findLiveRun(this.#db, this.#worker, job.responseId);
       if (run !== null) this.#runs.set(job.responseId, run);
@@ -227,6 +230,7 @@ function isOneStatement(plan: CommitPlan): boolean {
       plan.items.length +
       plan.deletions.length +
       plan.conversations.length +
+      plan.tools.length +
       plan.chunks.length ===
     0
   );

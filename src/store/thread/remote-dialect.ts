@@ -4,18 +4,22 @@ import {
   type Dialect,
   type Driver,
   type QueryResult,
-  SqliteAdapter,
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from "kysely";
 import { InvariantError } from "../../base/assert.ts";
+import { OwnTurnsAdapter } from "../database/own-turns-adapter.ts";
+import { Turns } from "../database/turns.ts";
 import type { DatabaseCalls } from "./database-calls.ts";
+
+/** More statements wait in this thread, so that commits and other calls come in between. */
+export const STATEMENTS_AT_ONCE_MAX = 64;
 
 /** A Kysely dialect whose single statements are run by the owner of the database. It has no transactions. */
 export function remoteDialect(calls: Pick<DatabaseCalls, "query">): Dialect {
   return {
     createDriver: () => new RemoteDriver(calls),
-    createAdapter: () => new SqliteAdapter(),
+    createAdapter: () => new OwnTurnsAdapter(),
     createQueryCompiler: () => new SqliteQueryCompiler(),
     createIntrospector: (db) => new SqliteIntrospector(db),
   };
@@ -23,6 +27,7 @@ export function remoteDialect(calls: Pick<DatabaseCalls, "query">): Dialect {
 
 class RemoteDriver implements Driver {
   readonly #connection: DatabaseConnection;
+  readonly #turns = new Turns(STATEMENTS_AT_ONCE_MAX);
 
   constructor(calls: Pick<DatabaseCalls, "query">) {
     this.#connection = {
@@ -36,10 +41,13 @@ class RemoteDriver implements Driver {
   async init(): Promise<void> {}
 
   async acquireConnection(): Promise<DatabaseConnection> {
+    await this.#turns.take();
     return this.#connection;
   }
 
-  async releaseConnection(): Promise<void> {}
+  async releaseConnection(): Promise<void> {
+    this.#turns.giveBack();
+  }
 
   beginTransaction(): Promise<void> {
     throw new InvariantError("transactions are calls of their own, made where the database is");

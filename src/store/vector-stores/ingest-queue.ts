@@ -10,12 +10,13 @@ import type {
   VectorModel,
 } from "../../vector-stores/ports.ts";
 import type { Database } from "../database/schema.ts";
+import { findLivingWorkers } from "../runs/living-workers.ts";
 import { storedJson } from "../stored-json.ts";
 import type { DatabaseCalls } from "../thread/database-calls.ts";
 import { CHUNKS_OF_FILE_MAX, chunkKey, placedWord } from "./chunk-keys.ts";
 import { compileAll } from "./compile-all.ts";
 import { eraseChunks } from "./store-upkeep.ts";
-import { blobOf, modelNumber } from "./vector-models.ts";
+import { modelNumber, vectorRows } from "./vector-models.ts";
 import { switchStore } from "./vector-renewal.ts";
 
 /** A file that was begun so often and never finished fails: it may be what ended its processes. */
@@ -54,7 +55,7 @@ export class StoredIngestQueue implements IngestQueue {
   }
 
   async claim(): Promise<IngestTask | null> {
-    if ((await this.count()) === 0) return null; // The usual case. It avoids registering this process as a worker.
+    if (!(await this.#hasFiles())) return null; // The usual case. It avoids registering this process as a worker.
     const worker = await this.#calls.workerNumber();
     await this.#releaseDead(worker);
     for (;;) {
@@ -117,6 +118,17 @@ export class StoredIngestQueue implements IngestQueue {
     return row.files;
   }
 
+  /** Whether a file waits or is being taken in. Counting them all costs more the more there are. */
+  async #hasFiles(): Promise<boolean> {
+    const row = await this.#db
+      .selectFrom("vector_store_files")
+      .select("number")
+      .where("status", "=", sql.lit("in_progress"))
+      .limit(1)
+      .executeTakeFirst();
+    return row !== undefined;
+  }
+
   /** The store uses the model of the file if all of its files have that. */
   async #useModelOf({ number, storeNumber }: IngestTask): Promise<void> {
     const file = await this.#db
@@ -151,9 +163,7 @@ export class StoredIngestQueue implements IngestQueue {
       .where("worker", "!=", own)
       .execute();
     if (held.length === 0) return;
-    const dead = await this.#calls.findDeadWorkers();
-    const workers = await this.#db.selectFrom("workers").select("id").execute();
-    const living = new Set(workers.map(({ id }) => id).filter((id) => !dead.includes(id)));
+    const living = await findLivingWorkers(this.#db, this.#calls);
     for (const { worker } of held) {
       if (worker === null || living.has(worker)) continue;
       await sql`update vector_store_files set worker = null where status = 'in_progress' and worker = ${worker}`.execute(
@@ -208,7 +218,7 @@ function insertions(
     ofChunk.map((word) => placedWord(storeNumber, word)).join(" "),
   ]);
   const vectors = chunks.flatMap(({ ordinal, vector }) =>
-    vector === null ? [] : [[chunkKey(number, ordinal), Buffer.from(blobOf(vector)).toString("hex")]],
+    vector === null ? [] : [{ key: chunkKey(number, ordinal), vector }],
   );
   const inserted = [
     sql`insert into vector_store_chunks (key, text, first, last, headings, word_count)
@@ -217,11 +227,7 @@ function insertions(
       select value ->> 0, value ->> 1 from json_each(${JSON.stringify(words)})`,
   ];
   if (modelKey === null) return inserted;
-  return [
-    ...inserted,
-    sql`insert into vector_store_vectors (model_number, key, vector)
-      select ${modelKey}, value ->> 0, unhex(value ->> 1) from json_each(${JSON.stringify(vectors)})`,
-  ];
+  return [...inserted, sql`insert into vector_store_vectors ${vectorRows(modelKey, vectors)}`];
 }
 
 function rowOf(fileNumber: number, { ordinal, text, start, end, headings, words }: IndexedChunk): readonly unknown[] {

@@ -4,12 +4,17 @@ import type { Owner } from "../../runs/ports.ts";
 
 export const SECONDS_A_DAY = 86_400;
 
-/** A use of the store, which puts off its expiry. Changes nothing if it has expired or is unknown. */
-export function touching(owner: Owner, storeId: string): RawBuilder<unknown> {
+/** A use of the stores, which puts off their expiry. Changes none that has expired or is unknown. */
+export function touching(owner: Owner, storeIds: readonly string[]): RawBuilder<unknown> {
   const now = secondsNow();
-  return sql`update vector_stores
-    set last_active_at = ${now}, expires_at = ${now} + expires_after_days * ${SECONDS_A_DAY}
-    where id = ${storeId} and organization = ${owner.organization} and project = ${owner.project} and is_expired = 0`;
+  return sql`update vector_stores set last_active_at = ${now}, expires_at = ${expiryAfterUse(now)}
+    where id in (${sql.join(storeIds)}) and organization = ${owner.organization} and project = ${owner.project}
+      and is_expired = 0`;
+}
+
+/** When a store expires that is used at this time; null if it never does. */
+export function expiryAfterUse(usedAt: number): RawBuilder<number | null> {
+  return sql`${usedAt} + expires_after_days * ${SECONDS_A_DAY}`;
 }
 
 /** A file that the store has already loses its row and its chunks. */

@@ -1,6 +1,6 @@
-import { type Kysely, sql } from "kysely";
+import { type Kysely, type RawBuilder, sql } from "kysely";
 import { assert } from "../../base/assert.ts";
-import type { VectorModel } from "../../vector-stores/ports.ts";
+import type { KeyedVector, VectorModel } from "../../vector-stores/ports.ts";
 import type { Database } from "../database/schema.ts";
 
 /** The number of a model in the database, which is given one if it has none. */
@@ -20,7 +20,14 @@ export async function modelNumber(db: Kysely<Database>, { name, dimensions }: Ve
   return added.number;
 }
 
+/** Rows of the table of vectors, to be selected into it. */
+export function vectorRows(modelKey: number, vectors: readonly KeyedVector[]): RawBuilder<unknown> {
+  const list = JSON.stringify(vectors.map(({ key, vector }) => [key, hexOf(vector)]));
+  return sql`(model_number, key, vector)
+    select ${modelKey}, value ->> 0, unhex(value ->> 1) from json_each(${list})`;
+}
+
 /** 32-bit floats, little-endian. */
-export function blobOf(vector: Float32Array): Uint8Array {
-  return new Uint8Array(vector.buffer, vector.byteOffset, vector.byteLength);
+function hexOf(vector: Float32Array): string {
+  return Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength).toString("hex");
 }

@@ -1,11 +1,11 @@
 import { type Kysely, type RawBuilder, sql } from "kysely";
-import type { StaleChunk, StaleFile, VectorModel, VectorRenewal } from "../../vector-stores/ports.ts";
+import type { KeyedVector, StaleChunk, StaleFile, VectorModel, VectorRenewal } from "../../vector-stores/ports.ts";
 import type { Database } from "../database/schema.ts";
 import { storedJson } from "../stored-json.ts";
 import type { DatabaseCalls } from "../thread/database-calls.ts";
 import { chunkKey } from "./chunk-keys.ts";
 import { compileAll } from "./compile-all.ts";
-import { blobOf, modelNumber } from "./vector-models.ts";
+import { modelNumber, vectorRows } from "./vector-models.ts";
 
 /** How many vectors of other models one step erases. */
 const ERASED_TOGETHER_MAX = 500;
@@ -46,16 +46,10 @@ export class StoredVectorRenewal implements VectorRenewal {
     return rows.map(({ key, text, headings }) => ({ key, text, headings: storedJson<readonly string[]>(headings) }));
   }
 
-  async addVectors(
-    { number }: StaleFile,
-    model: VectorModel,
-    vectors: readonly { readonly key: number; readonly vector: Float32Array }[],
-  ): Promise<boolean> {
+  async addVectors({ number }: StaleFile, model: VectorModel, vectors: readonly KeyedVector[]): Promise<boolean> {
     const modelKey = await modelNumber(this.#db, model);
-    const list = JSON.stringify(vectors.map(({ key, vector }) => [key, Buffer.from(blobOf(vector)).toString("hex")]));
     const isThere = sql`update vector_store_files set status = status where number = ${number} and status = 'completed'`;
-    const added = sql`insert or ignore into vector_store_vectors (model_number, key, vector)
-      select ${modelKey}, value ->> 0, unhex(value ->> 1) from json_each(${list})`;
+    const added = sql`insert or ignore into vector_store_vectors ${vectorRows(modelKey, vectors)}`;
     return (await this.#calls.transact(compileAll(this.#db, [isThere, added]))) !== null;
   }
 

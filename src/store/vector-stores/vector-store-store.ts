@@ -26,7 +26,7 @@ import { chunkKey } from "./chunk-keys.ts";
 import { compileAll } from "./compile-all.ts";
 import { totalsOfStore, totalsOfStores } from "./file-totals.ts";
 import { pageOfFiles, pageOfStores, storesOf } from "./store-pages.ts";
-import { addingFiles, SECONDS_A_DAY, secondsNow, touching } from "./store-statements.ts";
+import { addingFiles, expiryAfterUse, SECONDS_A_DAY, secondsNow, touching } from "./store-statements.ts";
 import { eraseSome, expireSome } from "./store-upkeep.ts";
 import {
   addUp,
@@ -107,12 +107,7 @@ export class StoredVectorStores implements VectorStores {
       .$if(metadata !== undefined, (query) => query.set({ metadata: JSON.stringify(metadata) }))
       .$if(days !== undefined, (query) => query.set({ expires_after_days: days ?? null }))
       .set({
-        expires_at:
-          days === undefined
-            ? sql<number | null>`${now} + expires_after_days * ${SECONDS_A_DAY}`
-            : days === null
-              ? null
-              : now + days * SECONDS_A_DAY,
+        expires_at: days === undefined ? expiryAfterUse(now) : days === null ? null : now + days * SECONDS_A_DAY,
       })
       .where("id", "=", storeId)
       .where("organization", "=", owner.organization)
@@ -138,7 +133,7 @@ export class StoredVectorStores implements VectorStores {
     const refusal =
       (await this.#refuseStore(owner, storeId)) ?? (await refuseFiles(this.#db, owner, [file], this.#ownerBytesMax));
     if (refusal !== null) return { type: "refused", refusal };
-    await this.#transact([touching(owner, storeId), ...addingFiles(owner, storeId, [file], null)]);
+    await this.#transact([touching(owner, [storeId]), ...addingFiles(owner, storeId, [file], null)]);
     this.#onWaiting();
     const result = await this.findFile(owner, storeId, file.fileId);
     if (result !== null) return { type: "added", result };
@@ -155,7 +150,7 @@ export class StoredVectorStores implements VectorStores {
     const id = newId("vsfb", now);
     const made = sql`insert into vector_store_batches (id, store_number, created_at)
       select ${id}, number, ${now} from vector_stores where id = ${storeId}`;
-    await this.#transact([touching(owner, storeId), made, ...addingFiles(owner, storeId, files, id)]);
+    await this.#transact([touching(owner, [storeId]), made, ...addingFiles(owner, storeId, files, id)]);
     this.#onWaiting();
     const result = await this.findBatch(owner, storeId, id);
     if (result === null) return { type: "refused", refusal: { reason: "unknown_store" } };
@@ -192,7 +187,7 @@ export class StoredVectorStores implements VectorStores {
     await this.#transact([
       sql`update vector_store_files set attributes = ${attributes === null ? null : JSON.stringify(attributes)}
         where number = ${row.number}`,
-      touching(owner, storeId),
+      touching(owner, [storeId]),
     ]);
     return await this.findFile(owner, storeId, fileId);
   }
@@ -202,7 +197,7 @@ export class StoredVectorStores implements VectorStores {
     if (row === null) return false;
     const changed = await this.#transact([
       sql`delete from vector_store_files where number = ${row.number}`,
-      touching(owner, storeId),
+      touching(owner, [storeId]),
     ]);
     return changed !== null;
   }

@@ -35,7 +35,7 @@ function* prepared(text: string, ranges: ReturnType<typeof cutText>): Generator<
   for (const range of ranges) {
     const cut = text.slice(range.start, range.end);
     if (!/\S/.test(cut)) continue;
-    yield { ordinal: ordinal++, text: cut, ...range, words: wordsOf([...range.headings, cut].join("\n")) };
+    yield { ordinal: ordinal++, text: cut, ...range, words: [...wordsOf([...range.headings, cut].join("\n"))] };
   }
   return null;
 }

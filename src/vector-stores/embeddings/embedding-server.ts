@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Dispatcher, request } from "undici";
 import { joined, readJsonInSlices } from "../../base/json/read-json-in-slices.ts";
+import { retryAfterSeconds } from "../../base/limits/retry-after.ts";
 import { type Embedder, EmbeddingFailed } from "../ports.ts";
 import { vectorsIn } from "./vectors-in.ts";
 
@@ -40,6 +41,13 @@ export class EmbeddingServer implements Embedder {
     for (let start = 0; start < texts.length; start += TEXTS_AT_ONCE_MAX)
       vectors.push(...(await this.#embedSome(modelName, texts.slice(start, start + TEXTS_AT_ONCE_MAX), signal)));
     return vectors;
+  }
+
+  async dimensionsOf(modelName: string, signal: AbortSignal): Promise<number> {
+    const known = this.#dimensions.get(modelName);
+    if (known !== undefined) return known;
+    const [vector] = await this.embed(modelName, ["dimensions"], signal);
+    return vector?.length ?? 0;
   }
 
   async #embedSome(model: string, texts: readonly string[], signal: AbortSignal): Promise<readonly Float32Array[]> {
@@ -96,8 +104,8 @@ async function replyOf({ statusCode, headers, body }: Dispatcher.ResponseData): 
   await body.dump({ limit: 64 * 1024 });
   const failed = new EmbeddingFailed(sentenceOf(statusCode));
   if (!BUSY.has(statusCode)) throw failed;
-  const seconds = Number(headers["retry-after"]);
-  return { type: "busy", failed, pauseMs: seconds > 0 ? seconds * 1000 : null };
+  const seconds = retryAfterSeconds(headers, Date.now());
+  return { type: "busy", failed, pauseMs: seconds !== null && seconds > 0 ? seconds * 1000 : null };
 }
 
 function sentenceOf(status: number): string {

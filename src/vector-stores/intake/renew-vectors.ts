@@ -22,7 +22,7 @@ export async function renewVectors({ renewal, embedder, log }: RenewalParts, sig
   if ((await renewal.findStale(modelName, null, 0)) === null) return true;
   let failures = 0;
   try {
-    const model = await modelOf(embedder, signal);
+    const model = { name: modelName, dimensions: await embedder.dimensionsOf(modelName, signal) };
     await renewal.switchStores(model); // Those whose last file was finished just before a crash.
     let renewed = 0;
     for (let after = 0; ; ) {
@@ -42,11 +42,6 @@ export async function renewVectors({ renewal, embedder, log }: RenewalParts, sig
   }
   while (await renewal.eraseOld()) signal.throwIfAborted();
   return failures === 0;
-}
-
-async function modelOf(embedder: Embedder, signal: AbortSignal): Promise<VectorModel> {
-  const [vector] = await embedder.embed(embedder.modelName, ["dimensions"], signal);
-  return { name: embedder.modelName, dimensions: vector?.length ?? 0 };
 }
 
 /** Returns false if the file could not be embedded. What is done of it stays done. */

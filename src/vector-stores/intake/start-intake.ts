@@ -142,7 +142,10 @@ class IntakeWorker {
     const isHeld = outcome !== "lost" && (await queue.finish(task, outcome));
     const shown = outcome === "lost" || !isHeld ? "lost" : outcome.type === "failed" ? outcome.error.code : "completed";
     observer.ended(shown);
-    log.info({ fileId, storeId, outcome: shown, ms: Math.round(performance.now() - begunAt) }, "a file was taken in");
+    log.info(
+      { fileId, storeId, outcome: shown, ms: Math.round(performance.now() - begunAt) },
+      "taking in a file ended",
+    );
   }
 
   async #outcomeOf(task: IngestTask) {

@@ -1,3 +1,5 @@
+import { retryAfterSeconds } from "../../../base/limits/retry-after.ts";
+
 const RETRY_AFTER_SECONDS_MAX = 24 * 60 * 60;
 const SECONDS_PER: Readonly<Record<string, number>> = { ms: 0.001, s: 1, m: 60 };
 
@@ -8,21 +10,8 @@ type Headers = Readonly<Record<string, string | string[] | undefined>>;
  * one day; null if neither says.
  */
 export function readRetryAfter(headers: Headers, message: string, nowMs: number): number | null {
-  const seconds =
-    fromMilliseconds(headers["retry-after-ms"]) ?? fromHeader(headers["retry-after"], nowMs) ?? fromMessage(message);
+  const seconds = retryAfterSeconds(headers, nowMs) ?? fromMessage(message);
   return seconds === null ? null : Math.min(Math.max(Math.ceil(seconds), 1), RETRY_AFTER_SECONDS_MAX);
-}
-
-function fromMilliseconds(header: string | string[] | undefined): number | null {
-  const value = Number.parseFloat(String(header ?? ""));
-  return Number.isFinite(value) ? value / 1000 : null;
-}
-
-function fromHeader(header: string | string[] | undefined, nowMs: number): number | null {
-  const text = String(header ?? "").trim();
-  if (/^\d+(\.\d+)?$/.test(text)) return Number.parseFloat(text);
-  const dateMs = Date.parse(text);
-  return text === "" || Number.isNaN(dateMs) ? null : (dateMs - nowMs) / 1000;
 }
 
 function fromMessage(message: string): number | null {

@@ -11,13 +11,13 @@ import type {
 } from "../../../vector-stores/ports.ts";
 import type { Database } from "../../database/schema.ts";
 import { errorOf } from "../../thread/messages.ts";
+import { secondsNow, touching } from "../store-statements.ts";
 import { ChunkSearch } from "./chunk-search.ts";
 import type { SearchAnswer, SearchRequest, SearchThreadData } from "./search-messages.ts";
 import { VectorCache } from "./vector-scores.ts";
 
 /** Searches are answered one after the other. Beyond this many, a search is refused. */
 const WAITING_MAX = 256;
-const SECONDS_A_DAY = 86_400;
 
 type Places = Pick<SearchScope, "owner" | "storeIds">;
 type Request = SearchRequest extends infer Each ? (Each extends unknown ? Omit<Each, "id"> : never) : never;
@@ -68,19 +68,7 @@ export class StoredChunkFinder implements ChunkFinder {
   }
 
   async touch({ owner, storeIds }: Places): Promise<void> {
-    const now = Math.floor(Date.now() / 1000);
-    await this.#db
-      .updateTable("vector_stores")
-      .set({
-        last_active_at: now,
-        expires_at: sql<number | null>`${now} + expires_after_days * ${SECONDS_A_DAY}`,
-      })
-      .where("id", "in", storeIds)
-      .where("organization", "=", owner.organization)
-      .where("project", "=", owner.project)
-      .where("is_expired", "=", 0)
-      .where("last_active_at", "<", now)
-      .execute();
+    await sql`${touching(owner, storeIds)} and last_active_at < ${secondsNow()}`.execute(this.#db);
   }
 
   /** Ends the thread. Searches that wait reject. */

@@ -1,10 +1,10 @@
 import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
-import { ApprovalSpent, type BegunExchange, type FinishedExchange } from "../responses-api/ports.ts";
-import { type ModelUsage, RunLost } from "../runs/ports.ts";
-import type { Store } from "./open-store.ts";
-import { openTestStore, temporaryFile } from "./store.fixture.ts";
-import { aResponse, OTHERS, OURS } from "./stored-shapes.fixture.ts";
+import { ApprovalSpent, type BegunExchange, type FinishedExchange } from "../../responses-api/ports.ts";
+import { type ModelUsage, RunLost } from "../../runs/ports.ts";
+import type { Store } from "../open-store.ts";
+import { openTestStore, temporaryFile } from "../store.fixture.ts";
+import { aResponse, OTHERS, OURS } from "../stored-shapes.fixture.ts";
 
 const [THEIRS = OURS] = OTHERS;
 

@@ -1,4 +1,4 @@
-import { type Kysely, sql } from "kysely";
+import type { Kysely } from "kysely";
 import {
   ApprovalSpent,
   type BegunExchange,
@@ -6,68 +6,53 @@ import {
   type KnownExchange,
   type ToolLedger,
   type TurnInLedger,
-} from "../responses-api/ports.ts";
-import { type HostedItem, type Owner, RunLost } from "../runs/ports.ts";
-import type { Database, ToolExchangesTable } from "./database/schema.ts";
-import { isId } from "./database/time-first.ts";
-import { storedJson } from "./stored-json.ts";
-import type { DatabaseCalls } from "./thread/database-calls.ts";
+} from "../../responses-api/ports.ts";
+import { type HostedItem, type Owner, RunLost } from "../../runs/ports.ts";
+import type { Database, ToolExchangesTable } from "../database/schema.ts";
+import type { WriteJob, WriteOutcome } from "../runs/commit-plan.ts";
+import type { CommitQueue } from "../runs/commit-queue.ts";
+import { storedJson } from "../stored-json.ts";
+import type { LedgerChange } from "./ledger-rows.ts";
 
 /** SQLite's limit is higher; a request asks for at most as many as its context has items. */
 const IDS_AT_ONCE_MAX = 500;
 
-/** The calls of hosted tools in the database. Each write is one statement; a worker that lost its run cannot write. */
+/** The calls of hosted tools in the database. Their writes share commits with all others. */
 export class StoredToolLedger implements ToolLedger {
   readonly #db: Kysely<Database>;
-  readonly #calls: Pick<DatabaseCalls, "workerNumber">;
+  readonly #queue: CommitQueue<WriteJob, WriteOutcome>;
 
-  constructor(db: Kysely<Database>, calls: Pick<DatabaseCalls, "workerNumber">) {
+  constructor(db: Kysely<Database>, queue: CommitQueue<WriteJob, WriteOutcome>) {
     this.#db = db;
-    this.#calls = calls;
+    this.#queue = queue;
   }
 
   async begin(owner: Owner, responseId: string, exchange: BegunExchange): Promise<void> {
-    const { itemId, callId, name, server, effect, approvalRequestId, turn } = exchange;
-    const values = [itemId, responseId, owner.organization, owner.project, callId, name, server, exchange.arguments];
-    const isFree = await this.#isNotElsewhere(responseId);
-    const begun = sql`
-      insert into tool_exchanges (item_id, response_id, organization, project, call_id, name, server, arguments,
-        effect, approval_request_id, created_at, turn)
-      select ${sql.join(values)}, ${effect}, ${approvalRequestId}, ${Math.floor(Date.now() / 1000)}, ${turn}
-        where ${isFree}
-      on conflict (item_id) do update set arguments = excluded.arguments, call_id = excluded.call_id
-        where tool_exchanges.effect = 'none' and tool_exchanges.output is null`;
-    const { numAffectedRows } = await begun.execute(this.#db).catch((fault: unknown) => {
-      throw approvalRequestId !== null && isConstraint(fault) ? new ApprovalSpent(approvalRequestId) : fault;
-    });
-    if (numAffectedRows !== 1n) throw new RunLost("the call has begun already, or another server makes the response");
+    const createdAt = Math.floor(Date.now() / 1000);
+    const outcome = await this.#write({ owner, responseId, step: { type: "begin", exchange, createdAt } });
+    if (outcome === "spent") throw new ApprovalSpent(exchange.approvalRequestId ?? "");
+    if (outcome !== "written") throw new RunLost("the call has begun already, or another server makes the response");
   }
 
   async finish(owner: Owner, responseId: string, result: FinishedExchange): Promise<void> {
     const { itemId, item, output, parts, usage, following = [] } = result;
-    const { numUpdatedRows } = await this.#db
-      .updateTable("tool_exchanges")
-      .set({
-        output,
-        parts: JSON.stringify(parts),
-        item: JSON.stringify(following.length === 0 ? item : [item, ...following]),
-        usage: usage === null ? null : JSON.stringify(usage),
-      })
-      .where("item_id", "=", itemId)
-      .where("organization", "=", owner.organization)
-      .where("project", "=", owner.project)
-      .where(await this.#isNotElsewhere(responseId))
-      .executeTakeFirstOrThrow();
-    if (numUpdatedRows !== 1n) throw new RunLost("the call is unknown, or another server makes the response");
+    const texts = {
+      item: JSON.stringify(following.length === 0 ? item : [item, ...following]),
+      parts: JSON.stringify(parts),
+      usage: usage === null ? null : JSON.stringify(usage),
+    };
+    const outcome = await this.#write({ owner, responseId, step: { type: "finish", itemId, output, ...texts } });
+    if (outcome !== "written") throw new RunLost("the call is unknown, or another server makes the response");
   }
 
   async endTurn(owner: Owner, responseId: string, { number, usage }: TurnInLedger): Promise<void> {
-    const values = [responseId, owner.organization, owner.project, number, JSON.stringify(usage)];
-    const ended = sql`
-      insert or replace into tool_turns (response_id, organization, project, number, usage)
-      select ${sql.join(values)} where ${await this.#isNotElsewhere(responseId)}`;
-    const { numAffectedRows } = await ended.execute(this.#db);
-    if (numAffectedRows !== 1n) throw new RunLost("another server makes the response");
+    const step = { type: "end_turn", number, usage: JSON.stringify(usage) } as const;
+    const outcome = await this.#write({ owner, responseId, step });
+    if (outcome !== "written") throw new RunLost("another server makes the response");
+  }
+
+  #write(change: LedgerChange): Promise<WriteOutcome> {
+    return this.#queue.add({ type: "tool", ...change }, "urgent");
   }
 
   async turnsOf(owner: Owner, responseId: string): Promise<readonly TurnInLedger[]> {
@@ -119,16 +104,6 @@ export class StoredToolLedger implements ToolLedger {
       .execute();
     return new Set(rows.flatMap(({ id }) => id ?? []));
   }
-
-  /**
-   * No other worker holds the response. One that is not stored yet is made here: a plain response is stored when it
-   * ends.
-   */
-  async #isNotElsewhere(responseId: string) {
-    const worker = await this.#calls.workerNumber();
-    return sql<boolean>`not exists (select 1 from responses
-      where ${isId("responses.id", responseId)} and (worker is null or worker <> ${worker}))`;
-  }
 }
 
 function exchangeOf(row: ToolExchangesTable): KnownExchange {
@@ -152,9 +127,4 @@ function itemsOf(json: string): Pick<FinishedExchange, "item" | "following"> {
   if (!json.startsWith("[")) return { item: storedJson<HostedItem>(json) };
   const [item, ...following] = storedJson<readonly [HostedItem, ...HostedItem[]]>(json);
   return { item, following };
-}
-
-/** Whether SQLite refused a second row of the same approval. */
-function isConstraint(fault: unknown): boolean {
-  return fault instanceof Error && /UNIQUE constraint failed: .*approval_request_id/.test(fault.message);
 }

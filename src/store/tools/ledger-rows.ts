@@ -1,0 +1,172 @@
+import { type CompiledQuery, type Kysely, type QueryResult, sql } from "kysely";
+import { assertNever } from "../../base/assert.ts";
+import type { BegunExchange } from "../../responses-api/ports.ts";
+import type { Owner } from "../../runs/ports.ts";
+import { builtOnce, type StandIns } from "../database/built-once.ts";
+import type { Database } from "../database/schema.ts";
+import { isId } from "../database/time-first.ts";
+
+/** One write of the ledger of tool calls, for a response. */
+export interface LedgerChange {
+  readonly responseId: string;
+  readonly owner: Owner;
+  readonly step: LedgerStep;
+}
+
+export type LedgerStep =
+  /** `createdAt`: in Unix seconds. */
+  | { readonly type: "begin"; readonly exchange: BegunExchange; readonly createdAt: number }
+  /** `item`, `parts` and `usage` are JSON. */
+  | {
+      readonly type: "finish";
+      readonly itemId: string;
+      readonly item: string;
+      readonly output: string;
+      readonly parts: string;
+      readonly usage: string | null;
+    }
+  /** `usage` is JSON. */
+  | { readonly type: "end_turn"; readonly number: number; readonly usage: string };
+
+/** A change and the job that asked for it. */
+export interface PlannedLedgerChange extends LedgerChange {
+  readonly job: number;
+}
+
+/**
+ * `spent`: another call has used the approval. `unchanged`: the call has begun already or is unknown, or another worker
+ * makes the response.
+ */
+export type LedgerOutcome = "written" | "unchanged" | "spent";
+
+/** Applies the changes in their order; each is one statement, which changes nothing unless this worker may make it. */
+export async function writeLedgerRows(
+  db: Kysely<Database>,
+  worker: number,
+  changes: readonly PlannedLedgerChange[],
+): Promise<ReadonlyMap<number, LedgerOutcome>> {
+  const outcomes = new Map<number, LedgerOutcome>();
+  for (const change of changes) outcomes.set(change.job, await makeChange(db, worker, change));
+  return outcomes;
+}
+
+/** The number of characters that a step writes. */
+export function sizeOfLedgerStep(step: LedgerStep): number {
+  switch (step.type) {
+    case "begin":
+      return step.exchange.arguments.length;
+    case "finish":
+      return step.item.length + step.output.length + step.parts.length;
+    case "end_turn":
+      return step.usage.length;
+    default:
+      return assertNever(step);
+  }
+}
+
+async function makeChange(
+  db: Kysely<Database>,
+  worker: number,
+  { owner, responseId, step }: LedgerChange,
+): Promise<LedgerOutcome> {
+  const place = { organization: owner.organization, project: owner.project, responseId, worker };
+  switch (step.type) {
+    case "begin": {
+      const { exchange, createdAt } = step;
+      if (isWritten(await begin(db, { ...place, ...exchange, createdAt }))) return "written";
+      const { itemId, approvalRequestId } = exchange;
+      if (approvalRequestId === null) return "unchanged";
+      return (await findSpender(db, { ...place, itemId, approvalRequestId })).rows.length > 0 ? "spent" : "unchanged";
+    }
+    case "finish": {
+      const { itemId, item, output, parts, usage } = step;
+      return isWritten(await finish(db, { ...place, itemId, item, output, parts, usage })) ? "written" : "unchanged";
+    }
+    case "end_turn":
+      return isWritten(await endTurn(db, { ...place, number: step.number, usage: step.usage }))
+        ? "written"
+        : "unchanged";
+    default:
+      return assertNever(step);
+  }
+}
+
+function isWritten({ numAffectedRows }: QueryResult<unknown>): boolean {
+  return numAffectedRows === 1n;
+}
+
+type Place = {
+  readonly organization: string;
+  readonly project: string;
+  readonly responseId: string;
+  readonly worker: number;
+};
+
+/**
+ * No other worker holds the response. One that is not stored yet is made here: a plain response is stored when it ends.
+ */
+function isNotElsewhere(given: StandIns<Place>) {
+  return sql`not exists (select 1 from responses
+    where ${isId("responses.id", given.id("responseId"))} and (worker is null or worker <> ${given.value("worker")}))`;
+}
+
+type Begun = Place & Omit<BegunExchange, "effect"> & { readonly effect: string; readonly createdAt: number };
+
+const begin = builtOnce((db: Kysely<Database>, given: StandIns<Begun>): CompiledQuery => {
+  const values = [
+    given.value("itemId"),
+    given.value("responseId"),
+    given.value("organization"),
+    given.value("project"),
+    given.value("callId"),
+    given.value("name"),
+    given.value("server"),
+    given.value("arguments"),
+    given.value("effect"),
+    given.value("approvalRequestId"),
+    given.value("createdAt"),
+    given.value("turn"),
+  ];
+  return sql`
+    insert into tool_exchanges (item_id, response_id, organization, project, call_id, name, server, arguments,
+      effect, approval_request_id, created_at, turn)
+    select ${sql.join(values)} where ${isNotElsewhere(given)}
+    on conflict (item_id) do update set arguments = excluded.arguments, call_id = excluded.call_id
+      where tool_exchanges.effect = 'none' and tool_exchanges.output is null
+    on conflict do nothing`.compile(db);
+});
+
+type Spending = Place & { readonly itemId: string; readonly approvalRequestId: string };
+
+/** Another call that was made with this approval. */
+const findSpender = builtOnce((db: Kysely<Database>, given: StandIns<Spending>) =>
+  db
+    .selectFrom("tool_exchanges")
+    .select("item_id")
+    .where("organization", "=", given.value("organization"))
+    .where("project", "=", given.value("project"))
+    .where("approval_request_id", "=", given.value("approvalRequestId"))
+    .where("item_id", "<>", given.value("itemId"))
+    .compile(),
+);
+
+type Finished = Place & Omit<Extract<LedgerStep, { type: "finish" }>, "type">;
+
+const finish = builtOnce(
+  (db: Kysely<Database>, given: StandIns<Finished>): CompiledQuery =>
+    sql`
+    update tool_exchanges set output = ${given.value("output")}, parts = ${given.value("parts")},
+      item = ${given.value("item")}, usage = ${given.value("usage")}
+    where item_id = ${given.value("itemId")} and organization = ${given.value("organization")}
+      and project = ${given.value("project")} and ${isNotElsewhere(given)}`.compile(db),
+);
+
+type EndedTurn = Place & { readonly number: number; readonly usage: string };
+
+const endTurn = builtOnce(
+  (db: Kysely<Database>, given: StandIns<EndedTurn>): CompiledQuery =>
+    sql`
+    insert or replace into tool_turns (response_id, organization, project, number, usage)
+    select ${given.value("responseId")}, ${given.value("organization")}, ${given.value("project")},
+      ${given.value("number")}, ${given.value("usage")} where ${isNotElsewhere(given)}`.compile(db),
+);
