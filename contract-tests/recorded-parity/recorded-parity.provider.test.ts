@@ -1,6 +1,7 @@
 import { createParser } from "eventsource-parser";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startTestServer, type TestServer } from "../../tests/test-server.ts";
+import { CODE_ENGINE } from "../../tests/tools/code-engines.ts";
 import { verifies } from "../../tests/verifies.ts";
 import { isRecord } from "../records.fixture.ts";
 import {
@@ -48,7 +49,10 @@ describe.skipIf(RECORDINGS === undefined)(
     beforeAll(async () => {
       servers = await startRecordedTools(comparable.flatMap(({ output }) => output));
       const scenario = scenarioOf(comparable).replaceAll(RECORDED_TOOLS, servers.url);
-      server = await startTestServer({ scenario, env: { ...servers.env, TOOLS_UNAVAILABLE: "refuse" } });
+      server = await startTestServer({
+        scenario,
+        env: { ...servers.env, ...CODE_ENGINE, TOOLS_UNAVAILABLE: "refuse" },
+      });
       storeId = await makeStore(server);
     });
     afterAll(async () => {

@@ -3,7 +3,8 @@ import { toFile } from "openai";
 import { describe, expect, test } from "vitest";
 import { verifies } from "../../tests/verifies.ts";
 import { checkAnswer } from "./answer.fixture.ts";
-import { checkInteraction, type TextShape } from "./interaction.fixture.ts";
+import { formOf } from "./form.fixture.ts";
+import { checkInteraction } from "./interaction.fixture.ts";
 import { checkRefusal } from "./refusal.fixture.ts";
 
 const { boolean, eachLike, fromProviderState, integer, regex, string } = MatchersV3;
@@ -27,8 +28,6 @@ const SHAPE = {
   created_at: integer(FILE.created_at),
   status: regex("^(uploaded|processed)$", FILE.status),
 };
-const FORM_TYPE = "multipart/form-data; boundary=";
-const BOUNDARY = "----formdata-example-012345678901";
 
 const path = fromProviderState("/v1/files/${file_id}", `/v1/files/${FILE_ID}`);
 const contentPath = fromProviderState("/v1/files/${file_id}/content", `/v1/files/${FILE_ID}/content`);
@@ -40,7 +39,12 @@ describe("a client that keeps files", () => {
   test("uploads one", async () => {
     verifies("contract.parity.same-checks-both-providers", "files.upload.bytes-unchanged");
     await checkAnswer(
-      { ...UPLOAD, request: "to upload a file", text: formOf({ purpose }, TEXT), reply: { json: SHAPE } },
+      {
+        ...UPLOAD,
+        request: "to upload a file",
+        text: formOf({ purpose }, { filename: FILE.filename, text: TEXT }),
+        reply: { json: SHAPE },
+      },
       FILE,
       {
         official: async (client) => client.files.create({ purpose, file: await officialFile(TEXT) }),
@@ -56,7 +60,7 @@ describe("a client that keeps files", () => {
       {
         ...UPLOAD,
         request: "to upload a file that expires",
-        text: formOf(parts, TEXT),
+        text: formOf(parts, { filename: FILE.filename, text: TEXT }),
         reply: { json: { ...SHAPE, expires_at: integer(EXPIRES_AT) } },
       },
       { ...FILE, expires_at: EXPIRES_AT },
@@ -162,7 +166,12 @@ describe("a client that looks for a file", () => {
 describe("a client whose upload is refused", () => {
   test("because the file is empty, gets 400", async () => {
     await checkRefusal(
-      { ...UPLOAD, given: ["our own server"], request: "to upload an empty file", text: formOf({ purpose }, "") },
+      {
+        ...UPLOAD,
+        given: ["our own server"],
+        request: "to upload an empty file",
+        text: formOf({ purpose }, { filename: FILE.filename, text: "" }),
+      },
       { status: 400, param: "file", message: string("File is empty.") },
       {
         official: async (client) => client.files.create({ purpose, file: await officialFile("") }),
@@ -178,7 +187,7 @@ describe("a client whose upload is refused", () => {
         ...UPLOAD,
         given: ["a server that takes little"],
         request: "to upload a large file",
-        text: formOf({ purpose }, text),
+        text: formOf({ purpose }, { filename: FILE.filename, text }),
       },
       { status: 413, code: "request_too_large", param: null, message: string("The request body is too large.") },
       {
@@ -189,7 +198,10 @@ describe("a client whose upload is refused", () => {
   });
 
   test("because its parts are nested too deep, gets 400", async () => {
-    const text = formOf({ purpose, "expires_after[anchor][name]": "created_at" }, TEXT);
+    const text = formOf(
+      { purpose, "expires_after[anchor][name]": "created_at" },
+      { filename: FILE.filename, text: TEXT },
+    );
     await checkRefusal(
       { ...UPLOAD, given: ["our own server"], request: "to upload a form that nests too deep", text },
       { status: 400, code: "invalid_form", param: "expires_after[anchor][name]", message: string("Invalid form: no.") },
@@ -201,7 +213,7 @@ describe("a client whose upload is refused", () => {
   });
 
   test("because it does not say what for, gets 400", async () => {
-    const text = formOf({}, TEXT);
+    const text = formOf({}, { filename: FILE.filename, text: TEXT });
     await checkRefusal(
       { ...UPLOAD, given: ["our own server"], request: "to upload a file without a purpose", text },
       { status: 400, code: "missing_required_parameter", param: "purpose", message: string("Missing 'purpose'.") },
@@ -219,26 +231,4 @@ function officialFile(text: string) {
 
 function ownFile(text: string) {
   return { bytes: new Uint8Array(Buffer.from(text)), filename: FILE.filename, mimeType: "text/plain" };
-}
-
-/** Clients choose the boundary and the order of the parts, so the pattern compares part by part. */
-function formOf(parts: Readonly<Record<string, string>>, text: string): TextShape {
-  const plain = Object.entries(parts).flatMap(([name, value]) => [
-    `--${BOUNDARY}`,
-    `Content-Disposition: form-data; name="${name}"`,
-    "",
-    value,
-  ]);
-  const file = [
-    `--${BOUNDARY}`,
-    `Content-Disposition: form-data; name="file"; filename="${FILE.filename}"`,
-    "Content-Type: text/plain",
-    "",
-    text,
-  ];
-  return { example: [...plain, ...file, `--${BOUNDARY}--`, ""].join("\r\n"), contentType: formType() };
-}
-
-function formType() {
-  return { example: FORM_TYPE + BOUNDARY, pattern: "^multipart/form-data; ?boundary=.+$" };
 }

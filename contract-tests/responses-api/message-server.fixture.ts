@@ -1,5 +1,6 @@
 import OpenAI, { toFile } from "openai";
 import { startTestServer, type TestServer } from "../../tests/test-server.ts";
+import { CODE_ENGINE } from "../../tests/tools/code-engines.ts";
 import type { OwnService } from "../providers.fixture.ts";
 import { SCENARIO } from "./message-scenes.fixture.ts";
 import { startToolServers } from "./tool-servers.fixture.ts";
@@ -13,7 +14,7 @@ const POLL_MS = 20;
 export async function startMessageServer(): Promise<OwnService> {
   const voice = await startVoice();
   const tools = await startToolServers();
-  const env = { ...voice.env, ...tools.env, SSE_KEEP_ALIVE_MS };
+  const env = { ...voice.env, ...tools.env, ...CODE_ENGINE, SSE_KEEP_ALIVE_MS };
   const server = await startTestServer({ scenario: SCENARIO, env });
   return {
     url: server.url,

@@ -27,6 +27,7 @@ export function publicStates(service: Service) {
     ...conversationStates(service),
     ...fileStates(service),
     ...vectorStoreStates(service),
+    ...containerStates(service),
   } satisfies StateTable;
 }
 
@@ -151,6 +152,19 @@ function vectorStoreStates({ url, apiKey }: Service) {
       const { id, status } = await client.vectorStores.fileBatches.createAndPoll(store_id, batch, poll);
       if (status !== "completed") throw new Error(`The batch of files is ${status}.`);
       return { store_id, file_id, batch_id: id };
+    },
+  } satisfies StateTable;
+}
+
+function containerStates({ url, apiKey }: Service) {
+  const client = new OpenAI({ baseURL: `${url}/v1`, apiKey });
+  const make = async (): Promise<string> => (await client.containers.create({ name: "work" })).id;
+  return {
+    "a container": async () => ({ container_id: await make() }),
+    "a container that holds a file": async () => {
+      const container_id = await make();
+      const file = await toFile(Buffer.from("1,2"), "sums.csv", { type: "text/plain" });
+      return { container_id, file_id: (await client.containers.files.create(container_id, { file })).id };
     },
   } satisfies StateTable;
 }

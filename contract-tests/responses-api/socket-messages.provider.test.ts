@@ -7,6 +7,7 @@ import { FRAMES } from "./socket-frames.fixture.ts";
 import { SocketReplies } from "./socket-replies.fixture.ts";
 import { PENDING_SOCKET_SITUATIONS, SOCKET_SITUATIONS, STAGED_SOCKET_SITUATIONS } from "./socket-situations.fixture.ts";
 import { nameOfEvent } from "./stream-situations.fixture.ts";
+import { lackingProgram } from "./tool-recipes.fixture.ts";
 import { casesOf, ONLY_STAGED, verifyMessage } from "./verify-message.fixture.ts";
 
 describeProviders(startMessageServer, ({ isStaged, service }) => {
@@ -35,6 +36,6 @@ describeProviders(startMessageServer, ({ isStaged, service }) => {
 });
 
 function whySkipped(state: string, isStaged: boolean): string | undefined {
-  if (isStaged) return PENDING_SOCKET_SITUATIONS[state]?.reason;
+  if (isStaged) return PENDING_SOCKET_SITUATIONS[state]?.reason ?? lackingProgram(state);
   return state in SOCKET_SITUATIONS || state in FRAMES ? undefined : ONLY_STAGED;
 }

@@ -9,6 +9,7 @@ import { startMessageServer } from "./message-server.fixture.ts";
 import { PENDING_SITUATIONS } from "./pending-situations.fixture.ts";
 import { isOfOneKind, isSnapshot, readRecordedEvents } from "./recorded-events.fixture.ts";
 import { nameOfEvent, SITUATIONS, STAGED_SITUATIONS } from "./stream-situations.fixture.ts";
+import { lackingProgram } from "./tool-recipes.fixture.ts";
 import { casesOf, ONLY_STAGED, verifyMessage } from "./verify-message.fixture.ts";
 
 const recordings = process.env["REFERENCE_RECORDINGS"];
@@ -36,7 +37,7 @@ describeProviders(startMessageServer, ({ isStaged, service }) => {
 });
 
 function whySkipped(state: string, isStaged: boolean): string | undefined {
-  if (isStaged) return PENDING_SITUATIONS[state]?.reason;
+  if (isStaged) return PENDING_SITUATIONS[state]?.reason ?? lackingProgram(state);
   return state in SITUATIONS ? undefined : ONLY_STAGED;
 }
 

@@ -1,3 +1,4 @@
+import { HAS_BUBBLEWRAP } from "../../tests/tools/code-engines.ts";
 import { WEATHER } from "./example-events.fixture.ts";
 import { TIDE_STORE, TOOL_SERVERS } from "./tool-servers.fixture.ts";
 
@@ -38,4 +39,9 @@ export const TOOL_RECIPES = {
 
 function asks(what: string, ...tools: readonly object[]) {
   return { request: { input: `Please use a tool: ${what}`, tools } };
+}
+
+/** The program that a situation needs and that this machine lacks. */
+export function lackingProgram(state: string): string | undefined {
+  return state === "a shell in a container" && !HAS_BUBBLEWRAP ? "needs bubblewrap" : undefined;
 }

@@ -75,19 +75,18 @@ export async function startResponsesApi(
     const guards = chooseEgress(config, log);
     const searched = chooseVectorStores(config, { store, model, telemetry, filesWaiting, joined }, log);
     const code = chooseCode(config, { stored: store.sessionContainers, telemetry }, log);
-    const coding = codeTools(config, { code, containers: store.containers, uploads: store.files });
-    const tools = await chooseTools(config, guards, log, [searched.fileSearch, ...coding, ...moreTools]);
+    const own = [searched.fileSearch, ...codeTools(config, code, store)];
+    const tools = await chooseTools(config, guards, log, [...own, ...moreTools]);
     const isLeaving = (): boolean => stopping.signal.aborted;
     const foundations = { store, model, telemetry, speech, guards, tools, code, isLeaving, joined, ...searched };
     const services = buildResponseServices(config, foundations, log);
-    const { host, port, drainMs } = config;
     const keeper = new RunKeeper(services, log);
     await keeper.start();
     const intake = searched.startIntake();
     const stopClaiming = () => Promise.all([keeper.stopClaiming(), intake.stop()]);
     joined?.accept({ measure: () => telemetry.metricsText(), lookForStops: () => keeper.lookForStops() });
     const served = application(services, { keys, requests: telemetry.requests }, config, log);
-    const server = await listen(served, { host, port, drainMs }).catch(async (error: unknown) => {
+    const server = await listen(served, config).catch(async (error: unknown) => {
       await stopClaiming();
       await keeper.close(0);
       await code.close();
@@ -102,7 +101,7 @@ export async function startResponsesApi(
     };
     const closeOnce = async (isReplaced: boolean): Promise<void> => {
       await (isReplaced ? server.handOver() : announce());
-      const deadline = performance.now() + drainMs;
+      const deadline = performance.now() + config.drainMs;
       await stopClaiming();
       await server.close();
       await keeper.close(Math.max(0, Math.ceil(deadline - performance.now())));

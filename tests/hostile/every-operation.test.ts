@@ -61,6 +61,7 @@ async function makeThings(server: TestServer): Promise<readonly string[]> {
     idOf(server.post("/v1/responses", { model: MODEL, input: "say hello", background: true, stream: false })),
     idOf(server.post("/v1/conversations", { items: [{ role: "user", content: "Hi" }] })),
     idOf(server.fetch("/v1/files", { method: "POST", body: file })),
+    idOf(server.post("/v1/containers", { name: "work" })),
   ]);
   return [...made, MODEL];
 }

@@ -18,6 +18,8 @@ export interface IdOperation {
 const CONTRACT = new URL("../../generated/responses-api/openapi.json", import.meta.url);
 /** Path parameters that do not name an owner's things. */
 const SHARED_NAMES: ReadonlySet<string> = new Set(["model"]);
+/** The parameter `file_id` of these paths is no uploaded file. */
+const CONTAINER_FILES = "/v1/containers/{container_id}/files/{file_id}";
 const CURSORS: ReadonlySet<string> = new Set(["after", "before"]);
 const NAMING_MEMBER = /(^|_)ids?$|^conversation$/;
 
@@ -61,12 +63,19 @@ function readOperation(contract: Json, { path, method, shared, operation }: Plac
   return {
     operationId: String(operation["operationId"]),
     method: method.toUpperCase(),
-    path,
-    pathIds: named("path").filter((name) => !SHARED_NAMES.has(name)),
+    path: withOwnName(path),
+    pathIds: [...withOwnName(path).matchAll(/\{(\w+)\}/g)]
+      .map(([, name = ""]) => name)
+      .filter((name) => !SHARED_NAMES.has(name)),
     cursors: named("query").filter((name) => CURSORS.has(name)),
     bodyMembers: [...members].toSorted(),
     bodyTypes: Object.keys(content),
   };
+}
+
+/** The path with `container_file_id` for the files of containers. */
+function withOwnName(path: string): string {
+  return path.replace(CONTAINER_FILES, CONTAINER_FILES.replace("{file_id}", "{container_file_id}"));
 }
 
 interface Collecting {

@@ -19,6 +19,7 @@ const BODIES: Readonly<Record<string, unknown>> = {
   createConversationItems: { items: [{ role: "user", content: "Hi" }] },
   modifyVectorStore: {},
   updateVectorStoreFileAttributes: { attributes: {} },
+  createContainerFile: { file_id: "file-0" },
   createVectorStoreFile: { file_id: "file-0" },
   createVectorStoreFileBatch: { file_ids: ["file-0"] },
   searchVectorStore: { query: "Hi" },
@@ -83,7 +84,8 @@ describe("another owner's things", () => {
     const [ours, own] = [await makeThings(two.ours), await makeThings(two.theirs)];
     const unknown = unknownLike(ours);
     const page = async (asked: Things): Promise<unknown> => {
-      const ids = [asked.item_id, asked.input_item_id, asked.output_item_id, asked.file_id];
+      const { item_id, input_item_id, output_item_id, file_id, container_id, container_file_id } = asked;
+      const ids = [item_id, input_item_id, output_item_id, file_id, container_id, container_file_id];
       const replies = ids.map((id) => two.theirs.ask("GET", `${pathOf(operation, { ...own })}?${cursor}=${id}`));
       return await Promise.all(replies.map(async (reply) => seen(await reply, asked)));
     };

@@ -47,6 +47,8 @@ export interface Things {
   /** A store with the file, which is in the batch. */
   readonly vector_store_id: string;
   readonly batch_id: string;
+  readonly container_id: string;
+  readonly container_file_id: string;
 }
 
 export async function makeThings(party: Party): Promise<Things> {
@@ -58,6 +60,10 @@ export async function makeThings(party: Party): Promise<Things> {
   const file = await upload(party, new File(["A word."], "a.txt", { type: "text/plain" }));
   const store = idOf(await made(party, "/v1/vector_stores", {}));
   const batch = await made(party, `/v1/vector_stores/${store}/file_batches`, { file_ids: [file] });
+  const container = idOf(await made(party, "/v1/containers", { name: "work" }));
+  const form = new FormData();
+  form.set("file", new File(["A word."], "a.txt", { type: "text/plain" }));
+  const containerFile = await made(party, `/v1/containers/${container}/files`, form);
   return {
     response_id: idOf(response),
     conversation_id: idOf(conversation),
@@ -68,6 +74,8 @@ export async function makeThings(party: Party): Promise<Things> {
     image_file_id: await upload(party, new File([DOT], "dot.png", { type: "image/png" })),
     vector_store_id: store,
     batch_id: idOf(batch),
+    container_id: container,
+    container_file_id: idOf(containerFile),
   };
 }
 
@@ -85,6 +93,8 @@ export function unknownLike(things: Things): Things {
     image_file_id: changed(things.image_file_id),
     vector_store_id: changed(things.vector_store_id),
     batch_id: changed(things.batch_id),
+    container_id: changed(things.container_id),
+    container_file_id: changed(things.container_file_id),
   };
 }
 

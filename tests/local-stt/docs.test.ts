@@ -43,6 +43,7 @@ async function makeThings(): Promise<Readonly<Record<string, string>>> {
   return {
     conversation_id: await idOf(responses.post("/v1/conversations", {})),
     vector_store_id: await idOf(responses.post("/v1/vector_stores", { file_ids: [file] })),
+    container_id: await idOf(responses.post("/v1/containers", { name: "Analysis" })),
     file_id: file,
   };
 }

@@ -1,14 +1,15 @@
 import type { Logger } from "../../base/logger.ts";
 import type { Config } from "../../config/load-config.ts";
 import type { Egress } from "../../egress/egress.ts";
+import type { CodeFinder } from "../../responses-api/containers.ts";
 import type { HostedTool, ToolKind } from "../../responses-api/hosted-tool.ts";
 import { createHostedTools, type HostedTools } from "../../responses-api/tool-loop/hosted-tools.ts";
 import { isToolKind, TOOL_KINDS } from "../../responses-api/tool-loop/tool-kinds.ts";
+import type { Store } from "../../store/open-store.ts";
 import { applyPatchTool } from "../../tools/client-run/apply-patch.ts";
 import { computerTool } from "../../tools/client-run/computer.ts";
 import { localShellTool } from "../../tools/client-run/local-shell.ts";
 import { codeInterpreterTool } from "../../tools/code-interpreter/code-interpreter-tool.ts";
-import type { CodeServices } from "../../tools/containers/code-services.ts";
 import { ImageServer } from "../../tools/image-generation/image-server.ts";
 import { imageTool } from "../../tools/image-generation/image-tool.ts";
 import { shellTool } from "../../tools/shell/shell-tool.ts";
@@ -55,10 +56,11 @@ async function configuredTools(config: Config, guards: Guards, log: Logger): Pro
 /** The tools that run code and commands in containers. */
 export function codeTools(
   { codeMemoryMax: memoryBytesMax }: Config,
-  services: Omit<CodeServices, "memoryBytesMax">,
+  code: CodeFinder,
+  { containers, files: uploads }: Pick<Store, "containers" | "files">,
 ): readonly HostedTool[] {
-  const all = { ...services, memoryBytesMax };
-  return [codeInterpreterTool(all), shellTool(all)];
+  const services = { code, containers, uploads, memoryBytesMax };
+  return [codeInterpreterTool(services), shellTool(services)];
 }
 
 function offeredKinds(listed: readonly string[]): ReadonlySet<ToolKind> {
