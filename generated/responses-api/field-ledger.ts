@@ -739,7 +739,7 @@ export const fieldLedger: Readonly<Record<string, LedgerEntry>> = {
   "content.input_file": {
     "chat-completions": "emulated",
     "built-in": "emulated",
-    "note": "text of any kind and the text of PDFs, docx and xlsx is given under the file's name; a model that reads files, by MODEL_INPUT or profile, gets the file itself unless it is text; other kinds are refused"
+    "note": "text of any kind and the text of PDFs, docx, pptx, xlsx, odt and epub is given under the file's name; a model that reads files, by MODEL_INPUT or profile, gets the file itself unless it is text; other kinds are refused"
   },
   "content.input_file.file_id": {
     "chat-completions": "emulated",

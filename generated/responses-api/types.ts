@@ -1224,7 +1224,7 @@ export interface components {
             image_url?: string | null;
             prompt_cache_breakpoint?: components["schemas"]["PromptCacheBreakpoint"] | null;
         };
-        /** @description A file for the model. PDF, docx, xlsx and text of any kind are read here; other kinds need a model that reads them. Exactly one of `file_id`, `file_data` and `file_url` is needed (checked in code). */
+        /** @description A file for the model. PDF, docx, pptx, xlsx, odt, epub and text of any kind are read here; other kinds need a model that reads them. Exactly one of `file_id`, `file_data` and `file_url` is needed (checked in code). */
         InputFile: {
             /** @constant */
             type: "input_file";

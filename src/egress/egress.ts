@@ -54,7 +54,8 @@ export interface Egress {
   fetchGuarded(url: string, request: GuardedRequest): Promise<Fetched>;
   /**
    * Makes a call of any method. Resolves with the head of the reply, of any status but a redirect; its body is a stream
-   * that must be read or cancelled. Rejects, and fails the body, with `EgressError` or the reason of `signal`.
+   * that must be read or cancelled. JSON was read before, and only `text` and `json` of the reply give it. Rejects, and
+   * fails the body, with `EgressError` or the reason of `signal`.
    */
   openGuarded(url: string, call: GuardedCall): Promise<Response>;
 }

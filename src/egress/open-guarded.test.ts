@@ -93,6 +93,20 @@ describe("a guarded call of any method", () => {
     await checkRefused("too_large", reply.text());
   });
 
+  test("fails for JSON that is too large, or that breaks off", async () => {
+    const type = { "content-type": "application/json; charset=utf-8" };
+    const endless = await serveHttp((_request, response) => {
+      response.writeHead(200, type);
+      writeForever(response, Buffer.alloc(65_536, "1"));
+    });
+    await checkRefused("too_large", createGuard().openGuarded(endless.url, callOf({ bytesMax: 1_000_000 })));
+    const breaking = await serveHttp((_request, response) => {
+      response.writeHead(200, type);
+      response.write("[1,", () => response.destroy());
+    });
+    await checkRefused("unreachable", createGuard().openGuarded(breaking.url, callOf()));
+  });
+
   test("refuses an encoding that it did not ask for", async () => {
     const remote = await serveHttp((_request, response) => {
       response.writeHead(200, { "content-encoding": "gzip" });
@@ -114,5 +128,14 @@ describe("a guarded call of any method", () => {
     const text = reply.text();
     within.abort(new Error("gone"));
     await expect(text).rejects.toThrow("gone");
+  });
+
+  test("ends with its signal within JSON", async () => {
+    const stopped = new AbortController();
+    const remote = await serveHttp((_request, response) => {
+      response.writeHead(200, { "content-type": "application/json" });
+      response.write("[1,", () => stopped.abort(new Error("gone")));
+    });
+    await expect(createGuard().openGuarded(remote.url, callOf({ signal: stopped.signal }))).rejects.toThrow("gone");
   });
 });

@@ -1,12 +1,12 @@
 import type { Readable } from "node:stream";
 import type { Dispatcher } from "undici";
+import { readJson } from "../base/json/read-json.ts";
 import { explainFailure } from "./ask-once.ts";
 import { EgressError } from "./egress-error.ts";
 import { tooLarge } from "./read-decoded-body.ts";
 
 const USER_AGENT = "antiphon";
-/** A reply up to this length is read before it is given on. */
-const SHORT_BYTES_MAX = 65_536;
+const UTF8 = new TextDecoder();
 /** Statuses of replies without a body. */
 const BODILESS: ReadonlySet<number> = new Set([204, 205, 304]);
 
@@ -21,7 +21,10 @@ export interface OpenedCall {
   readonly signal: AbortSignal;
 }
 
-/** Sends the call and resolves when the head of its reply has arrived. Rejects with `EgressError` for a redirect. */
+/**
+ * Sends the call and resolves when the head of its reply has arrived, or all of it if it is JSON. Rejects with
+ * `EgressError` for a redirect.
+ */
 export async function openReply(agent: Dispatcher, url: URL, call: OpenedCall): Promise<Response> {
   const standing = { "user-agent": USER_AGENT, accept: "*/*" };
   const reply = await agent.request({
@@ -38,9 +41,13 @@ export async function openReply(agent: Dispatcher, url: URL, call: OpenedCall): 
     reply.body.on("error", () => {}).destroy();
     throw error;
   }
-  const body = BODILESS.has(reply.statusCode) ? null : await bodyOf(reply, call);
-  if (body === null) reply.body.on("error", () => {}).resume();
-  return new Response(body, { status: reply.statusCode, headers: headersOf(reply.headers) });
+  const head = { status: reply.statusCode, headers: headersOf(reply.headers) };
+  if (BODILESS.has(reply.statusCode)) {
+    reply.body.on("error", () => {}).resume();
+    return new Response(null, head);
+  }
+  if (isJson(reply.headers)) return new ReadReply(await readWhole(reply.body, call.bytesMax), head);
+  return new Response(limitedBody(reply.body, call), head);
 }
 
 function refuseStrange({ statusCode, headers }: Dispatcher.ResponseData): void {
@@ -56,13 +63,41 @@ function refuseStrange({ statusCode, headers }: Dispatcher.ResponseData): void {
     throw new EgressError("bad_encoding", "The reply has a content encoding, although none was accepted");
 }
 
-/** A short JSON text whole, since streams cost much more; else a stream. */
-async function bodyOf({ headers, body }: Dispatcher.ResponseData, call: OpenedCall): Promise<BodyInit> {
-  const length = Number(headers["content-length"] ?? Number.NaN);
-  const isShort = length > 0 && length <= Math.min(SHORT_BYTES_MAX, call.bytesMax);
-  const isJson = /^application\/json(;|$)/.test(String(headers["content-type"]));
-  if (!isShort || !isJson) return limitedBody(body, call);
-  return await body.arrayBuffer();
+function isJson(headers: Dispatcher.ResponseData["headers"]): boolean {
+  return /^application\/json *(;|$)/i.test(String(headers["content-type"]));
+}
+
+/** A reply whose body was read before. It is given by `text` and `json` alone: streams cost much more. */
+class ReadReply extends Response {
+  readonly #text: string;
+
+  constructor(text: string, head: ResponseInit) {
+    super(null, head);
+    this.#text = text;
+  }
+
+  override async text(): Promise<string> {
+    return this.#text;
+  }
+
+  override async json(): Promise<unknown> {
+    return readJson(this.#text);
+  }
+}
+
+function readWhole(body: Readable, bytesMax: number): Promise<string> {
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  const pieces: Uint8Array[] = [];
+  let bytes = 0;
+  body.on("data", (piece: Uint8Array) => {
+    bytes += piece.length;
+    pieces.push(piece);
+    if (bytes > bytesMax) body.destroy(tooLarge(bytesMax));
+  });
+  body.on("end", () => resolve(UTF8.decode(Buffer.concat(pieces))));
+  body.on("error", reject);
+  body.on("close", () => reject(explainFailure(null)));
+  return promise;
 }
 
 /** The body as a stream that reads no faster than its reader, and fails with errors that reveal no address. */

@@ -3,10 +3,12 @@ import { idOf, upload } from "../files/upload-form.ts";
 import { verifies } from "../verifies.ts";
 import { type BehindUpstream, says, serveBehind } from "./behind-upstream.ts";
 import { checkReply } from "./check-refusal.ts";
-import { archiveOf, docxOf, paragraph, xlsxOf } from "./office-samples.ts";
+import { archiveOf, docxOf, epubOf, odtOf, paragraph, pptxOf, xlsxOf } from "./office-samples.ts";
 
 const DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document";
 const XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";
+
+const UNNAMED = { filename: "a", type: "application/octet-stream" };
 
 const dataUrl = (type: string, bytes: Buffer): string => `data:${type};base64,${bytes.toString("base64")}`;
 const reading = (file: object): object => ({ input: [{ role: "user", content: [{ type: "input_file", ...file }] }] });
@@ -50,7 +52,10 @@ describe("an Office document", () => {
   test.each([
     ["a text document", { filename: "a.docx", type: DOCX }, LETTER, LETTER_TEXT],
     ["a workbook", { filename: "a.xlsx", type: XLSX }, SALES, SALES_TEXT],
-    ["one of no declared type", { filename: "a", type: "application/octet-stream" }, LETTER, LETTER_TEXT],
+    ["a presentation", UNNAMED, pptxOf([["Foxes", "They jump."]]), "## Foxes\nThey jump."],
+    ["an odt document", UNNAMED, odtOf("<text:p>They jump.</text:p>"), "They jump."],
+    ["an epub book", UNNAMED, epubOf(["<html><h1>Foxes</h1><p>They jump.</p></html>"]), "# Foxes\n\nThey jump."],
+    ["one of no declared type", UNNAMED, LETTER, LETTER_TEXT],
   ])("reaches a model that reads no files as its text: %s", async (_name, { filename, type }, bytes, text) => {
     verifies("media.file.office-text");
     const asked = await shown(await serveBehind(says("Read.")), { filename, file_data: dataUrl(type, bytes) });

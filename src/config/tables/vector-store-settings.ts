@@ -62,7 +62,7 @@ export const VECTOR_STORE_SETTINGS = {
     default: 128 * MEBIBYTE,
     min: 1,
     max: 512 * MEBIBYTE,
-    text: "Largest file that is taken into a vector store, in bytes. It is held in memory meanwhile.",
+    text: "Largest file that is taken into a vector store, in bytes. It is held in memory meanwhile, so the default is a quarter of what the reference takes; 536870912 is as much.",
   },
   vectorStoreBytesMax: {
     name: "VECTOR_STORE_BYTES_MAX",

@@ -3,6 +3,7 @@ import { McpFault, McpTimeout, refusedStatus } from "./mcp-failure.ts";
 import type { McpOptions, McpServer } from "./mcp-server.ts";
 import { type EndableTransport, type HttpTransport, openTransport, type Use, withinUse } from "./open-transport.ts";
 import { ProgramTransport } from "./program-transport.ts";
+import { CALL_RESULT } from "./read-result.ts";
 import { SharedWork, unlessAborted } from "./shared-work.ts";
 
 /** How long an end of a session, or of a call, may take to be told to the server. */
@@ -123,10 +124,12 @@ export class McpConnection {
       onprogress: () => {}, // So that the server reports progress.
       resetTimeoutOnProgress: true,
       maxTotalTimeout: PROGRESS_FACTOR * timeout,
-      toolDefinition,
     };
+    const params = { name: call.name, arguments: call.arguments };
     return await this.#ask(asking, NOT_FOUND, (client) =>
-      client.callTool({ name: call.name, arguments: call.arguments }, options),
+      client.getProtocolEra() === "modern"
+        ? client.callTool(params, { ...options, toolDefinition })
+        : client.request({ method: "tools/call", params }, CALL_RESULT, options),
     );
   }
 

@@ -8,6 +8,7 @@ import type { Opening } from "./open-server.ts";
 
 /** The tools of MCP servers: those that requests name by URL, and those of the operator. */
 export function createMcpTool(options: McpOptions): HostedTool {
+  let loading: ReturnType<typeof loadClient> | null = null;
   let pool: ConnectionPool | null = null;
   return {
     kind: "mcp",
@@ -18,13 +19,17 @@ export function createMcpTool(options: McpOptions): HostedTool {
       const server = serverOf(options, tool, scope.owner);
       assert(server !== null, "the server of a tool that was not refused is known");
       const opening = openingOf(server, { tool, scope, options });
-      // The client of MCP takes a quarter of a second to load.
-      const { openServer, openPool } = await import("./open-server.ts");
+      const { openServer, openPool } = await (loading ??= loadClient());
       pool ??= openPool(options);
       return await openServer(pool, opening);
     },
     close: async () => await pool?.close(),
   };
+}
+
+/** The client of MCP takes a quarter of a second to load. Importing it again would cost something, too. */
+function loadClient() {
+  return import("./open-server.ts");
 }
 
 /** Ids are made before anything is waited for, so that a restarted run makes the same ones. */

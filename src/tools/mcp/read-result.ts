@@ -1,10 +1,22 @@
-import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/client";
+import { type CallToolResult, type ContentBlock, specTypeSchemas } from "@modelcontextprotocol/client";
 import type { ToolOutputContentPart } from "../../../generated/responses-api/types.ts";
+import { isRecord } from "../../base/json/records.ts";
 
 const PICTURES_MAX = 16;
 const PICTURE_TYPES: ReadonlySet<string> = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
 const BASE64 = /^[A-Za-z\d+/]+={0,2}$/;
 const KILOBYTE = 1000;
+
+/**
+ * The schema of the result of a call. Most results are nothing but texts, which are checked here: the schema of the
+ * client library takes many times as long, and reads the other results.
+ */
+export const CALL_RESULT: (typeof specTypeSchemas)["CallToolResult"] = {
+  "~standard": {
+    ...specTypeSchemas.CallToolResult["~standard"],
+    validate: (value) => (isOnlyTexts(value) ? { value } : specTypeSchemas.CallToolResult["~standard"].validate(value)),
+  },
+};
 
 /** What a client and a model are shown of a result. */
 export interface ReadResult {
@@ -61,4 +73,17 @@ function described(mimeType: string, base64: string): string {
   const bytes = Math.floor((base64.length * 3) / 4);
   const size = bytes < KILOBYTE ? `${bytes} bytes` : `${Math.round(bytes / KILOBYTE)} kB`;
   return `[${mimeType.slice(0, 100)}, ${size}]`;
+}
+
+function isOnlyTexts(value: unknown): value is CallToolResult {
+  if (!isRecord(value)) return false;
+  const { content, isError = false, ...others } = value;
+  if (!Array.isArray(content) || typeof isError !== "boolean" || Object.keys(others).length > 0) return false;
+  return content.every(isText);
+}
+
+function isText(block: unknown): boolean {
+  return (
+    isRecord(block) && block["type"] === "text" && typeof block["text"] === "string" && Object.keys(block).length === 2
+  );
 }
