@@ -96,7 +96,9 @@ function readWhole(body: Readable, bytesMax: number): Promise<string> {
   });
   body.on("end", () => resolve(UTF8.decode(Buffer.concat(pieces))));
   body.on("error", reject);
-  body.on("close", () => reject(explainFailure(null)));
+  body.on("close", () => {
+    if (!body.readableEnded) reject(explainFailure(null)); // Making an error costs a stack trace.
+  });
   return promise;
 }
 

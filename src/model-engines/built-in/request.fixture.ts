@@ -1,4 +1,5 @@
 import type { InputItem, Tool } from "../../../generated/responses-api/types.ts";
+import { aRequest as aModelRequest } from "../../runs/model-request.fixture.ts";
 import type { ModelEvent, ModelRequest } from "../../runs/ports.ts";
 import { isDelta, type Step } from "./step.ts";
 
@@ -7,27 +8,10 @@ export function aRequest(
   input: string | readonly (string | InputItem)[],
   changes: Partial<ModelRequest> = {},
 ): ModelRequest {
-  return {
-    model: "antiphon-built-in",
-    instructions: null,
-    items: (typeof input === "string" ? [input] : input).map((item) => (typeof item === "string" ? says(item) : item)),
-    tools: [],
-    toolChoice: "auto",
-    parallelToolCalls: true,
-    text: { format: { type: "text" }, verbosity: "medium" },
-    reasoning: { effort: null, summary: null },
-    maxOutputTokens: null,
-    temperature: null,
-    topP: null,
-    presencePenalty: null,
-    frequencyPenalty: null,
-    topLogprobs: null,
-    user: null,
-    promptCacheKey: null,
-    serviceTier: null,
-    metadata: {},
-    ...changes,
-  };
+  const items = (typeof input === "string" ? [input] : input).map((item) =>
+    typeof item === "string" ? says(item) : item,
+  );
+  return aModelRequest({ model: "antiphon-built-in", items, ...changes });
 }
 
 export function says(text: string): InputItem {

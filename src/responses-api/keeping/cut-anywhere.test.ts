@@ -6,6 +6,7 @@ import { idFromStem, newIdStem } from "../../base/ids.ts";
 import { silentLogger } from "../../base/logger.ts";
 import { SAMPLE_ITEMS } from "../../runs/hosted-items.fixture.ts";
 import { ResponseFold, RunHost } from "../../runs/index.ts";
+import { aRequest } from "../../runs/model-request.fixture.ts";
 import type { ModelEngine, ModelEvent, ModelRequest, RunObserver } from "../../runs/ports.ts";
 import { aResponse } from "../../runs/run.fixture.ts";
 import { lintEvents } from "../../stream-grammar/stream-linter.ts";
@@ -233,27 +234,7 @@ function taskOf({ isParallel, compacts, isSpoken }: Scenario): RunTask {
     rawReasoningAs: "text",
     sealsReasoning: false,
     inputTokensEstimate: 1,
-    request: {
-      model: "m",
-      instructions: null,
-      items: [{ type: "message", role: "user", content: "Hi" }],
-      tools: [],
-      toolChoice: "auto",
-      parallelToolCalls: isParallel,
-      text: { format: { type: "text" }, verbosity: "medium" },
-      reasoning: { effort: null, summary: null },
-      maxOutputTokens: null,
-      temperature: null,
-      topP: null,
-      presencePenalty: null,
-      frequencyPenalty: null,
-      topLogprobs: null,
-      user: null,
-      promptCacheKey: null,
-      serviceTier: null,
-      metadata: {},
-      trace: null,
-    },
+    request: { ...aRequest({ parallelToolCalls: isParallel }), trace: null },
     speech: isSpoken ? { format: "pcm16", voice: null, sampleRateHz: 24_000 } : null,
     compaction: compacts ? { type: "after", threshold: 1 } : null,
     tools: { hosted: [{ kind: "mcp", tool: MCP }], include: [], callsMax: null, context: [], fitsWindow: false },

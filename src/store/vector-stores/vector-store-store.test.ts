@@ -5,6 +5,7 @@ import type { IndexedChunk } from "../../vector-stores/ports.ts";
 import type { Store, StoreOptions } from "../open-store.ts";
 import { openTestStore } from "../store.fixture.ts";
 import { OURS } from "../stored-shapes.fixture.ts";
+import { upload } from "./taken-in.fixture.ts";
 
 const THEIRS = { organization: "other", project: "other" };
 const CHUNKING = { max_chunk_size_tokens: 800, chunk_overlap_tokens: 400 };
@@ -13,20 +14,6 @@ const ALL_FILES = { ...FIRST_PAGE, status: null, batchId: null } as const;
 
 function inStore(fileId: string, attributes: NewStoreFile["attributes"] = null): NewStoreFile {
   return { fileId, attributes, chunking: CHUNKING };
-}
-
-async function upload(store: Store, filename: string): Promise<string> {
-  async function* content(): AsyncGenerator<Uint8Array> {
-    yield Buffer.from(filename);
-  }
-  const file = {
-    purpose: "assistants",
-    filename,
-    mimeType: "text/plain",
-    content: content(),
-    expiresAfter: null,
-  } as const;
-  return (await store.files.createFile(OURS, file)).id;
 }
 
 async function createStore(store: Store, files: readonly string[], days: number | null = null): Promise<string> {

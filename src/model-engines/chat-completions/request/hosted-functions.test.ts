@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
+import { aRequest } from "../../../runs/model-request.fixture.ts";
 import type { ContextItem, HostedFunction, ModelRequest } from "../../../runs/ports.ts";
 import { chooseProfile } from "../profile.ts";
 import { ChunkReader } from "../reply/chunk-reader.ts";
 import { transcript } from "../reply/transcript.fixture.ts";
 import { mapRequest } from "./map-request.ts";
-import { aRequest } from "./model-request.fixture.ts";
 
 const PROFILE = { ...chooseProfile(new URL("http://127.0.0.1:11434/v1")), acceptsReasoning: true };
 

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import type { InputItem, Tool } from "../../../../generated/responses-api/types.ts";
 import { verifies } from "../../../../tests/verifies.ts";
+import { aRequest } from "../../../runs/model-request.fixture.ts";
 import { ModelError, type ModelRequest } from "../../../runs/ports.ts";
 import { type BackendProfile, chooseProfile } from "../profile.ts";
 import { mapRequest } from "./map-request.ts";
-import { aRequest } from "./model-request.fixture.ts";
 
 verifies(
   "chat-engine.upstream.system-messages-merge",

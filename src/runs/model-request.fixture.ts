@@ -1,4 +1,4 @@
-import type { ModelRequest } from "../../../runs/ports.ts";
+import type { ModelRequest } from "./ports.ts";
 
 /** A request with default settings. */
 export function aRequest(changes: Partial<ModelRequest> = {}): ModelRequest {
