@@ -1,0 +1,15 @@
+import type { Confinement } from "../../src/containers/engines/pyodide/child-command.ts";
+import { type PyodideProbe, probePyodide } from "../../src/containers/engines/pyodide/pyodide-engine.ts";
+
+const PROBE_MS_MAX = 120_000;
+
+export const PYODIDE_CONFINEMENTS: readonly Confinement[] = ["none", "bubblewrap"];
+
+/** Pyodide with nothing or bubblewrap around it. A folder for its snapshot can be shared by both. */
+export function probePyodideHere(
+  cacheFolder: string,
+  confinement: Confinement,
+  wheelsFolder: string | null = null,
+): Promise<PyodideProbe> {
+  return probePyodide({ cacheFolder, wheelsFolder, confinement }, AbortSignal.timeout(PROBE_MS_MAX));
+}
