@@ -12,7 +12,7 @@ export async function expireContainers(db: Kysely<Database>, now: number): Promi
   const due = db
     .selectFrom("containers")
     .select("number")
-    .where("state", "=", "running")
+    .where(sql<boolean>`state = 'running'`) // Not as a parameter, which would keep the index from being used.
     .where("expires_at", "<=", now)
     .limit(CONTAINERS_AT_ONCE_MAX);
   const { numUpdatedRows } = await db

@@ -8,7 +8,7 @@ import { freePlace, takePlace } from "../thread/own-workers.ts";
 
 /** Reading one of these tables from end to end. Indexes of few rows may be read whole. */
 const READS_ALL =
-  /^SCAN (responses|items|event_chunks|ancestors|conversation_items|link|later)\b(?!.* INDEX (ancestors_unused|live_responses)\b)/;
+  /^SCAN (responses|items|event_chunks|ancestors|conversation_items|link|later|containers|container_files)\b(?!.* INDEX (ancestors_unused|live_responses|containers_to_empty|held_container_files)\b)/;
 
 test("no query of the store reads a whole table of responses, items or events", async () => {
   const options = { file: temporaryFile(), commitIntervalMs: 0 };
@@ -36,8 +36,9 @@ test("no query of the store reads a whole table of responses, items or events", 
   database.close();
 });
 
-/** Does everything that responses, conversations and their upkeep do. */
-async function useStore({ responses, conversations, events, ledger, expiry, erasure }: Store): Promise<void> {
+/** Does everything that responses, conversations, containers and their upkeep do. */
+async function useStore(store: Store): Promise<void> {
+  const { responses, conversations, events, ledger, expiry, erasure } = store;
   const conversation = { id: "conv_1", object: "conversation", created_at: 1_760_000_000, metadata: {} } as const;
   await conversations.createConversation(OURS, conversation, [anItem("msg_a"), anItem("msg_b")]);
   await conversations.lock(OURS, "conv_1", "resp_1");
@@ -76,4 +77,33 @@ async function useStore({ responses, conversations, events, ledger, expiry, eras
   await expiry.deleteExpired(1_800_000_000, { createdAt: 1_700_000_000, number: 1 });
   await conversations.deleteConversation(OURS, "conv_1");
   for (let step = 0; step < 4; step++) await erasure.eraseUnused("");
+  await useContainers(store);
+}
+
+async function useContainers({ containers, sessionContainers }: Store): Promise<void> {
+  const page = { limit: 1, order: "asc", after: null } as const;
+  const container = { name: "a", fileIds: [], expiresAfterMinutes: 1, memoryLimit: "1g" } as const;
+  const { signal } = new AbortController();
+  for (const name of ["b", "c"]) {
+    const created = await containers.createContainer(OURS, { ...container, name });
+    const id = created.type === "changed" ? created.result.id : "";
+    for (const path of ["/mnt/data/a", "/mnt/data/b", "/mnt/data/a"])
+      await sessionContainers.keep(OURS, id, { path, content: bytes(), bytesMax: 10 }, signal);
+    const first = (await containers.listFiles(OURS, id, page))?.entries[0]?.id ?? "";
+    await containers.listFiles(OURS, id, { ...page, after: first });
+    await containers.streamFile(OURS, id, first);
+    await containers.removeFile(OURS, id, first);
+    await containers.copyMissingUploads(OURS, id, ["file-1"]);
+    await sessionContainers.find(OURS, id);
+    await sessionContainers.begin(OURS, id, "session");
+    await containers.touchContainer(OURS, id);
+    await containers.listContainers(OURS, { ...page, name: null, after: id });
+    await containers.listContainers(OURS, { ...page, name: "b" });
+    if (name === "b") await containers.deleteContainer(OURS, id);
+  }
+  while (await containers.expireUnused(Math.floor(Date.now() / 1000) + 7 * 86_400));
+}
+
+async function* bytes(): AsyncGenerator<Uint8Array> {
+  yield Buffer.from("a");
 }
