@@ -65200,7 +65200,7 @@ return errors === 0;
 }
 
 export const validateCreateContainerRequest = validate1369;
-const schema509 = {"type":"object","additionalProperties":false,"required":["name"],"properties":{"expires_after":{"anyOf":[{"$ref":"#/components/schemas/ContainerExpiresAfter"},{"type":"null"}]},"file_ids":{"type":["array","null"],"maxItems":50,"items":{"type":"string"}},"memory_limit":{"anyOf":[{"$ref":"#/components/schemas/ContainerMemoryLimit"},{"type":"null"}]},"name":{"type":"string"},"network_policy":{"anyOf":[{"$ref":"#/components/schemas/ContainerNetworkPolicy"},{"type":"null"}]},"skills":{"type":["array","null"],"maxItems":200,"items":{"$ref":"#/components/schemas/ContainerSkill"}}}};
+const schema509 = {"type":"object","additionalProperties":false,"required":["name"],"properties":{"expires_after":{"anyOf":[{"$ref":"#/components/schemas/ContainerExpiresAfter"},{"type":"null"}]},"file_ids":{"type":["array","null"],"maxItems":50,"items":{"type":"string"}},"memory_limit":{"anyOf":[{"$ref":"#/components/schemas/ContainerMemoryLimit"},{"type":"null"}]},"name":{"type":"string","maxLength":256},"network_policy":{"anyOf":[{"$ref":"#/components/schemas/ContainerNetworkPolicy"},{"type":"null"}]},"skills":{"type":["array","null"],"maxItems":200,"items":{"$ref":"#/components/schemas/ContainerSkill"}}}};
 
 function validate1369(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -65374,9 +65374,17 @@ if(valid0){
 if(data.name !== undefined){
 let data4 = data.name;
 const _errs16 = errors;
-if(typeof data4 !== "string"){
+if(errors === _errs16){
+if(typeof data4 === "string"){
+if(data4.length > 2 * 256 || (data4.length > 256 && func2(data4) > 256)){
+validate1369.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema509.properties.name,data:data4}];
+return false;
+}
+}
+else {
 validate1369.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema509.properties.name.type,parentSchema:schema509.properties.name,data:data4}];
 return false;
+}
 }
 var valid0 = _errs16 === errors;
 }

@@ -115,6 +115,7 @@ test("what a container cannot have here is refused by name", async () => {
 test.each([
   [{}, "missing_required_parameter", "name"],
   [{ name: 1 }, "invalid_type", "name"],
+  [{ name: "x".repeat(257) }, "string_above_max_length", "name"],
   [{ name: "a", memory_limit: "2g" }, "invalid_value", "memory_limit"],
   [{ name: "a", expires_after: { anchor: "created_at", minutes: 5 } }, "invalid_value", "expires_after.anchor"],
   [
@@ -125,6 +126,7 @@ test.each([
   [{ name: "a", file_ids: Array.from({ length: 51 }, () => "f") }, "array_above_max_length", "file_ids"],
   [{ name: "a", color: "red" }, "unknown_parameter", "color"],
 ])("a container of %j is refused with %s for %s", async (body, code, param) => {
+  verifies("containers.create.name-length");
   const reply = await ask("POST", "", body);
   expect([reply.status, (await reply.json()).error]).toMatchObject([400, { code, param }]);
 });
