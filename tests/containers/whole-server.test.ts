@@ -8,6 +8,7 @@ import { dataFolder } from "../crash/lives.ts";
 import { scrape, startProcesses, TEST_TIMEOUT_MS } from "../processes/several-processes.ts";
 import { toolDelta } from "../responses/behind-upstream.ts";
 import { readResponse } from "../responses/read-stream.ts";
+import { verifies } from "../verifies.ts";
 import { findEngine } from "./code-sessions.ts";
 
 const engine = await findEngine();
@@ -65,8 +66,9 @@ function isAlive(pid: number): boolean {
 
 describe.skipIf(typeof engine === "string")("a server that runs code", { timeout: TEST_TIMEOUT_MS }, () => {
   test("tells its engine in the banner, in /readyz and in the metrics", async () => {
+    verifies("operations.readiness.code-is-shown");
     const server = await startChildServer({ env: { ...BUBBLEWRAP, MODEL_BASE_URL: await codingModel() } });
-    await expect.poll(server.said, { timeout: 30_000 }).toMatch(/^Code runs in {7}bubblewrap, Python 3\.\d+$/m);
+    await expect.poll(() => server.said(), { timeout: 30_000 }).toMatch(/^Code runs in {7}bubblewrap, Python 3\.\d+$/m);
     expect(await (await server.fetch("/readyz")).json()).toMatchObject({ details: { code: "bubblewrap" } });
     expect((await scrape(server)).get('antiphon_code_sessions{engine="bubblewrap"}')).toBe(0);
     await run(server, await newContainer(server), "1");
@@ -118,7 +120,7 @@ describe.skipIf(typeof engine === "string")("a server that runs code", { timeout
   test("says what to set if the engine that is asked for is missing", async () => {
     const env = { ...BUBBLEWRAP, CODE_PYTHON: "/usr/bin/no-python", MODEL_BASE_URL: await codingModel() };
     const server = await startChildServer({ env });
-    await expect.poll(server.said).toMatch(/^Code does not run {2}CODE_ENGINE is bubblewrap\. .*no-python/m);
+    await expect.poll(() => server.said()).toMatch(/^Code does not run {2}CODE_ENGINE is bubblewrap\. .*no-python/m);
     expect(await (await server.fetch("/readyz")).json()).toMatchObject({ status: "ok", details: { code: "none" } });
   });
 });
