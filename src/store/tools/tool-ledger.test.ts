@@ -58,6 +58,19 @@ test("only a call without effects begins a second time under its item", async ()
   await expect(tools.begin(OURS, "resp_1", search)).rejects.toThrow(RunLost);
 });
 
+test("the items that follow a call are kept with it", async () => {
+  const { tools } = await openTestStore();
+  const call = { call_id: "call_1", status: "completed" } as const;
+  const action = { commands: ["ls"], max_output_length: null, timeout_ms: null };
+  const item = { id: "sh_1", type: "shell_call", ...call, action, environment: null } as const;
+  const printed = { id: "sho_1", type: "shell_call_output", ...call, max_output_length: null, output: [] } as const;
+  const following = [{ ...printed, output: [] }];
+  const result = { itemId: "sh_1", item, output: "ran", parts: [], usage: null, following };
+  await tools.begin(OURS, "resp_1", { ...CALL, itemId: "sh_1", effect: "sandboxed" });
+  await tools.finish(OURS, "resp_1", result);
+  expect((await tools.find(OURS, ["sh_1"])).get("sh_1")?.result).toStrictEqual(result);
+});
+
 test("an approval is spent once, also by two calls at once", async () => {
   const { tools } = await openTestStore();
   const approved = (itemId: string) => ({ ...CALL, itemId, approvalRequestId: "mcpr_1" });

@@ -15,6 +15,14 @@ import { autoContainer, namedContainer, type ResponseContainer } from "../contai
 import { BUSY, citedFiles, GONE, LOST_VARIABLES, toldEnd, toldFiles, withoutMiddle } from "../containers/told-run.ts";
 import { readArguments } from "../read-arguments.ts";
 
+/** Told first, by their names at the index of Python packages. */
+const USEFUL_PACKAGES = [
+  ...["numpy", "pandas", "matplotlib", "scipy", "sympy", "scikit-learn", "statsmodels", "seaborn", "networkx"],
+  ...["polars", "pyarrow", "pillow", "opencv-python", "openpyxl", "xlsxwriter", "odfpy", "python-docx"],
+  ...["python-pptx", "pypdf", "reportlab", "lxml", "beautifulsoup4", "pyyaml"],
+];
+/** How many packages are told if there are as many. */
+const PACKAGES_TOLD_MIN = 8;
 const OUTPUTS_INCLUDE = "code_interpreter_call.outputs";
 
 /** The tool `code_interpreter`: the model writes Python, and a container of this server runs it. */
@@ -61,7 +69,7 @@ function openInterpreter(sessions: ContainerSessions, container: ResponseContain
 }
 
 function functionOf({ python, packages }: CodeAbilities): HostedFunction {
-  const importable = packages.length === 0 ? "" : ` Besides the standard library it can import ${packages.join(", ")}.`;
+  const importable = packages.length === 0 ? "" : ` Installed packages: ${namesOf(packages)}.`;
   return {
     type: "hosted_function",
     server: null,
@@ -69,6 +77,16 @@ function functionOf({ python, packages }: CodeAbilities): HostedFunction {
     description: `Runs Python ${python} in a session that keeps its variables and the files in /mnt/data. The value of the last line is shown, like in a notebook. No network.${importable} Give the user files as [name](sandbox:/mnt/data/name).`,
     parameters: { type: "object", properties: { code: { type: "string" } }, required: ["code"] },
   };
+}
+
+/** The names that a model gains most by, and how many more there are. Small models drown in long lists. */
+function namesOf(packages: readonly string[]): string {
+  const installed = new Map(packages.map((name) => [name.toLowerCase(), name]));
+  const useful = USEFUL_PACKAGES.flatMap((name) => installed.get(name) ?? []);
+  const others = packages.filter((name) => !useful.includes(name));
+  const told = [...useful, ...others.slice(0, Math.max(0, PACKAGES_TOLD_MIN - useful.length))];
+  const rest = packages.length - told.length;
+  return rest === 0 ? told.join(", ") : `${told.join(", ")} and ${rest} more`;
 }
 
 /** What the calls of one response share. */

@@ -218,3 +218,12 @@ it("cuts long logs in the middle, and no character in two", () => {
   expect(cut).toMatch(/^😀😀\n\[\d+ characters are left out here.\]\n😀😀$/u);
   expect(cut.isWellFormed()).toBe(true);
 });
+
+it("tells the model of the packages that it gains most by", async () => {
+  const described = async (packages: readonly string[]) =>
+    (await opened(scriptedContainers({ packages }))).functions[0]?.description ?? "";
+  expect(await described([])).not.toContain("packages");
+  expect(await described(["six", "numpy"])).toContain("Installed packages: numpy, six. ");
+  const many = Array.from({ length: 90 }, (_, number) => `z${number}`);
+  expect(await described([...many, "Pillow", "numpy"])).toContain("numpy, Pillow, z0, z1, z2, z3, z4, z5 and 84 more.");
+});
