@@ -5,8 +5,10 @@ import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startTestServer } from "../test-server.ts";
+import { CODE_ENGINE } from "../tools/code-engines.ts";
 import { startModern } from "../tools/mcp/mcp-servers.ts";
 import { createStore, takenIn, upload } from "../vector-stores/store-client.ts";
+import { CODE_SCENARIOS, SALES, SUMS, TURNS } from "./code-scenarios.ts";
 import { startToolServers, toolScenarios } from "./tool-servers.ts";
 
 const FOLDER = join(import.meta.dirname, "python");
@@ -18,6 +20,11 @@ const REQUIREMENTS = readFileSync(join(FOLDER, "requirements.txt"), "utf8");
 const others = await startToolServers();
 const server = await startTestServer({ env: others.env, scenario: toolScenarios(others) });
 afterAll(() => server.close());
+const codeServer = await startTestServer({ env: CODE_ENGINE, scenario: CODE_SCENARIOS });
+afterAll(() => codeServer.close());
+
+const turns = TURNS.map(({ input }) => input);
+const texts = TURNS.map(({ text }) => text);
 
 const running: ChildProcess[] = [];
 afterAll(() =>
@@ -31,12 +38,12 @@ afterAll(() =>
 );
 
 /** Starts one of the programs, which ends with the file. It does one thing at a time, with an MCP server of its own. */
-function program(name: string) {
+function program(name: string, { url, apiKey } = server) {
   const child = spawn(PYTHON, ["-u", join(FOLDER, name)], {
     env: {
       PATH: process.env["PATH"],
-      OPENAI_BASE_URL: `${server.url}/v1`,
-      OPENAI_API_KEY: server.apiKey,
+      OPENAI_BASE_URL: `${url}/v1`,
+      OPENAI_API_KEY: apiKey,
       OPENAI_AGENTS_DISABLE_TRACING: "1",
     },
     stdio: ["pipe", "pipe", "inherit"],
@@ -114,6 +121,23 @@ describe.skipIf(!existsSync(PYTHON))(`openai (Python) ${version("openai")}`, { t
     });
   });
 
+  test.each(["plain_code", "streamed_code"])(
+    "a table is uploaded, analysed over three turns of a chain, and its chart downloaded: %s",
+    async (way) => {
+      const { told } = await program("openai_client.py", codeServer)(way, { turns, sales: SALES });
+      expect(told).toEqual({
+        texts,
+        statuses: texts.map(() => "completed"),
+        logs: ["4 rows", SUMS, ""],
+        cited: "chart.png",
+        png: true,
+        files: expect.arrayContaining(["/mnt/data/chart.png", "/mnt/data/sales.csv"]),
+        left: ["/mnt/data/chart.png"],
+        container: [[true], "running", []],
+      });
+    },
+  );
+
   test("stream() shows a picture", async () => {
     const { told } = await run("image_generation");
     expect(told).toMatchObject({ output: ["image_generation_call", "message"], text: "Here it is." });
@@ -165,6 +189,15 @@ describe.skipIf(!existsSync(PYTHON))(
           items: ["tool_call_item", "message_output_item"],
           again: expect.stringContaining("When do owls fly?"),
         });
+      },
+    );
+
+    test.each(["plain_code", "streamed_code"])(
+      "an agent analyses a table, and goes on from its history: %s",
+      async (way) => {
+        const files = [await upload(codeServer, "sales.csv", SALES)];
+        const { told } = await program("agents_client.py", codeServer)(way, { turns, files });
+        expect(told).toMatchObject({ texts, containers: 1, items: ["tool_call_item", "message_output_item"] });
       },
     );
 

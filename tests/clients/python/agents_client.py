@@ -4,10 +4,11 @@ import asyncio
 import json
 import sys
 
-from agents import Agent, FileSearchTool, HostedMCPTool, ImageGenerationTool, Runner, WebSearchTool
+from agents import Agent, CodeInterpreterTool, FileSearchTool, HostedMCPTool, ImageGenerationTool, Runner, WebSearchTool
 
 SHOP = {"type": "mcp", "server_label": "shop"}
 STORE = {}
+ORDER = {}
 
 
 def agent(*tools):
@@ -69,6 +70,19 @@ async def file_search(store, streamed):
     return {**told(first), "again": second.final_output}
 
 
+async def code(files, turns, streamed):
+    tool = CodeInterpreterTool(
+        tool_config={"type": "code_interpreter", "container": {"type": "auto", "file_ids": files}}
+    )
+    history, texts, containers = [], [], set()
+    for said in turns:
+        result = await run(agent(tool), [*history, {"role": "user", "content": said}], streamed)
+        history = result.to_input_list()
+        texts.append(result.final_output)
+        containers.add(result.new_items[0].raw_item.container_id)
+    return {**told(result), "texts": texts, "containers": len(containers)}
+
+
 async def image():
     tool = ImageGenerationTool(tool_config={"type": "image_generation"})
     return told(await run(agent(tool), "Draw a boat", True))
@@ -83,6 +97,8 @@ WAYS = {
     "streamed_search": lambda: search(True),
     "plain_file_search": lambda: file_search(STORE["id"], False),
     "streamed_file_search": lambda: file_search(STORE["id"], True),
+    "plain_code": lambda: code(ORDER["files"], ORDER["turns"], False),
+    "streamed_code": lambda: code(ORDER["files"], ORDER["turns"], True),
     "image_generation": image,
     "mcp": mcp,
     "callback_approves": lambda: callback(True),
@@ -96,6 +112,7 @@ async def main():
         order = json.loads(line)
         SHOP["server_url"] = order["shop"]
         STORE["id"] = order.get("store")
+        ORDER.update(order)
         print(json.dumps(await WAYS[order["way"]]()), flush=True)
 
 

@@ -8,6 +8,7 @@ from openai import OpenAI
 MODEL = "gpt-5-mini"
 client = OpenAI(max_retries=0)
 SHOP = {"type": "mcp", "server_label": "shop"}
+ORDER = {}
 
 
 def shop(approval):
@@ -106,7 +107,43 @@ def vector_stores():
     }
 
 
+def code(turns, sales, is_streamed):
+    """Has a table analysed over turns of a chain, and downloads what was made of it."""
+    containers = client.containers
+    container = containers.create(name="birds")
+    sent = containers.files.create(container.id, file=("sales.csv", sales.encode()))
+    tools = [{"type": "code_interpreter", "container": container.id}]
+    answers = []
+    for said in turns:
+        request = {"input": said, "tools": tools, "include": ["code_interpreter_call.outputs"]}
+        if answers:
+            request["previous_response_id"] = answers[-1].id
+        answers.append(streamed(**request)[0] if is_streamed else client.responses.create(model=MODEL, **request))
+    calls = [answer.output[0] for answer in answers]
+    cited = answers[-1].output[-1].content[0].annotations[-1]
+    chart = containers.files.content.retrieve(cited.file_id, container_id=cited.container_id).read()
+    listed = read(containers.files.list(container.id, limit=1, order="asc"))
+    kept = containers.files.retrieve(cited.file_id, container_id=container.id)
+    containers.files.delete(sent.id, container_id=container.id)
+    left = read(containers.files.list(container.id))
+    named = [one.id == container.id for one in read(containers.list(name="birds"))]
+    seen = containers.retrieve(container.id)
+    containers.delete(container.id)
+    return {
+        "texts": [answer.output_text for answer in answers],
+        "statuses": [call.status for call in calls],
+        "logs": ["".join(out.logs for out in call.outputs if out.type == "logs").strip() for call in calls],
+        "cited": cited.filename,
+        "png": chart.startswith(b"\x89PNG") and len(chart) == kept.bytes,
+        "files": sorted({one.path for one in listed}),
+        "left": sorted({one.path for one in left} & {sent.path, kept.path}),
+        "container": [named, seen.status, client.containers.list(name="birds").data],
+    }
+
+
 WAYS = {
+    "plain_code": lambda: code(ORDER["turns"], ORDER["sales"], False),
+    "streamed_code": lambda: code(ORDER["turns"], ORDER["sales"], True),
     "vector_stores": vector_stores,
     "plain_file_search": lambda: file_search(False),
     "streamed_file_search": lambda: file_search(True),
@@ -121,4 +158,5 @@ WAYS = {
 for line in sys.stdin:
     order = json.loads(line)
     SHOP["server_url"] = order["shop"]
+    ORDER.update(order)
     print(json.dumps(WAYS[order["way"]]()), flush=True)
