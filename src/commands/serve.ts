@@ -4,7 +4,6 @@ import { type Config, type Environment, loadConfig, shareConfig } from "../confi
 import { secretsOf } from "../config/secrets-of.ts";
 import { type JoinedProcess, joinProcesses } from "../processes/joined-process.ts";
 import type { ApiKeys } from "../secrets/secrets-on-disk.ts";
-import { codeLine } from "../servers/choices/choose-code.ts";
 import { openSpeech, type SpeechService } from "../servers/choices/choose-speech.ts";
 import { startLocalStt } from "../servers/local-stt.ts";
 import { startResponsesApi } from "../servers/responses-api.ts";
@@ -69,7 +68,7 @@ export function serveBoth(environment: Environment, argv: readonly string[]): Pr
         `Speech to text     ${localStt.url}`,
         `Answers come from  ${model.description}`,
       ],
-      laterLine: code.find().then(codeLine),
+      laterLine: code.line(),
       keys,
       speechUrl: localStt.url,
       close: (isReplaced) => Promise.all([responsesApi.close(isReplaced), closeLocal(localStt, isReplaced)]),

@@ -39,7 +39,7 @@ import { websocketMode } from "./websocket-mode.ts";
 export interface ResponsesApiServer extends Omit<RunningServer, "close" | "handOver"> {
   readonly model: ChosenModel;
   readonly keys: ApiKeys;
-  readonly code: Pick<CodeParts, "find">;
+  readonly code: Pick<CodeParts, "line">;
   /**
    * Stops serving and resolves once everything is closed. If another process already serves in its place, requests are
    * left to that at once.

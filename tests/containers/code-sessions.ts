@@ -14,7 +14,7 @@ let probing: ReturnType<typeof probeBubblewrap> | null = null;
 
 /** The engine of this machine, or why there is none. */
 export async function findEngine(): Promise<SandboxEngine | string> {
-  probing ??= probeBubblewrap({ secretFolders: [] }, NEVER);
+  probing ??= probeBubblewrap({ python: null, secretFolders: [] }, NEVER);
   const probe = await probing;
   return probe.type === "works" ? probe.engine : probe.why;
 }

@@ -54,8 +54,8 @@ export const CODE_SETTINGS = {
     section: "Tools",
     kind: "path",
     default: null,
-    defaultText: "/usr/bin/python3, or else the first python3 of PATH",
-    text: "The Python that runs code in bubblewrap.",
+    defaultText: "/usr/bin/python3, or else /usr/local/bin/python3",
+    text: "The Python that runs code in bubblewrap. It and its packages must lie below /usr/bin, /usr/lib or /usr/local.",
   },
   codeImage: {
     name: "CODE_IMAGE",

@@ -15,6 +15,8 @@ interface Foundations {
 export interface CodeParts extends CodeFinder {
   /** Begins to look for an engine, if nobody has asked for it yet. */
   start(): void;
+  /** A line of the start banner, once it is known. */
+  line(): Promise<string>;
   /** Ends all sessions. */
   close(): Promise<void>;
 }
@@ -24,14 +26,19 @@ export function chooseCode(config: Config, { stored, telemetry }: Foundations, l
   const closing = new AbortController();
   let known: CodeOffer | null = config.codeEngine === "off" ? OFF : null;
   let finding: Promise<CodeOffer> | null = null;
+  let place = "";
   const find = async (): Promise<CodeOffer> => {
+    const startedAt = performance.now();
     const found = await findCodeEngine(config, closing.signal).catch((error: unknown): FoundEngine => {
       if (!closing.signal.aborted) log.error({ err: error }, "no engine that runs code could be started");
       return { engine: null, reason: "Code cannot be run, because no engine could be started." };
     });
     if (found.engine === null && !closing.signal.aborted)
       log.warn({ reason: found.reason }, "this server runs no code");
-    return found.engine === null ? { sessions: null, reason: found.reason } : offer(found.engine);
+    if (found.engine === null) return { sessions: null, reason: found.reason };
+    place = found.place;
+    log.debug({ place, ms: Math.round(performance.now() - startedAt) }, "an engine that runs code is found");
+    return offer(found.engine);
   };
   const offer = (engine: SandboxEngine): CodeOffer => {
     const sessions = new SandboxSessions({
@@ -57,6 +64,11 @@ export function chooseCode(config: Config, { stored, telemetry }: Foundations, l
     },
     find: findOnce,
     start: () => void findOnce(),
+    line: async () => {
+      const { sessions, reason } = await findOnce();
+      if (sessions === null) return `Code does not run  ${reason}`;
+      return `Code runs in       ${place}, Python ${sessions.abilities.python}`;
+    },
     close: async () => {
       closing.abort(new Error("the server stops"));
       await (await finding)?.sessions?.close();
@@ -65,12 +77,3 @@ export function chooseCode(config: Config, { stored, telemetry }: Foundations, l
 }
 
 const OFF: CodeOffer = { sessions: null, reason: "This server runs no code, because CODE_ENGINE is off." };
-
-/** A line of the start banner. */
-export function codeLine({ sessions, reason }: CodeOffer): string {
-  if (sessions === null) return `Code does not run  ${reason}`;
-  const { engine, python } = sessions.abilities;
-  return `Code runs in       ${NAMES[engine]} with Python ${python}`;
-}
-
-const NAMES = { pyodide: "Pyodide", bubblewrap: "bubblewrap", docker: "containers of docker" } as const;

@@ -1,34 +1,77 @@
-import { dirname, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import type { Config } from "../../config/load-config.ts";
 import { probeBubblewrap } from "../../containers/engines/bubblewrap/bubblewrap-engine.ts";
+import { probePyodide } from "../../containers/engines/pyodide/pyodide-engine.ts";
 import type { SandboxEngine } from "../../containers/ports.ts";
 
 export type FoundEngine =
-  | { readonly engine: SandboxEngine; readonly reason: null }
+  /** `place`: what the engine runs in, such as `bubblewrap`. */
+  | { readonly engine: SandboxEngine; readonly place: string; readonly reason: null }
   /** A whole sentence that says what would help. */
   | { readonly engine: null; readonly reason: string };
 
 const PROGRAM_FOLDER = resolve(import.meta.dirname, "../../..");
+const THIS_MACHINE = /^(localhost|127(\.\d{1,3}){3}|::1|\[::1\])$/i;
 
 /** Tries the engines that CODE_ENGINE allows, the best one first. Rejects with the signal's reason. */
 export async function findCodeEngine(config: Config, signal: AbortSignal): Promise<FoundEngine> {
   switch (config.codeEngine) {
     case "off":
-      return { engine: null, reason: "This server runs no code, because CODE_ENGINE is off." };
+      return none("This server runs no code, because CODE_ENGINE is off.");
     case "docker":
-      return { engine: null, reason: "This server cannot run code in docker yet. Set CODE_ENGINE to auto." };
-    case "pyodide":
-      return { engine: null, reason: "This server cannot run code in pyodide yet. Set CODE_ENGINE to auto." };
+      return none("This server cannot run code in docker. Set CODE_ENGINE to auto.");
+    case "bubblewrap": {
+      const found = await findBubblewrap(config, signal);
+      return found.engine === null ? none(`CODE_ENGINE is bubblewrap. ${found.reason}`) : found;
+    }
+    case "pyodide": {
+      const confined = await findPyodide(config, "bubblewrap", signal);
+      return confined.engine === null ? await findPyodide(config, "none", signal) : confined;
+    }
     case "auto":
-    case "bubblewrap":
-      return await findBubblewrap(config, signal);
+      return await findAny(config, signal);
   }
 }
 
+/**
+ * Pyodide without bubblewrap is hardened by Node alone. So it serves this machine, and others only if CODE_ENGINE asks
+ * for it.
+ */
+async function findAny(config: Config, signal: AbortSignal): Promise<FoundEngine> {
+  const system = await findBubblewrap(config, signal);
+  if (system.engine !== null) return system;
+  const confined = await findPyodide(config, "bubblewrap", signal);
+  if (confined.engine !== null) return confined;
+  if (THIS_MACHINE.test(config.host)) return await findPyodide(config, "none", signal);
+  return none(
+    `This server runs no code, because HOST opens it to other machines and bubblewrap does not confine Pyodide here. Install bubblewrap, or set CODE_ENGINE to pyodide. (${system.reason} ${confined.reason})`,
+  );
+}
+
 /** The system's Python in bubblewrap. */
-async function findBubblewrap({ dataDir, databaseFile }: Config, signal: AbortSignal): Promise<FoundEngine> {
+async function findBubblewrap(
+  { codePython: python, dataDir, databaseFile }: Config,
+  signal: AbortSignal,
+): Promise<FoundEngine> {
   const secretFolders = [PROGRAM_FOLDER, resolve(dataDir)];
   if (databaseFile !== ":memory:") secretFolders.push(dirname(resolve(databaseFile)));
-  const probe = await probeBubblewrap({ secretFolders }, signal);
-  return probe.type === "works" ? { engine: probe.engine, reason: null } : { engine: null, reason: probe.why };
+  const probe = await probeBubblewrap({ python, secretFolders }, signal);
+  return probe.type === "works" ? { engine: probe.engine, place: "bubblewrap", reason: null } : none(probe.why);
+}
+
+async function findPyodide(
+  { codePackagesDir, dataDir }: Config,
+  confinement: "bubblewrap" | "none",
+  signal: AbortSignal,
+): Promise<FoundEngine> {
+  const wheelsFolder = codePackagesDir === null ? null : resolve(codePackagesDir);
+  const cacheFolder = join(resolve(dataDir), "pyodide");
+  const probe = await probePyodide({ cacheFolder, wheelsFolder, confinement }, signal);
+  if (probe.type === "fails") return none(probe.why);
+  const place = confinement === "bubblewrap" ? "Pyodide in bubblewrap" : "Pyodide in a process of few rights";
+  return { engine: probe.engine, place, reason: null };
+}
+
+function none(reason: string): FoundEngine {
+  return { engine: null, reason };
 }

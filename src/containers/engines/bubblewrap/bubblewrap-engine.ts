@@ -62,6 +62,8 @@ export type BubblewrapProbe =
   | { readonly type: "fails"; readonly why: string };
 
 export interface BubblewrapOptions {
+  /** Path of the Python to use, in a folder of programs such as `/usr/local/bin`; null to look for one. */
+  readonly python: string | null;
   /** Absolute paths of folders that no code may see, such as those of the server's data and program. */
   readonly secretFolders: readonly string[];
 }
@@ -77,8 +79,9 @@ interface Ready {
 export async function probeBubblewrap(options: BubblewrapOptions, signal: AbortSignal): Promise<BubblewrapProbe> {
   if (process.platform !== "linux") return fails("Bubblewrap needs Linux.");
   if (!(await isProgram(BUBBLEWRAP))) return fails(`Bubblewrap is not installed: there is no ${BUBBLEWRAP}.`);
-  const python = await firstProgram(PYTHONS);
-  if (python === null) return fails(`Python is not installed: there is no ${PYTHONS.join(" and no ")}.`);
+  const pythons = options.python === null ? PYTHONS : [options.python];
+  const python = await firstProgram(pythons);
+  if (python === null) return fails(`Python is not installed: there is no ${pythons.join(" and no ")}.`);
   const folders = await findSystemFolders(options.secretFolders);
   let why = "";
   for (const newUser of process.getuid?.() === 0 ? [ownUser, () => NOBODY] : [() => null]) {
