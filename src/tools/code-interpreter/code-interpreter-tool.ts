@@ -16,11 +16,10 @@ import { BUSY, citedFiles, GONE, LOST_VARIABLES, toldEnd, toldFiles, withoutMidd
 import { readArguments } from "../read-arguments.ts";
 
 /** Told first, by their names at the index of Python packages. */
-const USEFUL_PACKAGES = [
-  ...["numpy", "pandas", "matplotlib", "scipy", "sympy", "scikit-learn", "statsmodels", "seaborn", "networkx"],
-  ...["polars", "pyarrow", "pillow", "opencv-python", "openpyxl", "xlsxwriter", "odfpy", "python-docx"],
-  ...["python-pptx", "pypdf", "reportlab", "lxml", "beautifulsoup4", "pyyaml"],
-];
+const USEFUL_PACKAGES =
+  "numpy pandas matplotlib scipy sympy scikit-learn statsmodels seaborn networkx polars pyarrow pillow opencv-python openpyxl xlsxwriter odfpy python-docx python-pptx pypdf reportlab lxml beautifulsoup4 pyyaml".split(
+    " ",
+  );
 /** How many packages are told if there are as many. */
 const PACKAGES_TOLD_MIN = 8;
 const OUTPUTS_INCLUDE = "code_interpreter_call.outputs";
