@@ -1,3 +1,4 @@
+import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 import { beforeAll, describe, expect, test } from "vitest";
 import type { SandboxEngine } from "../../src/containers/ports.ts";
@@ -244,6 +245,18 @@ describe.skipIf(typeof engine === "string")("code in a container", () => {
       await store.containers.deleteContainer(OURS, id);
       expect(await call).toEqual({ type: "gone" });
       expect([code.kills, code.count()]).toEqual([["gone"], 0]);
+    });
+
+    test("as one that expires, ends its idle session", async () => {
+      const file = temporaryFile();
+      const store = await openTestStore({ file });
+      const [code, id] = [openSessions(real, store), await makeContainer(store)];
+      await code.say(id, "1");
+      const db = new DatabaseSync(file);
+      db.prepare("update containers set expires_at = 1 where id = ?").run(id);
+      db.close();
+      await expect.poll(() => code.kills).toEqual(["gone"]);
+      expect(await code.say(id, "1")).toBe("gone");
     });
 
     test("ends its idle session", async () => {
