@@ -32,7 +32,7 @@ PAGE := dist/chat-lab/index.html
 PAGE_SOURCES := scripts/build-page.ts $(wildcard web/chat-lab/* src/client/*.ts generated/*/client.ts)
 NPM_CI := npm ci --include=dev --loglevel=error --no-progress
 
-.PHONY: help setup node-version page speech-engine generate generate-check dev start debian-programs test-setup test clients contract-test pacts mutations requirements check bench real-model fuzz real-speech client-build
+.PHONY: help setup node-version page speech-engine generate generate-check dev start debian-programs test-setup test clients contract-test pacts mutations requirements check bench real-model fuzz real-speech client-build code-packages
 
 help:
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -89,6 +89,9 @@ generate-check: $(INSTALLED) $(CODEGEN_INSTALLED) ## fail if generated/ is not w
 
 client-build: $(INSTALLED) ## compile antiphon/client into dist/
 	npm run --silent build:client
+
+code-packages: $(INSTALLED) ## fill a folder for CODE_PACKAGES_DIR: make code-packages ARGS='FOLDER numpy pandas matplotlib'
+	@node scripts/code-packages.ts $(ARGS)
 
 bench: $(INSTALLED) ## measure the server
 	node scripts/bench/main.ts $(ARGS)
