@@ -11,10 +11,13 @@ interface DebianProgram {
   readonly packageName: string;
 }
 
-/** A SearXNG for web searches, and the sandbox that programs of models are tried in. */
+/** A SearXNG for web searches, and the sandbox that programs of models are tried in, with what they compute with. */
 const PROGRAMS: readonly DebianProgram[] = [
   { path: "/usr/bin/searx-run", packageName: "searx" },
   { path: "/usr/bin/bwrap", packageName: "bubblewrap" },
+  { path: "/usr/lib/python3/dist-packages/numpy", packageName: "python3-numpy" },
+  { path: "/usr/lib/python3/dist-packages/pandas", packageName: "python3-pandas" },
+  { path: "/usr/lib/python3/dist-packages/matplotlib", packageName: "python3-matplotlib" },
 ];
 const APT_GET = "/usr/bin/apt-get";
 /** Limit of each of the two commands. Where nothing can be fetched, no test run may wait longer. */

@@ -4,7 +4,8 @@ import { HARNESS_STARTER, harnessOpening } from "../../src/containers/harness/ha
 import { SandboxLink } from "../../src/containers/harness/sandbox-link.ts";
 import type { Sandbox, SandboxRun } from "../../src/containers/ports.ts";
 import { startPiped } from "../../src/programs/piped-child.ts";
-import { ESCAPE_ATTEMPTS, type EscapeAttempt, PRELUDE } from "./escape-attempts.ts";
+import { type EscapeAttempt, PRELUDE } from "./attempts/escape-attempt.ts";
+import { ESCAPE_ATTEMPTS } from "./escape-attempts.ts";
 import { type Host, openHost } from "./host-facts.ts";
 import { sandboxEngines } from "./sandbox-engines.ts";
 
