@@ -1,9 +1,10 @@
 /**
- * Variables that other programs need: paths of programs and libraries, the language, temporary files and compiler
- * options. Our own settings, which include keys, are not passed on.
+ * Variables that other programs need: paths of programs and libraries, the language, temporary files, compiler options,
+ * and where docker and podman are. Our own settings, which include keys, are not passed on.
  */
 const INHERITED = (
   "PATH HOME TMPDIR TEMP TMP LANG LANGUAGE TZ LD_LIBRARY_PATH DYLD_LIBRARY_PATH SYSTEMROOT PATHEXT " +
+  "DOCKER_HOST DOCKER_CONTEXT CONTAINER_HOST XDG_RUNTIME_DIR " +
   "CC CXX CFLAGS CXXFLAGS LDFLAGS MAKEFLAGS CMAKE_GENERATOR CMAKE_PREFIX_PATH SDKROOT"
 ).split(" ");
 const INHERITED_PREFIX = "LC_";

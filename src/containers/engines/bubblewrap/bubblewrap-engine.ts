@@ -9,6 +9,7 @@ import type { LinkEnd, LinkedChild } from "../../harness/sandbox-channel.ts";
 import { SandboxLink } from "../../harness/sandbox-link.ts";
 import { type SandboxEngine, SandboxFailed, type SandboxLimits } from "../../ports.ts";
 import { processIsGone, readProcessTree } from "../process-tree.ts";
+import { SANDBOX_ENVIRONMENT } from "../sandbox-environment.ts";
 import { watchSandbox } from "../sandbox-watch.ts";
 import { findSystemFolders, type SystemFolders } from "../system-folders.ts";
 import { type BubblewrapPlan, bubblewrapArguments } from "./bubblewrap-arguments.ts";
@@ -37,23 +38,6 @@ const NOBODY = 65_534;
 
 const GONE_MS_MAX = 5000;
 const WRITABLE_FOLDERS = [DATA_FOLDER, "/tmp", "/dev/shm"];
-/** One thread for each library that computes, because each of their threads reserves memory. */
-const ENVIRONMENT = {
-  PATH: "/usr/local/bin:/usr/bin:/bin",
-  HOME: DATA_FOLDER,
-  USER: "sandbox",
-  LOGNAME: "sandbox",
-  LANG: "C.UTF-8",
-  TMPDIR: "/tmp",
-  MPLBACKEND: "module://antiphon_pictures",
-  MPLCONFIGDIR: "/tmp/matplotlib",
-  XDG_CACHE_HOME: "/tmp/cache",
-  PYTHONDONTWRITEBYTECODE: "1",
-  OMP_NUM_THREADS: "1",
-  OPENBLAS_NUM_THREADS: "1",
-  MALLOC_ARENA_MAX: "2",
-} as const;
-
 const PROBE_LIMITS: SandboxLimits = { memoryBytes: 2 ** 30, diskBytes: 2 ** 20, processesMax: 16 };
 
 export type BubblewrapProbe =
@@ -181,13 +165,13 @@ async function startProgram(
       args: bubblewrapArguments({
         ...ready.folders,
         writable: writableFolders(limits),
-        environment: ENVIRONMENT,
+        environment: SANDBOX_ENVIRONMENT,
         folder: DATA_FOLDER,
         filterFile: filter === null ? null : FILTER_DESCRIPTOR,
         program: [ready.python, "-I", "-c", HARNESS_STARTER],
       }),
       folder: "/",
-      environment: { PATH: ENVIRONMENT.PATH },
+      environment: { PATH: SANDBOX_ENVIRONMENT.PATH },
       isEnvironmentWhole: true,
       ...(userId === null ? {} : { userId }),
       ...(filter === null ? {} : { file: filter.fd }),

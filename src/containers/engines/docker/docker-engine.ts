@@ -1,0 +1,195 @@
+import { readFile } from "node:fs/promises";
+import { hostname } from "node:os";
+import { randomHex } from "../../../base/ids.ts";
+import { jsonOrUndefined } from "../../../base/json/read-json.ts";
+import { isRecord } from "../../../base/json/records.ts";
+import { ProgramFailed, ProgramMissing, runProgram } from "../../../programs/child-program.ts";
+import { startPiped } from "../../../programs/piped-child.ts";
+import type { CodeAbilities } from "../../../responses-api/containers.ts";
+import { HARNESS_STARTER, harnessOpening } from "../../harness/harness-opening.ts";
+import type { LinkEnd, LinkedChild } from "../../harness/sandbox-channel.ts";
+import { SandboxLink } from "../../harness/sandbox-link.ts";
+import { type SandboxEngine, SandboxFailed, type SandboxLimits } from "../../ports.ts";
+import { SANDBOX_ENVIRONMENT } from "../sandbox-environment.ts";
+import { dockerArguments } from "./docker-arguments.ts";
+
+const PROGRAMS = ["docker", "podman"];
+const START_MS_MAX = 60_000;
+const COMMAND_MS_MAX = 30_000;
+const COMMAND_BYTES_MAX = 4 * 1024 * 1024;
+const COMPLAINT_CHARACTERS_MAX = 300;
+const OPEN_FILES_MAX = 256;
+/** Stands on each container: which process of which machine it belongs to. */
+const OWNER_LABEL = "antiphon.sandbox-owner";
+const NAME_DIGITS = 24;
+/** Of the fields of `/proc/<id>/stat` after the name, the one with the time of its start. */
+const START_TIME_FIELD = 19;
+const PROBE_LIMITS: SandboxLimits = { memoryBytes: 2 ** 30, diskBytes: 2 ** 20, processesMax: 16 };
+
+export type DockerProbe =
+  | { readonly type: "works"; readonly engine: SandboxEngine }
+  /** A sentence. */
+  | { readonly type: "fails"; readonly why: string };
+
+export interface DockerOptions {
+  /** An image with `python3`, which must be here: none is fetched. */
+  readonly image: string;
+  /** Tried in this order. */
+  readonly programs?: readonly string[];
+}
+
+interface Ready {
+  readonly program: string;
+  readonly image: string;
+  readonly runtime: string | null;
+  readonly owner: string;
+}
+
+/** Tries whether the image's Python runs in docker or podman here. Removes what dead servers of this machine left. */
+export async function probeDocker(options: DockerOptions, signal: AbortSignal): Promise<DockerProbe> {
+  const { programs = PROGRAMS, image } = options;
+  let why = "neither docker nor podman is installed";
+  for (const program of programs) {
+    try {
+      const runtime = await findRuntime(program, signal);
+      const ready: Ready = { program, image, runtime, owner: await ownerLabel() };
+      await removeLeftovers(ready, signal);
+      return { type: "works", engine: new DockerEngine(ready, await tryIt(ready, signal)) };
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof ProgramMissing) continue;
+      if (!(error instanceof ProgramFailed || error instanceof SandboxFailed)) throw error;
+      why = error.message;
+    }
+  }
+  return { type: "fails", why: `Code cannot run in containers of ${image} here: ${why}` };
+}
+
+class DockerEngine implements SandboxEngine {
+  readonly abilities: CodeAbilities;
+  readonly #ready: Ready;
+  readonly #live = new Set<SandboxLink>();
+
+  constructor(ready: Ready, abilities: CodeAbilities) {
+    this.#ready = ready;
+    this.abilities = abilities;
+  }
+
+  async start(limits: SandboxLimits, signal: AbortSignal): Promise<SandboxLink> {
+    const link = await startContainer(this.#ready, limits, signal);
+    this.#live.add(link);
+    void link.ended.then(() => this.#live.delete(link));
+    return link;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#live].map((link) => link.kill()));
+  }
+}
+
+async function tryIt(ready: Ready, signal: AbortSignal): Promise<CodeAbilities> {
+  const link = await startContainer(ready, PROBE_LIMITS, signal);
+  try {
+    const packages = await link.packages(signal);
+    return { engine: "docker", python: link.python, packages, hasShell: link.hasShell };
+  } finally {
+    await link.kill();
+  }
+}
+
+async function startContainer(ready: Ready, limits: SandboxLimits, signal: AbortSignal): Promise<SandboxLink> {
+  let complaint = "";
+  const opening = await harnessOpening({
+    addressBytesMax: limits.memoryBytes,
+    processesMax: null,
+    openFilesMax: null,
+    niceness: 0,
+  });
+  const start = (end: LinkEnd): Promise<LinkedChild> =>
+    startClient(ready, limits, end, (text) => {
+      complaint = (complaint + text).slice(0, COMPLAINT_CHARACTERS_MAX);
+    });
+  return SandboxLink.open({ start, opening, timeoutMs: START_MS_MAX }, signal).catch((error: unknown) => {
+    if (!(error instanceof SandboxFailed) || complaint === "") throw error;
+    throw new SandboxFailed(complaint.trim(), { cause: error });
+  });
+}
+
+/** Starts the client, whose input and output are the container's. A container without its client is removed by name. */
+async function startClient(
+  { program, image, runtime, owner }: Ready,
+  limits: SandboxLimits,
+  { onOutput, onEnd }: LinkEnd,
+  onComplaint: (text: string) => void,
+): Promise<LinkedChild> {
+  const gone = Promise.withResolvers<void>();
+  const name = `antiphon-${randomHex(NAME_DIGITS)}`;
+  const child = await startPiped({
+    program,
+    args: dockerArguments({
+      image,
+      name,
+      labels: { [OWNER_LABEL]: owner },
+      limits,
+      openFilesMax: OPEN_FILES_MAX,
+      environment: SANDBOX_ENVIRONMENT,
+      runtime,
+      program: "python3",
+      args: ["-I", "-c", HARNESS_STARTER],
+    }),
+    folder: "/",
+    environment: {},
+    onOutput,
+    onComplaint: (bytes) => onComplaint(bytes.toString("utf8")),
+    onEnd: () => {
+      void remove(program, name).then(gone.resolve);
+      onEnd();
+    },
+  });
+  return { write: (bytes) => child.write(bytes), kill: () => child.kill(), gone: gone.promise };
+}
+
+/** Never rejects: a container that cannot be removed now is removed at the next start. */
+async function remove(program: string, name: string): Promise<void> {
+  await output(program, ["rm", "--force", name], AbortSignal.timeout(COMMAND_MS_MAX)).catch(() => "");
+}
+
+/** gVisor's runtime if docker knows it. Rejects with `ProgramMissing` or `ProgramFailed`. */
+async function findRuntime(program: string, signal: AbortSignal): Promise<string | null> {
+  const told = jsonOrUndefined(await output(program, ["info", "--format", "{{json .}}"], signal));
+  const runtimes = isRecord(told) ? told["Runtimes"] : null;
+  return isRecord(runtimes) && "runsc" in runtimes ? "runsc" : null;
+}
+
+/** Removes containers whose server has ended without doing so. */
+async function removeLeftovers({ program }: Ready, signal: AbortSignal): Promise<void> {
+  const format = `{{.Names}} {{.Label "${OWNER_LABEL}"}}`;
+  const list = await output(program, ["ps", "--all", "--filter", `label=${OWNER_LABEL}`, "--format", format], signal);
+  for (const line of list.split("\n")) {
+    const [name = "", owner = ""] = line.split(" ");
+    if (name !== "" && (await isDead(owner))) await remove(program, name);
+  }
+}
+
+/** Whether an owner is a process of this machine that has ended. */
+async function isDead(owner: string): Promise<boolean> {
+  const [machine, id, startTime] = owner.split("/");
+  return machine === hostname() && startTime !== undefined && (await startTimeOf(Number(id))) !== startTime;
+}
+
+async function ownerLabel(): Promise<string> {
+  return `${hostname()}/${process.pid}/${await startTimeOf(process.pid)}`;
+}
+
+/** Tells a process from a later one with its id. Empty if there is no such process, or on other systems than Linux. */
+async function startTimeOf(id: number): Promise<string> {
+  const status = await readFile(`/proc/${id}/stat`, "latin1").catch(() => "");
+  return status.slice(status.lastIndexOf(")") + 2).split(" ")[START_TIME_FIELD] ?? "";
+}
+
+async function output(program: string, args: readonly string[], signal: AbortSignal): Promise<string> {
+  const parts: Uint8Array[] = [];
+  const call = { program, args, input: [], signal, timeoutMs: COMMAND_MS_MAX, outputBytesMax: COMMAND_BYTES_MAX };
+  for await (const part of runProgram(call)) parts.push(part);
+  return Buffer.concat(parts).toString("utf8");
+}

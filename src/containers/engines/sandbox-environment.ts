@@ -1,0 +1,19 @@
+/**
+ * All variables that programs in a sandbox get. Libraries that compute use one thread, because each thread reserves
+ * memory.
+ */
+export const SANDBOX_ENVIRONMENT = {
+  PATH: "/usr/local/bin:/usr/bin:/bin",
+  HOME: "/mnt/data",
+  USER: "sandbox",
+  LOGNAME: "sandbox",
+  LANG: "C.UTF-8",
+  TMPDIR: "/tmp",
+  MPLBACKEND: "module://antiphon_pictures",
+  MPLCONFIGDIR: "/tmp/matplotlib",
+  XDG_CACHE_HOME: "/tmp/cache",
+  PYTHONDONTWRITEBYTECODE: "1",
+  OMP_NUM_THREADS: "1",
+  OPENBLAS_NUM_THREADS: "1",
+  MALLOC_ARENA_MAX: "2",
+} as const;
