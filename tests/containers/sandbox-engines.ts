@@ -18,7 +18,10 @@ export async function sandboxEngines(): Promise<readonly TestedEngine[]> {
 }
 
 async function bubblewrap(): Promise<TestedEngine> {
-  const probe = await probeBubblewrap({ secretFolders: [process.cwd(), tmpdir()] }, AbortSignal.timeout(30_000));
+  const probe = await probeBubblewrap(
+    { python: null, secretFolders: [process.cwd(), tmpdir()] },
+    AbortSignal.timeout(30_000),
+  );
   if (probe.type === "works") return { name: "bubblewrap", engine: probe.engine, why: "" };
   return { name: "bubblewrap", engine: null, why: probe.why };
 }

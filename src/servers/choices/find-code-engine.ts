@@ -1,6 +1,7 @@
 import { dirname, join, resolve } from "node:path";
 import type { Config } from "../../config/load-config.ts";
 import { probeBubblewrap } from "../../containers/engines/bubblewrap/bubblewrap-engine.ts";
+import { probeDocker } from "../../containers/engines/docker/docker-engine.ts";
 import { probePyodide } from "../../containers/engines/pyodide/pyodide-engine.ts";
 import type { SandboxEngine } from "../../containers/ports.ts";
 
@@ -19,7 +20,7 @@ export async function findCodeEngine(config: Config, signal: AbortSignal): Promi
     case "off":
       return none("This server runs no code, because CODE_ENGINE is off.");
     case "docker":
-      return none("This server cannot run code in docker. Set CODE_ENGINE to auto.");
+      return await findDocker(config.codeImage, signal);
     case "bubblewrap": {
       const found = await findBubblewrap(config, signal);
       return found.engine === null ? none(`CODE_ENGINE is bubblewrap. ${found.reason}`) : found;
@@ -57,6 +58,12 @@ async function findBubblewrap(
   if (databaseFile !== ":memory:") secretFolders.push(dirname(resolve(databaseFile)));
   const probe = await probeBubblewrap({ python, secretFolders }, signal);
   return probe.type === "works" ? { engine: probe.engine, place: "bubblewrap", reason: null } : none(probe.why);
+}
+
+async function findDocker(image: string | null, signal: AbortSignal): Promise<FoundEngine> {
+  if (image === null) return none("CODE_ENGINE is docker. Set CODE_IMAGE to an image with Python 3.");
+  const probe = await probeDocker({ image }, signal);
+  return probe.type === "works" ? { engine: probe.engine, place: "docker", reason: null } : none(probe.why);
 }
 
 async function findPyodide(
