@@ -1,3 +1,4 @@
+import { measureCode } from "./code.ts";
 import { measureCores } from "./cores.ts";
 import { measureEndurance } from "./endure.ts";
 import { measureFlatness } from "./flat.ts";
@@ -28,6 +29,7 @@ const BENCHES: Readonly<Record<string, () => Promise<void>>> = {
   search: measureSearchQuality,
   "search-speed": measureSearchSpeed,
   tools: measureTools,
+  code: measureCode,
   stt: measureSpeech,
 };
 
