@@ -23,9 +23,9 @@ const CODES = [
 
 /** Where the process dies in the second call, and the text in what is stored next; null if the test kills it. */
 const PLACES = {
-  "before begin": "insert into tool_exchanges",
+  "before begin": "step: { type: 'begin'",
   "begin to finish": null,
-  "effect to finish": 'update "tool_exchanges"',
+  "effect to finish": "step: { type: 'finish'",
   "finish to event": "code_interpreter_call.completed",
 } as const;
 type Place = keyof typeof PLACES;
