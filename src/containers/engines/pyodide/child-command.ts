@@ -13,8 +13,9 @@ const { version }: { readonly version: string } = require(MANIFEST_OF_PYODIDE);
 export const PYODIDE_VERSION = version;
 /** Pyodide's files; ends with a slash. */
 export const PYODIDE_FOLDER = `${dirname(require.resolve(MANIFEST_OF_PYODIDE))}/`;
+const CHILD_PROGRAM = fileURLToPath(new URL("./child/main.ts", import.meta.url));
 /** The files of the child itself; ends with a slash. */
-export const CHILD_FOLDER = fileURLToPath(new URL("./child/", import.meta.url));
+export const CHILD_FOLDER = `${dirname(CHILD_PROGRAM)}/`;
 /** By this, Node knows that the child's files are modules. */
 const MANIFEST = fileURLToPath(new URL("../../../../package.json", import.meta.url));
 
@@ -67,7 +68,7 @@ export function childCommand(
   const node = realpathSync(process.execPath);
   const { snapshot, wheels } = files;
   const readable = [PYODIDE_FOLDER, CHILD_FOLDER, MANIFEST, snapshot, wheels].filter((path) => path !== null);
-  const program = [node, ...nodeFlags(readable, limits), `${CHILD_FOLDER}main.ts`];
+  const program = [node, ...nodeFlags(readable, limits), CHILD_PROGRAM];
   const limited = ["-c", LIMITED, "sh", String(Math.ceil((RESERVED_BYTES + limits.memoryBytes) / KIBIBYTE))];
   if (confinement === "none") return { program: "/bin/sh", args: [...limited, "/usr/bin/env", "-i", ...program] };
   const confined = bubblewrapArguments({
