@@ -266,11 +266,14 @@ def _shows_value(node, code):
 
 
 def _format(error, name):
-    """The traceback from the first frame of this call's code on."""
+    """The traceback from the first frame of this call's code on, without frames of this file."""
     own = error.__traceback__
     while own is not None and own.tb_frame.f_code.co_filename != name:
         own = own.tb_next
     try:
-        return "".join(traceback.format_exception(type(error), error, own))
+        shown = traceback.TracebackException(type(error), error, own)
+        ours = _format.__code__.co_filename
+        shown.stack = traceback.StackSummary.from_list([frame for frame in shown.stack if frame.filename != ours])
+        return "".join(shown.format())
     except BaseException:
         return "%s\n" % type(error).__name__

@@ -37,13 +37,13 @@ function refusalOfNew(
   member: string,
 ): ToolRefusal | null {
   if (container.network_policy?.type === "allowlist")
-    return needed("Containers of this server have no network.", `${member}.network_policy`);
+    return needed("Containers have no network here. Use the type 'disabled'.", `${member}.network_policy`);
   if ("skills" in container && (container.skills ?? []).length > 0)
-    return needed("Containers of this server have no skills.", `${member}.skills`);
+    return needed("Containers have no skills here.", `${member}.skills`);
   const limit = container.memory_limit;
   if (limit == null || Number.parseInt(limit, 10) * GIBIBYTE <= memoryBytesMax) return null;
   return needed(
-    `A container has at most ${memoryBytesMax} bytes of memory here. The setting CODE_MEMORY_MAX limits it.`,
+    `A container has at most ${memoryBytesMax} bytes of memory here, and '${limit}' is more. CODE_MEMORY_MAX sets that limit.`,
     `${member}.memory_limit`,
   );
 }
