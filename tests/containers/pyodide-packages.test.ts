@@ -61,7 +61,7 @@ test("code imports the packages of a folder of wheels, except those for another 
   expect(probe.engine.abilities.packages).toEqual(["greetings-of-us"]);
   const sandbox = await probe.engine.start(LIMITS, SIGNAL);
   const run = await sandbox.runCode("from greetings import hello\nhello", CALL, SIGNAL);
-  expect(run.outputs).toEqual([{ type: "logs", logs: "'hello'\n" }]);
+  expect(run.outputs).toEqual([{ type: "logs", logs: "'hello'" }]);
   expect((await sandbox.runCode("import older", CALL, SIGNAL)).traceback).toMatch(/ModuleNotFoundError/);
   await probe.engine.close();
 });

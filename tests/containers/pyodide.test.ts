@@ -44,7 +44,7 @@ for (const confinement of PYODIDE_CONFINEMENTS) {
       expect(engine.abilities).toEqual({ engine: "pyodide", python: "3.14", packages: [], hasShell: false });
       await run("kept = 40");
       expect(await run("print('printed')\nkept + 2")).toEqual({
-        outputs: [{ type: "logs", logs: "printed\n42\n" }],
+        outputs: [{ type: "logs", logs: "printed\n42" }],
         traceback: null,
         end: null,
       });
@@ -59,7 +59,7 @@ for (const confinement of PYODIDE_CONFINEMENTS) {
       const awaited = await run("import asyncio\nasync def fail():\n  await asyncio.sleep(0)\n  1 / 0\nawait fail()");
       expect(awaited.outputs).toEqual([]);
       expect(awaited.traceback).toMatch(/ZeroDivisionError/);
-      expect((await run("asyncio.run(asyncio.sleep(0, 7))")).outputs).toEqual([{ type: "logs", logs: "7\n" }]);
+      expect((await run("asyncio.run(asyncio.sleep(0, 7))")).outputs).toEqual([{ type: "logs", logs: "7" }]);
     });
 
     test("takes and gives files, and keeps symbolic links to itself", async () => {
@@ -67,7 +67,7 @@ for (const confinement of PYODIDE_CONFINEMENTS) {
       const made = await run(
         "import os\ndata = open('/mnt/data/in/a.bin', 'rb').read()\nopen('b.txt', 'w').write('made')\nos.symlink('/lib', 'link')\nlen(data), set(data)",
       );
-      expect(made.outputs).toEqual([{ type: "logs", logs: "(300005, {7})\n" }]);
+      expect(made.outputs).toEqual([{ type: "logs", logs: "(300005, {7})" }]);
       const files = await sandbox.listFiles(10, SIGNAL);
       const bytes = Object.fromEntries(files.map((file) => [file.path, file.bytes]));
       expect(bytes).toEqual({ "b.txt": 4, "in/a.bin": 300_005 });
@@ -88,7 +88,7 @@ for (const confinement of PYODIDE_CONFINEMENTS) {
     test("answers with a MemoryError when its memory is full, and goes on", async () => {
       const full = await run("taken = []\nwhile True: taken.append(bytearray(10_000_000))");
       expect(full.traceback).toMatch(/MemoryError\n$/);
-      expect((await run("del taken\n'on'")).outputs).toEqual([{ type: "logs", logs: "'on'\n" }]);
+      expect((await run("del taken\n'on'")).outputs).toEqual([{ type: "logs", logs: "'on'" }]);
     });
 
     test("ends when it takes memory from JavaScript", async () => {

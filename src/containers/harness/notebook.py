@@ -90,6 +90,7 @@ class Notebook:
         self._waiting = []
         self._waiting_characters = 0
         self._flushed = 0.0
+        self._is_line_empty = True
         self._images_max = images_max
         self._images = 0
         self._image_bytes_max = image_bytes_max
@@ -113,6 +114,7 @@ class Notebook:
     def _add_text(self, text):
         if not text:
             return
+        self._is_line_empty = text.endswith("\n")
         head, tail = text[: self._head_left], text[self._head_left :]
         self._head_left -= len(head)
         if head:
@@ -144,12 +146,18 @@ class Notebook:
                 value = self._evaluate(ast.Expression(last.value), name, "eval")
                 if value is not None:
                     self._main.__dict__["_"] = value
-                    print(repr(value))
+                    self._print_value(repr(value))
         except SystemExit as end:
             return None if end.code in (None, 0) else "SystemExit: %s\n" % (end.code,)
         except BaseException as error:
             return self._shorten(_format(error, name))
         return None
+
+    def _print_value(self, text):
+        """The value begins its own line, and no newline ends it: the reference writes values like this."""
+        with self._lock:
+            self._add_polled()
+            sys.stdout.write(text if self._is_line_empty else "\n" + text)
 
     def _evaluate(self, tree, name, mode):
         compiled = compile(tree, name, mode, flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
@@ -193,6 +201,7 @@ class Notebook:
             )
         else:
             self.flush()
+            self._is_line_empty = True
             self._emit_image(png)
 
     def _shorten(self, text):
