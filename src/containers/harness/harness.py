@@ -366,7 +366,10 @@ def _end_new_processes(before, shell, signal, time):
     """Ends a command's processes: all that are here and were not before it began."""
     deadline = time.monotonic() + _END_SECONDS
     while time.monotonic() < deadline:
-        left = [process for process in _processes() if process not in before and not _is_dead(process)]
+        new = [process for process in _processes() if process not in before]
+        left = [process for process in new if not _is_dead(process)]
+        for process in set(new) - set(left) - {shell.pid}:
+            _reap(process)
         if not left:
             return
         for how in (signal.SIGSTOP, signal.SIGKILL):
@@ -378,6 +381,14 @@ def _end_new_processes(before, shell, signal, time):
         shell.poll()
         time.sleep(0.002)
     os._exit(1)
+
+
+def _reap(process):
+    """Where Python is the first process, those whose parent has ended are its own."""
+    try:
+        os.waitpid(process, os.WNOHANG)
+    except OSError:
+        pass
 
 
 def _is_dead(process):

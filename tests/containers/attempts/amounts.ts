@@ -45,9 +45,13 @@ def take():
             held = bytearray(os.urandom(1 << 20) * 200)
             time.sleep(20)
             os._exit(0)
-    time.sleep(20)
+    time.sleep(6)
+    living = 8
+    while living and os.waitpid(-1, os.WNOHANG) != (0, 0):
+        living -= 1
+    return living > 3 and living
 attempt("processes", take)`,
-    ends: ["out_of_memory", null],
+    ends: ANY_END,
   },
   {
     title: "takes shared memory",
@@ -91,6 +95,7 @@ for folder in ("/mnt/data", "/tmp", "/dev/shm", "/dev", "/", "/run", "/var/tmp")
         os.close(os.open("/tmp/%d" % number, os.O_CREAT | os.O_WRONLY))
 attempt("files", many)`,
     ends: ["out_of_memory", "timed_out", null],
+    isOpenIn: ["docker"], // Podman has no limit on the number of files in a folder in memory.
     timeoutMs: 15_000,
   },
   {
@@ -109,7 +114,7 @@ attempt("nothing", lambda: False)`,
   {
     title: "has programs print without end",
     code: () => `import subprocess
-attempt("yes", lambda: subprocess.run(["timeout", "1", "yes"]).returncode and False)`,
+attempt("yes", lambda: subprocess.run(["timeout", "1", "yes"]) and False)`,
   },
   {
     title: "recurses without end",

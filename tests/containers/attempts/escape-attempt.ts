@@ -27,6 +27,8 @@ export interface EscapeAttempt {
   readonly timeoutMs?: number;
   /** Whether it gets through where there is no sandbox, without harm, so that this can be tried. */
   readonly isControlled?: boolean;
+  /** Engines that do not stop this, though it does little harm. */
+  readonly isOpenIn?: readonly string[];
   /** Whether a session may say nothing, because what it says is of no matter. */
   readonly isSilent?: boolean;
 }

@@ -33,7 +33,7 @@ attempt("fork", bomb)`,
   {
     title: "forks without end in a shell",
     code: () => `import subprocess, time
-attempt("shell", lambda: subprocess.run(["/bin/sh", "-c", "b() { b | b & }; b; sleep 1"], timeout=3).returncode and False)
+attempt("shell", lambda: [subprocess.run(["/bin/sh", "-c", "b() { b | b & }; b; sleep 1"], timeout=3)] and False)
 time.sleep(30)`,
     ends: ANY_END,
     timeoutMs: 3000,

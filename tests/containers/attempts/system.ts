@@ -7,13 +7,16 @@ export const SYSTEM_ATTEMPTS: readonly EscapeAttempt[] = [
       `for path in ("kernel/core_pattern", "kernel/modprobe", "vm/overcommit_memory", "kernel/hostname", "net/ipv4/ip_forward", "fs/suid_dumpable"):
     attempt(path, lambda: open("/proc/sys/" + path, "r+b").close())
 attempt("sysrq", lambda: open("/proc/sysrq-trigger", "wb").close())
-attempt("oom", lambda: open("/proc/self/oom_score_adj", "wb").close())`,
+def spare():
+    with open("/proc/self/oom_score_adj", "w") as file:
+        file.write("-1000")
+attempt("oom", spare)`,
   },
   {
-    title: "reads /sys and the kernel's memory",
+    title: "writes to /sys and reads the kernel's memory",
     code: () =>
-      `for path in ("/sys/kernel", "/sys/class/net", "/sys/fs/cgroup"):
-    attempt(path, lambda: os.listdir(path))
+      `for path in ("kernel/uevent_helper", "fs/cgroup/release_agent", "fs/cgroup/memory/release_agent", "power/state", "module/escape"):
+    attempt(path, lambda: open("/sys/" + path, "r+b").close())
 for path in ("/proc/kcore", "/dev/mem", "/dev/kmsg", "/dev/vda", "/dev/sda", "/dev/kvm", "/dev/fuse", "/dev/vsock"):
     attempt(path, lambda: open(path, "rb").close())`,
   },
@@ -53,7 +56,7 @@ attempt("new privileges", lambda: "NoNewPrivs:\\t1" not in text("/proc/self/stat
     title: "traces and reads the memory of processes",
     code: () => `attempt("ptrace", lambda: syscall(101, 117, 16, 1, 0, 0))
 attempt("traceme", lambda: syscall(101, 117, 0, 0, 0, 0))
-attempt("memory of 1", lambda: open("/proc/1/mem", "r+b").close())
+attempt("memory of 1", lambda: os.getpid() != 1 and open("/proc/1/mem", "r+b").close())
 attempt("process_vm_readv", lambda: syscall(310, 270, 1, 0, 0, 0, 0, 0))
 attempt("pidfd_getfd", lambda: syscall(438, 438, 3, 0, 0))`,
   },

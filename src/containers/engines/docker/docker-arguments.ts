@@ -8,6 +8,8 @@ export interface DockerPlan {
   readonly labels: Readonly<Record<string, string>>;
   readonly limits: SandboxLimits;
   readonly openFilesMax: number;
+  /** Most files in a folder in memory; null where that cannot be limited, as in podman. */
+  readonly filesMax: number | null;
   readonly environment: Readonly<Record<string, string>>;
   /** A runtime that shields the kernel, such as `runsc`; null for the usual one. */
   readonly runtime: string | null;
@@ -44,8 +46,8 @@ export function dockerArguments(plan: DockerPlan): string[] {
     `--ulimit=nproc=${limits.processesMax + PROCESSES_MORE}:${limits.processesMax + PROCESSES_MORE}`,
     "--ulimit=core=0:0",
     `--shm-size=${SHARED_MEMORY_BYTES}`,
-    `--tmpfs=/mnt/data:rw,nosuid,nodev,mode=1777,size=${limits.diskBytes}`,
-    `--tmpfs=/tmp:rw,nosuid,nodev,mode=1777,size=${TMP_BYTES}`,
+    `--tmpfs=/mnt/data:${folderOptions(plan, limits.diskBytes)}`,
+    `--tmpfs=/tmp:${folderOptions(plan, TMP_BYTES)}`,
     "--workdir=/mnt/data",
     ...Object.entries(plan.environment).map(([name, value]) => `--env=${name}=${value}`),
     ...(plan.runtime === null ? [] : [`--runtime=${plan.runtime}`]),
@@ -53,4 +55,8 @@ export function dockerArguments(plan: DockerPlan): string[] {
     plan.image,
     ...plan.args,
   ];
+}
+
+function folderOptions({ filesMax }: DockerPlan, bytes: number): string {
+  return `rw,nosuid,nodev,mode=1777,size=${bytes}${filesMax === null ? "" : `,nr_inodes=${filesMax}`}`;
 }

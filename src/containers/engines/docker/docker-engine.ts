@@ -19,6 +19,7 @@ const COMMAND_MS_MAX = 30_000;
 const COMMAND_BYTES_MAX = 4 * 1024 * 1024;
 const COMPLAINT_CHARACTERS_MAX = 300;
 const OPEN_FILES_MAX = 256;
+const FILES_MAX = 50_000;
 /** Stands on each container: which process of which machine it belongs to. */
 const OWNER_LABEL = "antiphon.sandbox-owner";
 const NAME_DIGITS = 24;
@@ -42,6 +43,7 @@ interface Ready {
   readonly program: string;
   readonly image: string;
   readonly runtime: string | null;
+  readonly filesMax: number | null;
   readonly owner: string;
 }
 
@@ -51,8 +53,7 @@ export async function probeDocker(options: DockerOptions, signal: AbortSignal): 
   let why = "neither docker nor podman is installed";
   for (const program of programs) {
     try {
-      const runtime = await findRuntime(program, signal);
-      const ready: Ready = { program, image, runtime, owner: await ownerLabel() };
+      const ready: Ready = { program, image, ...(await askProgram(program, signal)), owner: await ownerLabel() };
       await removeLeftovers(ready, signal);
       return { type: "works", engine: new DockerEngine(ready, await tryIt(ready, signal)) };
     } catch (error) {
@@ -117,7 +118,7 @@ async function startContainer(ready: Ready, limits: SandboxLimits, signal: Abort
 
 /** Starts the client, whose input and output are the container's. A container without its client is removed by name. */
 async function startClient(
-  { program, image, runtime, owner }: Ready,
+  { program, image, runtime, filesMax, owner }: Ready,
   limits: SandboxLimits,
   { onOutput, onEnd }: LinkEnd,
   onComplaint: (text: string) => void,
@@ -132,6 +133,7 @@ async function startClient(
       labels: { [OWNER_LABEL]: owner },
       limits,
       openFilesMax: OPEN_FILES_MAX,
+      filesMax,
       environment: SANDBOX_ENVIRONMENT,
       runtime,
       program: "python3",
@@ -151,14 +153,23 @@ async function startClient(
 
 /** Never rejects: a container that cannot be removed now is removed at the next start. */
 async function remove(program: string, name: string): Promise<void> {
-  await output(program, ["rm", "--force", name], AbortSignal.timeout(COMMAND_MS_MAX)).catch(() => "");
+  // Removing alone asks a container to end, and waits for that.
+  for (const args of [
+    ["kill", name],
+    ["rm", "--force", name],
+  ])
+    await output(program, args, AbortSignal.timeout(COMMAND_MS_MAX)).catch(() => "");
 }
 
-/** gVisor's runtime if docker knows it. Rejects with `ProgramMissing` or `ProgramFailed`. */
-async function findRuntime(program: string, signal: AbortSignal): Promise<string | null> {
+/** What docker or podman can do here. Rejects with `ProgramMissing` or `ProgramFailed`. */
+async function askProgram(program: string, signal: AbortSignal): Promise<Pick<Ready, "runtime" | "filesMax">> {
   const told = jsonOrUndefined(await output(program, ["info", "--format", "{{json .}}"], signal));
   const runtimes = isRecord(told) ? told["Runtimes"] : null;
-  return isRecord(runtimes) && "runsc" in runtimes ? "runsc" : null;
+  const isDocker = isRecord(told) && "ServerVersion" in told;
+  return {
+    runtime: isRecord(runtimes) && "runsc" in runtimes ? "runsc" : null, // gVisor's.
+    filesMax: isDocker ? FILES_MAX : null,
+  };
 }
 
 /** Removes containers whose server has ended without doing so. */
