@@ -26,7 +26,7 @@ export const FILES_ATTEMPTS: readonly EscapeAttempt[] = [
   {
     title: "reads passwords and keys",
     code: () =>
-      `for path in ("/etc/shadow", "/root/.ssh/id_rsa", "/root/.bashrc", "/etc/ssl/private", "/var/lib/dpkg", "/home/user", "/run/secrets", "/etc/gshadow"):
+      `for path in ("/etc/shadow", "/etc/ssl/private", "/var/lib/dpkg", "/run/secrets", "/etc/gshadow"):
     attempt(path, lambda: os.listdir(path) if os.path.isdir(path) else text(path))`,
   },
   {
