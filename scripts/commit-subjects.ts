@@ -4,7 +4,7 @@ const CAPITAL = /^\p{Lu}/u;
 /** Endings that imperatives rarely have, and the verbs that are exceptions. */
 const NO_IMPERATIVE = /(ed|ing|[^su]s)$/;
 const IMPERATIVES: ReadonlySet<string> = new Set(
-  "Bring Embed Feed Fling Focus Need Ping Proceed Ring Seed Shed Sing Speed Spring String Swing Wring".split(" "),
+  "Bring Embed Feed Fling Focus Heed Need Ping Proceed Ring Seed Shed Sing Speed Spring String Swing Wring".split(" "),
 );
 
 /** The faults of a commit's subject as sentences; an empty list if there are none. */
