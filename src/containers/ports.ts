@@ -9,6 +9,12 @@ export interface SandboxEngine {
   close(): Promise<void>;
 }
 
+/** Whether an engine works on this machine. */
+export type EngineProbe =
+  | { readonly type: "works"; readonly engine: SandboxEngine }
+  /** A sentence. */
+  | { readonly type: "fails"; readonly why: string };
+
 export interface SandboxLimits {
   /** Of all its processes together. */
   readonly memoryBytes: number;

@@ -1,5 +1,6 @@
 import type { Confinement } from "../../src/containers/engines/pyodide/child-command.ts";
-import { type PyodideProbe, probePyodide } from "../../src/containers/engines/pyodide/pyodide-engine.ts";
+import { probePyodide } from "../../src/containers/engines/pyodide/pyodide-engine.ts";
+import type { EngineProbe } from "../../src/containers/ports.ts";
 
 const PROBE_MS_MAX = 120_000;
 
@@ -10,6 +11,6 @@ export function probePyodideHere(
   cacheFolder: string,
   confinement: Confinement,
   wheelsFolder: string | null = null,
-): Promise<PyodideProbe> {
+): Promise<EngineProbe> {
   return probePyodide({ cacheFolder, wheelsFolder, confinement }, AbortSignal.timeout(PROBE_MS_MAX));
 }

@@ -3,15 +3,15 @@ import { constants } from "node:fs";
 import { access } from "node:fs/promises";
 import { release } from "node:os";
 import { startPiped } from "../../../programs/piped-child.ts";
-import type { CodeAbilities } from "../../../responses-api/containers.ts";
 import { HARNESS_STARTER, harnessOpening } from "../../harness/harness-opening.ts";
 import type { LinkEnd, LinkedChild } from "../../harness/sandbox-channel.ts";
-import { SandboxLink } from "../../harness/sandbox-link.ts";
-import { type SandboxEngine, SandboxFailed, type SandboxLimits } from "../../ports.ts";
+import type { SandboxLink } from "../../harness/sandbox-link.ts";
+import { type EngineProbe, SandboxFailed, type SandboxLimits } from "../../ports.ts";
 import { processIsGone, readProcessTree } from "../process-tree.ts";
 import { SANDBOX_ENVIRONMENT } from "../sandbox-environment.ts";
 import { watchSandbox } from "../sandbox-watch.ts";
 import { findSystemFolders, type SystemFolders } from "../system-folders.ts";
+import { openLink, type StartLink, TriedEngine } from "../tried-engine.ts";
 import { type BubblewrapPlan, bubblewrapArguments } from "./bubblewrap-arguments.ts";
 import { FILTER_DESCRIPTOR, openFilterFile } from "./filter-file.ts";
 
@@ -28,7 +28,6 @@ const OWN_PROCESSES = 5;
 /** The first process of the sandbox, Python, and its thread for what is printed. */
 const PROCESSES_MORE = 3;
 const START_MS_MAX = 20_000;
-const COMPLAINT_CHARACTERS_MAX = 300;
 /** From here on, counts of processes are kept for each user namespace. */
 const COUNTED_FROM = { major: 5, minor: 14 };
 /** Of these users, each sandbox gets its own if this process is root's. Systems give out no such numbers. */
@@ -39,11 +38,6 @@ const NOBODY = 65_534;
 const GONE_MS_MAX = 5000;
 const WRITABLE_FOLDERS = [DATA_FOLDER, "/tmp", "/dev/shm"];
 const PROBE_LIMITS: SandboxLimits = { memoryBytes: 2 ** 30, diskBytes: 2 ** 20, processesMax: 16 };
-
-export type BubblewrapProbe =
-  | { readonly type: "works"; readonly engine: SandboxEngine }
-  /** A sentence. */
-  | { readonly type: "fails"; readonly why: string };
 
 export interface BubblewrapOptions {
   /** Path of the Python to use, in a folder of programs such as `/usr/local/bin`; null to look for one. */
@@ -60,7 +54,7 @@ interface Ready {
 }
 
 /** Tries whether Python of this machine runs in bubblewrap here. */
-export async function probeBubblewrap(options: BubblewrapOptions, signal: AbortSignal): Promise<BubblewrapProbe> {
+export async function probeBubblewrap(options: BubblewrapOptions, signal: AbortSignal): Promise<EngineProbe> {
   if (process.platform !== "linux") return fails("Bubblewrap needs Linux.");
   if (!(await isProgram(BUBBLEWRAP))) return fails(`Bubblewrap is not installed: there is no ${BUBBLEWRAP}.`);
   const pythons = options.python === null ? PYTHONS : [options.python];
@@ -71,7 +65,8 @@ export async function probeBubblewrap(options: BubblewrapOptions, signal: AbortS
   for (const newUser of process.getuid?.() === 0 ? [ownUser, () => NOBODY] : [() => null]) {
     const ready: Ready = { python, folders, newUser };
     try {
-      return { type: "works", engine: new BubblewrapEngine(ready, await tryIt(ready, signal)) };
+      const start: StartLink = (limits, stop) => startSandbox(ready, limits, stop);
+      return { type: "works", engine: await TriedEngine.open("bubblewrap", start, PROBE_LIMITS, signal) };
     } catch (error) {
       signal.throwIfAborted();
       if (!(error instanceof SandboxFailed)) throw error;
@@ -81,40 +76,7 @@ export async function probeBubblewrap(options: BubblewrapOptions, signal: AbortS
   return fails(`Bubblewrap does not work here: ${why}`);
 }
 
-class BubblewrapEngine implements SandboxEngine {
-  readonly abilities: CodeAbilities;
-  readonly #ready: Ready;
-  readonly #live = new Set<SandboxLink>();
-
-  constructor(ready: Ready, abilities: CodeAbilities) {
-    this.#ready = ready;
-    this.abilities = abilities;
-  }
-
-  async start(limits: SandboxLimits, signal: AbortSignal): Promise<SandboxLink> {
-    const link = await startSandbox(this.#ready, limits, signal);
-    this.#live.add(link);
-    void link.ended.then(() => this.#live.delete(link));
-    return link;
-  }
-
-  async close(): Promise<void> {
-    await Promise.all([...this.#live].map((link) => link.kill()));
-  }
-}
-
-async function tryIt(ready: Ready, signal: AbortSignal): Promise<CodeAbilities> {
-  const link = await startSandbox(ready, PROBE_LIMITS, signal);
-  try {
-    const packages = await link.packages(signal);
-    return { engine: "bubblewrap", python: link.python, packages, hasShell: link.hasShell };
-  } finally {
-    await link.kill();
-  }
-}
-
 async function startSandbox(ready: Ready, limits: SandboxLimits, signal: AbortSignal): Promise<SandboxLink> {
-  let complaint = "";
   const started = Promise.withResolvers<StartedProgram>();
   const opening = await harnessOpening({
     addressBytesMax: limits.memoryBytes,
@@ -122,17 +84,12 @@ async function startSandbox(ready: Ready, limits: SandboxLimits, signal: AbortSi
     openFilesMax: OPEN_FILES_MAX,
     niceness: NICENESS,
   });
-  const start = async (end: LinkEnd): Promise<LinkedChild> => {
-    const program = await startProgram(ready, limits, end, (text) => {
-      complaint = (complaint + text).slice(0, COMPLAINT_CHARACTERS_MAX);
-    });
+  const start = async (end: LinkEnd, onComplaint: (bytes: Buffer) => void): Promise<LinkedChild> => {
+    const program = await startProgram(ready, limits, end, onComplaint);
     started.resolve(program);
     return program.child;
   };
-  const link = await SandboxLink.open({ start, opening, timeoutMs: START_MS_MAX }, signal).catch((error: unknown) => {
-    if (!(error instanceof SandboxFailed) || complaint === "") throw error;
-    throw new SandboxFailed(complaint.trim(), { cause: error });
-  });
+  const link = await openLink(start, { opening, timeoutMs: START_MS_MAX }, signal);
   const program = await started.promise;
   await program.findFirst();
   const over = new AbortController();
@@ -153,7 +110,7 @@ async function startProgram(
   ready: Ready,
   limits: SandboxLimits,
   { onOutput, onEnd }: LinkEnd,
-  onComplaint: (text: string) => void,
+  onComplaint: (bytes: Buffer) => void,
 ): Promise<StartedProgram> {
   const gone = Promise.withResolvers<void>();
   let first: number | null = null;
@@ -176,7 +133,7 @@ async function startProgram(
       ...(userId === null ? {} : { userId }),
       ...(filter === null ? {} : { file: filter.fd }),
       onOutput,
-      onComplaint: (bytes) => onComplaint(bytes.toString("utf8")),
+      onComplaint,
       onEnd: () => {
         void (first === null ? Promise.resolve() : processIsGone(first, GONE_MS_MAX)).then(gone.resolve);
         onEnd();
@@ -221,6 +178,6 @@ function isProgram(path: string): Promise<boolean> {
   );
 }
 
-function fails(why: string): BubblewrapProbe {
+function fails(why: string): EngineProbe {
   return { type: "fails", why };
 }

@@ -5,19 +5,18 @@ import { jsonOrUndefined } from "../../../base/json/read-json.ts";
 import { isRecord } from "../../../base/json/records.ts";
 import { ProgramFailed, ProgramMissing, runProgram } from "../../../programs/child-program.ts";
 import { startPiped } from "../../../programs/piped-child.ts";
-import type { CodeAbilities } from "../../../responses-api/containers.ts";
 import { HARNESS_STARTER, harnessOpening } from "../../harness/harness-opening.ts";
 import type { LinkEnd, LinkedChild } from "../../harness/sandbox-channel.ts";
-import { SandboxLink } from "../../harness/sandbox-link.ts";
-import { type SandboxEngine, SandboxFailed, type SandboxLimits } from "../../ports.ts";
+import type { SandboxLink } from "../../harness/sandbox-link.ts";
+import { type EngineProbe, SandboxFailed, type SandboxLimits } from "../../ports.ts";
 import { SANDBOX_ENVIRONMENT } from "../sandbox-environment.ts";
+import { openLink, type StartLink, TriedEngine } from "../tried-engine.ts";
 import { dockerArguments } from "./docker-arguments.ts";
 
 const PROGRAMS = ["docker", "podman"];
 const START_MS_MAX = 60_000;
 const COMMAND_MS_MAX = 30_000;
 const COMMAND_BYTES_MAX = 4 * 1024 * 1024;
-const COMPLAINT_CHARACTERS_MAX = 300;
 const OPEN_FILES_MAX = 256;
 const FILES_MAX = 50_000;
 /** Stands on each container: which process of which machine it belongs to. */
@@ -26,11 +25,6 @@ const NAME_DIGITS = 24;
 /** Of the fields of `/proc/<id>/stat` after the name, the one with the time of its start. */
 const START_TIME_FIELD = 19;
 const PROBE_LIMITS: SandboxLimits = { memoryBytes: 2 ** 30, diskBytes: 2 ** 20, processesMax: 16 };
-
-export type DockerProbe =
-  | { readonly type: "works"; readonly engine: SandboxEngine }
-  /** A sentence. */
-  | { readonly type: "fails"; readonly why: string };
 
 export interface DockerOptions {
   /** An image with `python3`, which must be here: none is fetched. */
@@ -48,14 +42,15 @@ interface Ready {
 }
 
 /** Tries whether the image's Python runs in docker or podman here. Removes what dead servers of this machine left. */
-export async function probeDocker(options: DockerOptions, signal: AbortSignal): Promise<DockerProbe> {
+export async function probeDocker(options: DockerOptions, signal: AbortSignal): Promise<EngineProbe> {
   const { programs = PROGRAMS, image } = options;
   let why = "neither docker nor podman is installed";
   for (const program of programs) {
     try {
       const ready: Ready = { program, image, ...(await askProgram(program, signal)), owner: await ownerLabel() };
       await removeLeftovers(ready, signal);
-      return { type: "works", engine: new DockerEngine(ready, await tryIt(ready, signal)) };
+      const start: StartLink = (limits, stop) => startContainer(ready, limits, stop);
+      return { type: "works", engine: await TriedEngine.open("docker", start, PROBE_LIMITS, signal) };
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof ProgramMissing) continue;
@@ -66,54 +61,18 @@ export async function probeDocker(options: DockerOptions, signal: AbortSignal): 
   return { type: "fails", why: `Code cannot run in containers of ${image} here: ${why}` };
 }
 
-class DockerEngine implements SandboxEngine {
-  readonly abilities: CodeAbilities;
-  readonly #ready: Ready;
-  readonly #live = new Set<SandboxLink>();
-
-  constructor(ready: Ready, abilities: CodeAbilities) {
-    this.#ready = ready;
-    this.abilities = abilities;
-  }
-
-  async start(limits: SandboxLimits, signal: AbortSignal): Promise<SandboxLink> {
-    const link = await startContainer(this.#ready, limits, signal);
-    this.#live.add(link);
-    void link.ended.then(() => this.#live.delete(link));
-    return link;
-  }
-
-  async close(): Promise<void> {
-    await Promise.all([...this.#live].map((link) => link.kill()));
-  }
-}
-
-async function tryIt(ready: Ready, signal: AbortSignal): Promise<CodeAbilities> {
-  const link = await startContainer(ready, PROBE_LIMITS, signal);
-  try {
-    const packages = await link.packages(signal);
-    return { engine: "docker", python: link.python, packages, hasShell: link.hasShell };
-  } finally {
-    await link.kill();
-  }
-}
-
 async function startContainer(ready: Ready, limits: SandboxLimits, signal: AbortSignal): Promise<SandboxLink> {
-  let complaint = "";
   const opening = await harnessOpening({
     addressBytesMax: limits.memoryBytes,
     processesMax: null,
     openFilesMax: null,
     niceness: 0,
   });
-  const start = (end: LinkEnd): Promise<LinkedChild> =>
-    startClient(ready, limits, end, (text) => {
-      complaint = (complaint + text).slice(0, COMPLAINT_CHARACTERS_MAX);
-    });
-  return SandboxLink.open({ start, opening, timeoutMs: START_MS_MAX }, signal).catch((error: unknown) => {
-    if (!(error instanceof SandboxFailed) || complaint === "") throw error;
-    throw new SandboxFailed(complaint.trim(), { cause: error });
-  });
+  return await openLink(
+    (end, onComplaint) => startClient(ready, limits, end, onComplaint),
+    { opening, timeoutMs: START_MS_MAX },
+    signal,
+  );
 }
 
 /** Starts the client, whose input and output are the container's. A container without its client is removed by name. */
@@ -121,7 +80,7 @@ async function startClient(
   { program, image, runtime, filesMax, owner }: Ready,
   limits: SandboxLimits,
   { onOutput, onEnd }: LinkEnd,
-  onComplaint: (text: string) => void,
+  onComplaint: (bytes: Buffer) => void,
 ): Promise<LinkedChild> {
   const gone = Promise.withResolvers<void>();
   const name = `antiphon-${randomHex(NAME_DIGITS)}`;
@@ -142,7 +101,7 @@ async function startClient(
     folder: "/",
     environment: {},
     onOutput,
-    onComplaint: (bytes) => onComplaint(bytes.toString("utf8")),
+    onComplaint,
     onEnd: () => {
       void remove(program, name).then(gone.resolve);
       onEnd();

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
-import type { CodeAbilities } from "../../../responses-api/containers.ts";
-import { type Sandbox, type SandboxEngine, SandboxFailed, type SandboxLimits } from "../../ports.ts";
+import { type EngineProbe, SandboxFailed, type SandboxLimits } from "../../ports.ts";
+import { type StartLink, TriedEngine } from "../tried-engine.ts";
 import type { Confinement } from "./child-command.ts";
 import { makeSnapshot, type StarterOptions, startPyodide } from "./pyodide-starter.ts";
 import { isWholeSnapshot, snapshotPath, storeSnapshot } from "./snapshot.ts";
@@ -18,19 +18,16 @@ export interface PyodideOptions {
   readonly confinement: Confinement;
 }
 
-export type PyodideProbe =
-  | { readonly type: "works"; readonly engine: SandboxEngine }
-  /** A sentence. */
-  | { readonly type: "fails"; readonly why: string };
-
 /** Tries whether Pyodide runs here, in a Node process of few rights. Rejects with the signal's reason. */
-export async function probePyodide(options: PyodideOptions, signal: AbortSignal): Promise<PyodideProbe> {
-  const { cacheFolder, wheelsFolder, confinement } = options;
+export async function probePyodide(asked: PyodideOptions, signal: AbortSignal): Promise<EngineProbe> {
+  const { cacheFolder, wheelsFolder, confinement } = asked;
   const wheels = wheelsFolder === null ? null : `${wheelsFolder.replace(/\/+$/, "")}/`;
-  const engine = new PyodideEngine({ notebook: await readFile(NOTEBOOK, "utf8"), wheels, confinement }, cacheFolder);
+  const options = { notebook: await readFile(NOTEBOOK, "utf8"), wheels, confinement };
+  const starter = new SnapshotStarter(options, cacheFolder);
   try {
-    await engine.open(signal);
-    return { type: "works", engine };
+    await starter.findSnapshot(signal);
+    const start: StartLink = (limits, stop) => starter.start(limits, stop);
+    return { type: "works", engine: await TriedEngine.open("pyodide", start, TRIAL_LIMITS, signal) };
   } catch (error) {
     signal.throwIfAborted();
     if (!(error instanceof SandboxFailed)) throw error;
@@ -38,46 +35,19 @@ export async function probePyodide(options: PyodideOptions, signal: AbortSignal)
   }
 }
 
-class PyodideEngine implements SandboxEngine {
+/** Starts sandboxes from a snapshot where there is one. */
+class SnapshotStarter {
   readonly #options: StarterOptions;
   readonly #cacheFolder: string;
-  readonly #live = new Set<Sandbox>();
   #snapshot: string | null = null;
-  #abilities: CodeAbilities = { engine: "pyodide", python: "", packages: [], hasShell: false };
 
   constructor(options: StarterOptions, cacheFolder: string) {
     this.#options = options;
     this.#cacheFolder = cacheFolder;
   }
 
-  get abilities(): CodeAbilities {
-    return this.#abilities;
-  }
-
-  async open(signal: AbortSignal): Promise<void> {
-    await this.#findSnapshot(signal);
-    const trial = await this.#startWithOrWithout(TRIAL_LIMITS, signal);
-    try {
-      const packages = await trial.packages(signal);
-      this.#abilities = { ...this.#abilities, python: trial.python, packages };
-    } finally {
-      await trial.kill();
-    }
-  }
-
-  async start(limits: SandboxLimits, signal: AbortSignal): Promise<Sandbox> {
-    const sandbox = await this.#startWithOrWithout(limits, signal);
-    this.#live.add(sandbox);
-    void sandbox.ended.then(() => this.#live.delete(sandbox));
-    return sandbox;
-  }
-
-  async close(): Promise<void> {
-    await Promise.all([...this.#live].map((sandbox) => sandbox.kill()));
-  }
-
   /** Without a snapshot, sandboxes start all the same, only slower. */
-  async #startWithOrWithout(limits: SandboxLimits, signal: AbortSignal): ReturnType<typeof startPyodide> {
+  async start(limits: SandboxLimits, signal: AbortSignal): ReturnType<typeof startPyodide> {
     const snapshot = this.#snapshot;
     if (snapshot === null) return await startPyodide(this.#options, null, limits, signal);
     try {
@@ -93,11 +63,11 @@ class PyodideEngine implements SandboxEngine {
   /** Makes a broken one anew. From one that is whole, this machine cannot start. */
   async #replaceSnapshot(path: string, signal: AbortSignal): Promise<void> {
     this.#snapshot = null;
-    if (!(await isWholeSnapshot(path))) await this.#findSnapshot(signal);
+    if (!(await isWholeSnapshot(path))) await this.findSnapshot(signal);
   }
 
   /** Uses the stored snapshot, or makes one if that is possible. */
-  async #findSnapshot(signal: AbortSignal): Promise<void> {
+  async findSnapshot(signal: AbortSignal): Promise<void> {
     const { notebook, wheels } = this.#options;
     try {
       const path = await snapshotPath(this.#cacheFolder, notebook, wheels);
