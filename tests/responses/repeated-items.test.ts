@@ -136,6 +136,8 @@ test("messages and reasoning of a chain count once if they are sent again with t
   });
 });
 
+const MEASURES = 4;
+
 test("repeated calls and outputs are matched in linear time", async () => {
   verifies("create.history.repeated-call", "create.history.repeated-output");
   const behind = await serveBehind(says("Yes."));
@@ -152,6 +154,11 @@ test("repeated calls and outputs are matched in linear time", async () => {
     return ms;
   };
   await cpuMs(500);
-  const single = await cpuMs(1_200);
-  expect(await cpuMs(2_400)).toBeLessThan(single * 4 + 200);
+  let [single, double] = [Infinity, Infinity];
+  // The shortest of several measurements is closest to the real work.
+  for (let measure = 0; measure < MEASURES && double >= single * 4 + 200; measure += 1) {
+    single = Math.min(single, await cpuMs(1_200));
+    double = Math.min(double, await cpuMs(2_400));
+  }
+  expect(double).toBeLessThan(single * 4 + 200);
 });
