@@ -111,9 +111,9 @@ function keepAlive(out: FrameWriter, options: OutgoingStream<never>["keepAlive"]
   if (options === null) return () => {};
   const { frame, everyMs } = options;
   const check = (): void => {
-    const isSilent = out.silentMs >= everyMs;
-    if (isSilent && !out.blocked) void out.add(frame);
-    timer = setTimeout(check, isSilent ? everyMs : everyMs - out.silentMs);
+    const restMs = everyMs - out.silentMs;
+    if (restMs <= 0 && !out.blocked) void out.add(frame);
+    timer = setTimeout(check, restMs <= 0 ? everyMs : restMs);
   };
   let timer = setTimeout(check, everyMs);
   return () => clearTimeout(timer);
