@@ -1,19 +1,28 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { readProcessTree } from "../../src/containers/engines/process-tree.ts";
 import { HARNESS_STARTER, harnessOpening } from "../../src/containers/harness/harness-opening.ts";
 import { SandboxLink } from "../../src/containers/harness/sandbox-link.ts";
 import type { Sandbox, SandboxRun } from "../../src/containers/ports.ts";
 import { startPiped } from "../../src/programs/piped-child.ts";
-import { type EscapeAttempt, PRELUDE } from "./attempts/escape-attempt.ts";
+import { type EscapeAttempt, PRELUDE, PYODIDE_PRELUDE } from "./attempts/escape-attempt.ts";
 import { ESCAPE_ATTEMPTS } from "./escape-attempts.ts";
 import { type Host, openHost } from "./host-facts.ts";
-import { sandboxEngines } from "./sandbox-engines.ts";
+import { pyodideEngines, sandboxEngines, type TestedEngine } from "./sandbox-engines.ts";
 
 const LIMITS = { memoryBytes: 512 * 1024 * 1024, diskBytes: 64 * 1024 * 1024, processesMax: 32 };
 const TIMEOUT_MS = 20_000;
 const FILES_MAX = 1000;
 const SIGNAL = new AbortController().signal;
+const USABLE = `import os, pyodide_js
+for _ in range(64):
+    last = os.open("/dev/null", os.O_RDONLY)
+os.closerange(last - 63, last + 1)
+42 if last < 128 and pyodide_js._module.HEAP8.length < 1 << 27 else 0`;
 
+const cacheFolder = await mkdtemp(join(tmpdir(), "escapes-"));
 let host: Host;
 
 beforeAll(async () => {
@@ -22,11 +31,19 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await host[Symbol.asyncDispose]();
+  await rm(cacheFolder, { recursive: true, force: true });
 });
 
-for (const { name, engine, why } of await sandboxEngines()) {
+test("many attempts are made", () => {
+  expect(ESCAPE_ATTEMPTS.length).toBeGreaterThanOrEqual(60);
+});
+
+for (const tested of [...(await sandboxEngines()), ...(await pyodideEngines(cacheFolder))]) {
+  const { name, engine, why, isPyodide } = tested;
   describe.skipIf(engine === null)(`code in ${name} does no harm${why === "" ? "" : ` (${why})`} if it`, () => {
     let other: Sandbox | null = null;
+    let kept: Sandbox | null = null;
+    /** Without those of the sandbox that is kept. */
     let processes: readonly number[] = [];
 
     beforeAll(async () => {
@@ -36,6 +53,7 @@ for (const { name, engine, why } of await sandboxEngines()) {
     });
 
     afterAll(async () => {
+      await kept?.kill();
       await other?.kill();
     });
 
@@ -44,19 +62,22 @@ for (const { name, engine, why } of await sandboxEngines()) {
       async ([, attempt], { skip }) => {
         skip(attempt.isOpenIn?.includes(name) === true, `${name} does not stop this`);
         if (engine === null || other === null) throw new Error("no engine");
-        const sandbox = await engine.start(LIMITS, SIGNAL);
+        const sandbox = kept ?? (await engine.start(LIMITS, SIGNAL));
+        kept = null;
+        let isKept = false;
+        const before = await ownProcesses();
         let run: SandboxRun;
         try {
-          run = await runAttempt(sandbox, attempt);
+          run = await runAttempt(sandbox, attempt, tested);
           await sandbox.listFiles(FILES_MAX, SIGNAL).catch(() => []);
+          isKept = isPyodide && run.end === null && (await isUsable(sandbox));
         } finally {
-          await sandbox.kill();
+          if (isKept) kept = sandbox;
+          else await sandbox.kill();
         }
-        expect(logsOf(run)).not.toMatch(/ESCAPED|BROKEN/);
-        expect(attempt.ends ?? [null]).toContain(run.end);
-        if (run.end === null && attempt.isSilent !== true) expect(logsOf(run)).toContain("REFUSED");
+        expectRefused(run, attempt, tested);
         expect(await host.harm()).toEqual([]);
-        expect(await ownProcesses()).toEqual(processes);
+        expect(await ownProcesses()).toEqual(isKept ? before : processes);
         await expectUntouched(other);
       },
     );
@@ -68,16 +89,43 @@ describe.skipIf(process.platform !== "linux")("without a sandbox, code would get
 
   test.for(controlled.map((attempt) => [attempt.title, attempt] as const))("%s", async ([, attempt]) => {
     const sandbox = await startUnguarded();
-    const run = await runAttempt(sandbox, attempt);
+    const run = await runAttempt(sandbox, attempt, { isPyodide: false });
     expect(logsOf(run)).toContain("ESCAPED");
     await sandbox.kill();
     await host.harm();
   });
 });
 
-function runAttempt(sandbox: Sandbox, { code, timeoutMs = TIMEOUT_MS }: EscapeAttempt): Promise<SandboxRun> {
-  const limits = { timeoutMs, logCharactersMax: 20_000, imagesMax: 2, imageBytesMax: 100_000 };
-  return sandbox.runCode(PRELUDE + code(host.facts), limits, SIGNAL);
+function runAttempt(
+  sandbox: Sandbox,
+  { code, timeoutMs = TIMEOUT_MS, inPyodide }: EscapeAttempt,
+  { isPyodide }: Pick<TestedEngine, "isPyodide">,
+): Promise<SandboxRun> {
+  const limits = {
+    timeoutMs: (isPyodide ? inPyodide?.timeoutMs : undefined) ?? timeoutMs,
+    logCharactersMax: 20_000,
+    imagesMax: 2,
+    imageBytesMax: 100_000,
+  };
+  return sandbox.runCode(`${PRELUDE}${isPyodide ? PYODIDE_PRELUDE : ""}${code(host.facts)}`, limits, SIGNAL);
+}
+
+function expectRefused(run: SandboxRun, attempt: EscapeAttempt, { isPyodide }: TestedEngine): void {
+  const own = isPyodide ? attempt.inPyodide : undefined;
+  const logs = logsOf(run);
+  expect(logs).not.toMatch(/BROKEN/);
+  const escaped = [...logs.matchAll(/ESCAPED ?(.*)/g)].map(([, what]) => what);
+  expect(escaped, own?.why).toEqual((own?.harmless ?? []).map((harmless) => expect.stringMatching(harmless)));
+  expect(own?.ends ?? attempt.ends ?? [null], own?.why).toContain(run.end);
+  if (own?.traceback !== undefined) expect(run.traceback, own.why).toMatch(own.traceback);
+  else if (run.end === null && attempt.isSilent !== true && escaped.length === 0) expect(logs).toContain("REFUSED");
+}
+
+/** Whether a session of Pyodide answers, and has descriptors and memory left for other attempts. */
+async function isUsable(sandbox: Sandbox): Promise<boolean> {
+  const limits = { timeoutMs: TIMEOUT_MS, logCharactersMax: 100, imagesMax: 0, imageBytesMax: 0 };
+  const run = await sandbox.runCode(USABLE, limits, SIGNAL);
+  return run.end === null && logsOf(run) === "42";
 }
 
 /** Python with the user's own rights. Only what does no harm may be tried in it. */

@@ -1,5 +1,6 @@
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
+import { existsSync } from "node:fs";
 import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer, type ListenOptions, type Server } from "node:net";
 import { networkInterfaces, tmpdir } from "node:os";
@@ -9,6 +10,8 @@ import type { HostFacts } from "./attempts/escape-attempt.ts";
 
 const ALL_CAN_WRITE = 0o777;
 const ALL_CAN_READ = 0o644;
+/** Files that attempts try to make. */
+const SYSTEM_FILES = ["/usr/bin/x", "/usr/lib/x", "/etc/x", "/x", "/dev/x", "/bin/x", "/mnt/x", "/proc/x"];
 const SECRET_VARIABLE = "ANTIPHON_ESCAPE_CANARY";
 
 /** Things of this machine that code in a sandbox must not reach, and what has become of them. */
@@ -62,6 +65,7 @@ export async function openHost(): Promise<Host> {
         said.push(`there is a file ${name}`);
         await rm(join(folder, name));
       }
+      said.push(...SYSTEM_FILES.filter(existsSync).map((path) => `there is a file ${path}`));
       return said;
     },
     [Symbol.asyncDispose]: async () => {

@@ -97,6 +97,11 @@ attempt("files", many)`,
     ends: ["out_of_memory", "timed_out", null],
     isOpenIn: ["docker"], // Podman has no limit on the number of files in a folder in memory.
     timeoutMs: 15_000,
+    inPyodide: {
+      why: "Its files are objects in its memory, which is limited as a whole. It makes them slowly.",
+      ends: ["out_of_memory", "crashed", "timed_out"],
+      timeoutMs: 3000,
+    },
   },
   {
     title: "opens files without end",

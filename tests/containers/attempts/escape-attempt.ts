@@ -31,6 +31,19 @@ export interface EscapeAttempt {
   readonly isOpenIn?: readonly string[];
   /** Whether a session may say nothing, because what it says is of no matter. */
   readonly isSilent?: boolean;
+  readonly inPyodide?: PyodideExpectation;
+}
+
+/** Where an attempt means something else in Pyodide, whose files, devices and sockets are its own, in its memory. */
+export interface PyodideExpectation {
+  /** A sentence. */
+  readonly why: string;
+  /** Each is what stands after `ESCAPED` once, and nothing else does. The test looks for harm from outside. */
+  readonly harmless?: readonly RegExp[];
+  readonly ends?: EscapeAttempt["ends"];
+  readonly timeoutMs?: number;
+  /** The exception that keeps the attempt from its beginning. */
+  readonly traceback?: RegExp;
 }
 
 export const PRELUDE = `
@@ -75,6 +88,7 @@ def protocol():
         if stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode):
             found.append(number)
     return found
+flood_seconds = 8
 def forge(head, data=b""):
     import json, select, struct
     text = json.dumps(head).encode()
@@ -83,6 +97,24 @@ def forge(head, data=b""):
         try:
             if select.select([], [number], [], 0)[1]:
                 os.write(number, frame)
+        except OSError:
+            pass
+`;
+
+/**
+ * After `PRELUDE`, in Pyodide. There every descriptor is tried, also stdin and stdout, because none may lead to the
+ * server. A flood that does not come through is shown by a short one.
+ */
+export const PYODIDE_PRELUDE = `
+flood_seconds = 1
+def protocol():
+    return range(256)
+def forge(head, data=b""):
+    import json, struct
+    text = json.dumps(head).encode()
+    for number in protocol():
+        try:
+            os.write(number, struct.pack(">II", len(text), len(data)) + text + data)
         except OSError:
             pass
 `;

@@ -34,6 +34,10 @@ export const FILES_ATTEMPTS: readonly EscapeAttempt[] = [
     code: () =>
       `for path in ("/usr/bin/x", "/usr/lib/x", "/etc/x", "/x", "/dev/x", "/bin/x", "/mnt/x", "/proc/x"):
     attempt(path, lambda: write(path))`,
+    inPyodide: {
+      why: "Its system's folders are in its memory. The host has no such files afterwards.",
+      harmless: [/^\/x None$/, /^\/dev\/x None$/, /^\/mnt\/x None$/, /^\/proc\/x None$/],
+    },
   },
   {
     title: "replaces a program of this machine",

@@ -37,6 +37,7 @@ attempt("shell", lambda: [subprocess.run(["/bin/sh", "-c", "b() { b | b & }; b; 
 time.sleep(30)`,
     ends: ANY_END,
     timeoutMs: 3000,
+    inPyodide: { why: "It starts no shell, and then only sleeps.", ends: ["timed_out"], timeoutMs: 1000 },
   },
   {
     title: "starts threads without end",
