@@ -1,0 +1,125 @@
+import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type ChildServer, startChildServer } from "../child-server.ts";
+import { HAS_BUBBLEWRAP } from "../tools/code-engines.ts";
+import { verifies } from "../verifies.ts";
+
+const TEST_TIMEOUT_MS = 120_000;
+const FOUND_MS_MAX = 60_000;
+const HERE = "127.0.0.1";
+const EVERYWHERE = "0.0.0.0";
+const ALL_CAN_RUN = 0o755;
+
+/** Has a `bwrap` that fails, and `data` with the snapshot of Pyodide for all of these servers. `empty` is not there. */
+const folder = await mkdtemp(join(tmpdir(), "antiphon-choice-"));
+const WITHOUT_BUBBLEWRAP = { PATH: join(folder, "empty") };
+const WITH_BROKEN_BUBBLEWRAP = { PATH: folder };
+/** The system's Python does not run in bubblewrap, whatever is installed. */
+const WITHOUT_SYSTEM_PYTHON = { CODE_PYTHON: "/usr/bin/no-python" };
+const ALONE = "Pyodide in a process of few rights";
+const CONFINED = "Pyodide in bubblewrap";
+
+beforeAll(async () => {
+  await writeFile(
+    join(folder, "bwrap"),
+    "#!/bin/sh\necho 'bwrap: No permissions to create new namespace' >&2\nexit 1\n",
+  );
+  await chmod(join(folder, "bwrap"), ALL_CAN_RUN);
+});
+
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+function start(env: Readonly<Record<string, string>>): Promise<ChildServer> {
+  const always = { DATA_DIR: join(folder, "data"), TOOLS_UNAVAILABLE: "refuse", ...WITHOUT_SYSTEM_PYTHON };
+  return startChildServer({ env: { ...always, ...env } });
+}
+
+async function expectRuns(server: ChildServer, place: string): Promise<void> {
+  const line = new RegExp(`^Code runs in {7}${place}, Python 3\\.\\d+$`, "m");
+  await expect.poll(() => server.said(), { timeout: FOUND_MS_MAX }).toMatch(line);
+  expect(await details(server)).toMatchObject({ status: "ok", details: { code: "pyodide" } });
+  expect(JSON.stringify(await (await askForCode(server)).json())).toContain('"logs":"42"');
+  expect(await server.stop()).toBe(0);
+}
+
+async function expectRefuses(server: ChildServer, reason: RegExp): Promise<void> {
+  const line = new RegExp(`^Code does not run {2}${reason.source}`, "m");
+  await expect.poll(() => server.said(), { timeout: FOUND_MS_MAX }).toMatch(line);
+  expect(await details(server)).toMatchObject({ status: "ok", details: { code: "none" } });
+  const refused = await askForCode(server);
+  expect(refused.status).toBe(400);
+  expect(await refused.json()).toMatchObject({ error: { message: expect.stringMatching(reason) } });
+  expect(await server.stop()).toBe(0);
+}
+
+async function details(server: ChildServer): Promise<unknown> {
+  return (await server.fetch("/readyz")).json();
+}
+
+function askForCode(server: ChildServer): Promise<Response> {
+  return server.post("/v1/responses", {
+    model: "antiphon-built-in",
+    input: 'Use code_interpreter to run "6 * 7"',
+    tools: [{ type: "code_interpreter", container: { type: "auto" } }],
+    include: ["code_interpreter_call.outputs"],
+  });
+}
+
+describe("a server that may choose its engine for code", { timeout: TEST_TIMEOUT_MS }, () => {
+  test.skipIf(!HAS_BUBBLEWRAP)("confines Pyodide where the system's Python does not run", async () => {
+    verifies("operations.readiness.code-is-shown");
+    await expectRuns(await start({ CODE_ENGINE: "auto", HOST: EVERYWHERE }), CONFINED);
+  });
+
+  test("takes Pyodide alone where bubblewrap is missing, if it serves only this machine", async () => {
+    await expectRuns(await start({ CODE_ENGINE: "auto", HOST: HERE, ...WITHOUT_BUBBLEWRAP }), ALONE);
+  });
+
+  test("takes Pyodide alone where bubblewrap fails, if it serves only this machine", async () => {
+    await expectRuns(await start({ CODE_ENGINE: "auto", HOST: "localhost", ...WITH_BROKEN_BUBBLEWRAP }), ALONE);
+  });
+
+  test.for([
+    ["is missing", WITHOUT_BUBBLEWRAP],
+    ["fails", WITH_BROKEN_BUBBLEWRAP],
+  ] as const)("runs no code for other machines where bubblewrap %s", async ([, path]) => {
+    const reason =
+      /This server runs no code, because HOST opens it to other machines and bubblewrap does not confine Pyodide here\. Install bubblewrap, or set CODE_ENGINE to pyodide\./;
+    await expectRefuses(await start({ CODE_ENGINE: "auto", HOST: EVERYWHERE, ...path }), reason);
+  });
+});
+
+describe("a server that is told its engine for code", { timeout: TEST_TIMEOUT_MS }, () => {
+  test("takes Pyodide alone for other machines too", async () => {
+    await expectRuns(await start({ CODE_ENGINE: "pyodide", HOST: EVERYWHERE, ...WITHOUT_BUBBLEWRAP }), ALONE);
+  });
+
+  test.skipIf(!HAS_BUBBLEWRAP)("confines Pyodide where it can", async () => {
+    await expectRuns(await start({ CODE_ENGINE: "pyodide", HOST: HERE }), CONFINED);
+  });
+
+  test("needs an image for docker", async () => {
+    await expectRefuses(
+      await start({ CODE_ENGINE: "docker" }),
+      /CODE_ENGINE is docker\. Set CODE_IMAGE to an image with Python 3\./,
+    );
+  });
+
+  test("takes no other engine where docker is missing", async () => {
+    const env = { CODE_ENGINE: "docker", CODE_IMAGE: "localhost/no-such-image", ...WITHOUT_BUBBLEWRAP };
+    await expectRefuses(
+      await start(env),
+      /Code cannot run in containers of localhost\/no-such-image here: neither docker nor podman is installed/,
+    );
+  });
+
+  test("takes no other engine where bubblewrap does not run Python", async () => {
+    await expectRefuses(await start({ CODE_ENGINE: "bubblewrap" }), /CODE_ENGINE is bubblewrap\. .*no-python/);
+  });
+
+  test("runs no code if it is off", async () => {
+    await expectRefuses(await start({ CODE_ENGINE: "off" }), /This server runs no code, because CODE_ENGINE is off\./);
+  });
+});
