@@ -21,6 +21,7 @@ export async function serveProcesses(config: Config): Promise<never> {
       for (const line of greetings.flatMap(({ lines }) => lines)) console.log(line);
       console.log(`Processes          ${config.processes}`);
     },
+    onLine: (line) => console.log(line),
   });
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => primary.stop());
   process.on("SIGHUP", () => primary.restart());

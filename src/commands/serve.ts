@@ -123,7 +123,9 @@ async function serve(
   else for (const line of greeting) console.log(line);
   let stopping: Promise<void> | null = null;
   void running.laterLine?.then((line) => {
-    if (stopping === null) console.log(line);
+    if (stopping !== null) return;
+    if (joined !== null) joined.tell(line);
+    else console.log(line);
   });
   if (config.speechEngine !== "none" && speech !== null) showSpeechProgress(speech.engine, process.stderr);
   const stop = async (isReplaced: boolean): Promise<void> => {

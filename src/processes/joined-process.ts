@@ -71,6 +71,11 @@ export class JoinedProcess implements RateCounter {
     send({ type: "serving", greeting });
   }
 
+  /** Adds a line to the banner, once it is printed. */
+  tell(line: string): void {
+    if (process.connected) send({ type: "told", line });
+  }
+
   take(ask: RateAsk): Promise<RateGrant | null> {
     return this.#grants.ask((call) => send({ type: "takeRate", call, ask }), RATE_TIMEOUT_MS);
   }

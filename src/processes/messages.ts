@@ -23,6 +23,8 @@ export interface Greeting {
 export type ToPrimary =
   | { readonly type: "join"; readonly call: number }
   | { readonly type: "serving"; readonly greeting: Greeting }
+  /** A line for the operator that was not known yet when the process began to serve. */
+  | { readonly type: "told"; readonly line: string }
   | { readonly type: "takeRate"; readonly call: number; readonly ask: RateAsk }
   | { readonly type: "correctRate"; readonly correction: RateCorrection }
   | { readonly type: "blockReturned"; readonly call: number; readonly rest: number }
@@ -48,6 +50,7 @@ export type ToProcess =
 const TO_PRIMARY: ReadonlySet<unknown> = new Set<ToPrimary["type"]>([
   "join",
   "serving",
+  "told",
   "takeRate",
   "correctRate",
   "blockReturned",

@@ -11,6 +11,7 @@ const HOUR_MS = 3_600_000;
 interface StagedProcess extends ForkedProcess {
   readonly heard: ToProcess[];
   serve(): void;
+  tell(line: string): void;
   end(code: number | null): void;
 }
 
@@ -26,6 +27,7 @@ function stageProcess(id: number): StagedProcess {
     send: (message) => void heard.push(message),
     onMessage: (added) => (listener = added),
     kill: () => ended.resolve(null),
+    tell: (line) => listener({ type: "told", line }),
     serve: () => listener({ type: "serving", greeting: { lines: [`process ${id}`], speechUrl: null } }),
     end: ended.resolve,
   };
@@ -44,6 +46,7 @@ function startPrimary(count: number) {
     metrics: { update: () => {}, end: () => {}, text: () => "" },
     log: silentLogger,
     onServing: (greetings) => void greeted.push(...greetings.flatMap(({ lines }) => lines)),
+    onLine: (line) => void greeted.push(line),
     leaveMs: LEAVE_MS,
   });
   const exitCode = primary.run();
@@ -70,6 +73,7 @@ describe("the primary", () => {
     const { processes, greeted, at, turn } = startPrimary(3);
     expect(processes).toHaveLength(1);
     at(0).serve();
+    at(0).tell("early");
     await turn();
     expect(processes).toHaveLength(3);
     at(1).serve();
@@ -77,7 +81,8 @@ describe("the primary", () => {
     expect(greeted).toEqual([]);
     at(2).serve();
     await turn();
-    expect(greeted).toEqual(["process 1", "process 2", "process 3"]);
+    at(0).tell("late");
+    expect(greeted).toEqual(["process 1", "process 2", "process 3", "early", "late"]);
   });
 
   test("ends with the exit code of a process that fails at the first start", async () => {

@@ -10,6 +10,8 @@ export interface PrimaryOptions {
   readonly log: Logger;
   /** Called once, when all processes serve for the first time. */
   readonly onServing: (greetings: readonly Greeting[]) => void;
+  /** Called with each line that a process tells later, after `onServing`. */
+  readonly onLine: (line: string) => void;
   /** How long a process that was told to leave may take, in milliseconds. After that it is killed. */
   readonly leaveMs: number;
 }
@@ -55,6 +57,8 @@ export class Primary {
   #isStopping = false;
   readonly #over = Promise.withResolvers<number>();
   #hasStarted = false;
+  /** Lines that were told before all processes served. */
+  readonly #toldEarly: string[] = [];
   #isRestarting = false;
   #exitCode = 0;
 
@@ -75,6 +79,7 @@ export class Primary {
     if (!this.#isStopping) greetings.push(...(await this.#startAll(others)));
     if (!this.#isStopping) this.#options.onServing(greetings);
     this.#hasStarted = true;
+    for (const line of this.#toldEarly.splice(0)) this.#options.onLine(line);
     return await this.#over.promise;
   }
 
@@ -118,11 +123,17 @@ export class Primary {
     this.#members.add(member);
     process.onMessage((message) => {
       if (message.type === "serving") this.#serves(place, member, message.greeting);
+      if (message.type === "told") this.#tell(message.line);
       this.#switchboard.receive(member, message);
     });
     void killLate(process, member.served.promise, START_MS_MAX);
     void process.ended.then((code) => this.#ended(place, member, code));
     return member;
+  }
+
+  #tell(line: string): void {
+    if (this.#hasStarted) this.#options.onLine(line);
+    else this.#toldEarly.push(line);
   }
 
   #serves(place: Place, member: Member, greeting: Greeting): void {

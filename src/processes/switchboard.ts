@@ -47,6 +47,8 @@ export class Switchboard {
         return this.#seat(peer, message.call);
       case "serving":
         return this.#noteSpeech(peer, message.greeting.speechUrl);
+      case "told":
+        return; // The primary prints it.
       case "takeRate":
         return void this.#takeRate(peer, message.call, message.ask);
       case "correctRate":

@@ -18,6 +18,7 @@ describe("several processes", { timeout: TEST_TIMEOUT_MS }, () => {
     await expect.poll(() => server.answered().length).toBe(8);
     expect(new Set(server.answered())).toEqual(new Set([1, 2]));
     await expect.poll(() => server.said()).toContain("Processes          2");
+    await expect.poll(() => server.said()).toContain("Code does not run");
     const lines = server.said().trim().split("\n");
     expect(lines.filter((line) => line.startsWith("Responses API"))).toHaveLength(1);
     expect(lines.filter((line) => !line.startsWith("{"))).toEqual([
@@ -25,6 +26,7 @@ describe("several processes", { timeout: TEST_TIMEOUT_MS }, () => {
       expect.stringMatching(/^Speech to text +http:\/\/127\.0\.0\.1:\d+$/),
       expect.stringMatching(/^Answers come from /),
       "Processes          2",
+      expect.stringMatching(/^Code does not run /),
     ]);
     for (const line of lines.filter((each) => each.startsWith("{"))) expect(() => JSON.parse(line)).not.toThrow();
     expect(await server.stop()).toBe(0);
