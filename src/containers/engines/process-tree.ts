@@ -11,6 +11,8 @@ export interface TreeProcess {
   readonly residentBytes: number;
   readonly threads: number;
   readonly isDead: boolean;
+  /** Whether it is in a process namespace below ours. */
+  readonly isInside: boolean;
   /** Whether it is the first of a process namespace, whose end is the end of all in it. */
   readonly isFirstInside: boolean;
 }
@@ -38,6 +40,7 @@ export async function readProcess(id: number): Promise<TreeProcess | null> {
     residentBytes: numberAfter(status, "VmRSS:") * KIBIBYTE,
     threads: numberAfter(status, "Threads:"),
     isDead: /^State:\s[ZX]/m.test(status),
+    isInside: /^NSpid:(?:\s+\d+){2,}$/m.test(status),
     isFirstInside: /^NSpid:(?:\s+\d+)+\s+1$/m.test(status),
   };
 }

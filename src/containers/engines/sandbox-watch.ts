@@ -1,4 +1,5 @@
 import { statfs } from "node:fs/promises";
+import { setTimeout } from "node:timers/promises";
 import type { SessionEnd } from "../../responses-api/containers.ts";
 import type { SandboxLimits } from "../ports.ts";
 import { proportionalBytes, readProcessTree, type TreeProcess } from "./process-tree.ts";
@@ -34,7 +35,7 @@ export async function watchSandbox(
     fullLooks = count >= watched.limits.processesMax ? fullLooks + 1 : 0;
     if (count > 2 * watched.limits.processesMax || fullLooks > FULL_LOOKS_MAX) stop("too_many_processes");
     else if (await usesTooMuch(watched, processes)) stop("out_of_memory");
-    await pause(signal);
+    await setTimeout(TICK_MS, null, { signal }).catch(() => null); // Aborted.
   }
 }
 
@@ -42,7 +43,7 @@ async function usesTooMuch(watched: WatchedSandbox, processes: readonly TreeProc
   const most = watched.limits.memoryBytes;
   const resident = processes.reduce((sum, process) => sum + process.residentBytes, 0);
   if (resident > most && (await proportionalBytes(processes)) > most) return true;
-  const inside = processes.at(-1);
+  const inside = processes.findLast(({ isInside }) => isInside); // Others see the folders of this machine.
   if (inside === undefined) return false;
   const entries = await Promise.all(
     watched.folders.map(async (folder) => {
@@ -51,17 +52,4 @@ async function usesTooMuch(watched: WatchedSandbox, processes: readonly TreeProc
     }),
   );
   return entries.some((count) => count > ENTRIES_MAX);
-}
-
-function pause(signal: AbortSignal): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const end = (): void => {
-    clearTimeout(timer);
-    signal.removeEventListener("abort", end);
-    resolve();
-  };
-  const timer = setTimeout(end, TICK_MS);
-  signal.addEventListener("abort", end, { once: true });
-  if (signal.aborted) end();
-  return promise;
 }
