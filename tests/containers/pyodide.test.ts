@@ -91,6 +91,22 @@ for (const confinement of PYODIDE_CONFINEMENTS) {
       expect((await run("del taken\n'on'")).outputs).toEqual([{ type: "logs", logs: "'on'" }]);
     });
 
+    test.for(["/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/tty1"])(
+      "keeps no output of a program that ends no line, as at %s",
+      async (device) => {
+        const written = await run(`import os
+try:
+    number = os.open("${device}", os.O_WRONLY)
+    for _ in range(200):
+        os.write(number, b"x" * 200_000)
+    os.close(number)
+except OSError:
+    pass
+"on"`);
+        expect(written).toEqual({ outputs: [{ type: "logs", logs: "'on'" }], traceback: null, end: null });
+      },
+    );
+
     test("ends when it takes memory from JavaScript", async () => {
       const own = await engine.start(LIMITS, SIGNAL);
       const code =

@@ -3,6 +3,7 @@ import type { PyodideAPI } from "pyodide";
 import type { PyCallable } from "pyodide/ffi";
 import type { ChildOpening } from "./opening.ts";
 
+const TERMINALS = ["/dev/tty", "/dev/tty1"];
 /** Where Python is told that it is, and what it finds in its environment. */
 const PYTHON = "/usr/bin/python3";
 const ENVIRONMENT = {
@@ -76,7 +77,13 @@ export async function startPython(opening: ChildOpening, snapshot: Uint8Array | 
     ...(snapshot !== null && { _loadSnapshot: snapshot }),
   };
   const { loadPyodide }: { loadPyodide: LoadPyodide } = await import(`file://${opening.pyodide}pyodide.mjs`);
-  return await loadPyodide(options);
+  const python = await loadPyodide(options);
+  // Without these, output that ends no line is kept until it fills the memory.
+  const dropped = { write: ({ length }: Uint8Array): number => length };
+  python.setStdout(dropped);
+  python.setStderr(dropped);
+  for (const terminal of TERMINALS) python.FS.unlink(terminal); // They keep what ends no line too.
+  return python;
 }
 
 /** What a snapshot holds beyond Pyodide itself. */
