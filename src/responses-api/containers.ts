@@ -1,7 +1,34 @@
-import type { Container, ContainerFile, ContainerMemoryLimit } from "../../generated/responses-api/types.ts";
+import type {
+  Container,
+  ContainerFile,
+  ContainerMemoryLimit,
+  CreateContainerRequest,
+} from "../../generated/responses-api/types.ts";
 import type { Owner } from "../runs/ports.ts";
 import type { PageRequest } from "./ports.ts";
 import type { ListPage } from "./vector-stores.ts";
+
+const GIBIBYTE = 1024 ** 3;
+
+/** A member that asks for what no container here has, and a sentence about it. */
+export interface RefusedMember {
+  readonly member: "skills" | "network_policy" | "memory_limit";
+  readonly reason: string;
+}
+
+/** Why a new container cannot be as it is asked for, if it has at most `memoryMax` bytes here; null if it can. */
+export function refusedMember(
+  asked: Pick<CreateContainerRequest, RefusedMember["member"]>,
+  memoryMax: number,
+): RefusedMember | null {
+  const { skills, network_policy: network, memory_limit: limit } = asked;
+  if ((skills ?? []).length > 0) return { member: "skills", reason: "Containers have no skills here." };
+  if (network?.type === "allowlist")
+    return { member: "network_policy", reason: "Containers have no network here. Use the type 'disabled'." };
+  if (limit == null || Number.parseInt(limit, 10) * GIBIBYTE <= memoryMax) return null;
+  const reason = `A container has at most ${memoryMax} bytes of memory here, and '${limit}' is more. CODE_MEMORY_MAX sets that limit.`;
+  return { member: "memory_limit", reason };
+}
 
 /** What can be run in containers here. */
 export interface CodeAbilities {

@@ -1,3 +1,4 @@
+import { bytesAtMost } from "../../base/limits/bytes-at-most.ts";
 import type { FileChanges, KeptFile } from "../../responses-api/containers.ts";
 import type { Owner } from "../../runs/ports.ts";
 import { FileRefused, type Sandbox, type SandboxFile, type StoredContainers } from "../ports.ts";
@@ -149,7 +150,7 @@ export class SessionFiles {
     };
     try {
       if (bytes > left) throw new FileTooLarge();
-      const content = limited(sandbox.readFile(path, signal), left);
+      const content = bytesAtMost(sandbox.readFile(path, signal), left, () => new FileTooLarge());
       const keeping = await stored.keep(
         owner,
         containerId,
@@ -176,15 +177,6 @@ export class SessionFiles {
     let bytes = this.#place.limits.containerBytesMax;
     for (const [other, { stored }] of this.#known) if (other !== path) bytes -= stored?.bytes ?? 0;
     return Math.max(0, bytes);
-  }
-}
-
-async function* limited(content: AsyncIterable<Uint8Array>, bytesMax: number): AsyncGenerator<Uint8Array> {
-  let bytes = 0;
-  for await (const piece of content) {
-    bytes += piece.length;
-    if (bytes > bytesMax) throw new FileTooLarge();
-    yield piece;
   }
 }
 

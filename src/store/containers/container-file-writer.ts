@@ -1,19 +1,18 @@
 import { type Kysely, sql } from "kysely";
 import type { ContainerFile } from "../../../generated/responses-api/types.ts";
 import { newId } from "../../base/ids.ts";
+import { bytesAtMost } from "../../base/limits/bytes-at-most.ts";
 import type { ContainerChange, ContainerRefusal } from "../../responses-api/containers.ts";
 import type { StorageQuota } from "../../responses-api/ports.ts";
 import type { Owner } from "../../runs/ports.ts";
 import type { Database } from "../database/schema.ts";
+import { writeSignal } from "../files/file-folder.ts";
 import { findGoneHolders } from "../files/gone-holders.ts";
 import type { DatabaseCalls } from "../thread/database-calls.ts";
 import { secondsNow } from "../vector-stores/store-statements.ts";
 import type { ContainerFolder } from "./container-folder.ts";
 import { DATA_FOLDER } from "./container-path.ts";
 import { type ContainerFileRow, findContainerRow, isRunning, shownContainerFile } from "./container-rows.ts";
-
-/** How long the contents of a file may take to arrive and be written, in milliseconds. */
-const WRITE_MS_MAX = 15 * 60_000;
 
 export interface ContainerLimits {
   readonly containerBytesMax: number;
@@ -86,16 +85,19 @@ export class ContainerFileWriter {
     if ("reason" in room) return { type: "refused", refusal: room };
     await this.#quota.requireRoom(owner);
     const draft = await this.#draft(owner, containerId, file);
-    const written = await this.#fill(owner, draft, atMost(file.content, room.bytesMax), either(signal)).catch(
-      async (error: unknown) => {
-        await this.#erase(containerId, [draft.id], draft.holder);
-        if (error instanceof TooManyBytes) return room.refusal;
-        const now = await this.#findRoom(owner, containerId, draft.path);
-        // A container that is deleted loses its folder, and what is being written with it.
-        if (signal?.aborted !== true && "reason" in now) return now;
-        throw error;
-      },
-    );
+    const written = await this.#fill(
+      owner,
+      draft,
+      bytesAtMost(file.content, room.bytesMax, () => new TooManyBytes()),
+      writeSignal(signal),
+    ).catch(async (error: unknown) => {
+      await this.#erase(containerId, [draft.id], draft.holder);
+      if (error instanceof TooManyBytes) return room.refusal;
+      const now = await this.#findRoom(owner, containerId, draft.path);
+      // A container that is deleted loses its folder, and what is being written with it.
+      if (signal?.aborted !== true && "reason" in now) return now;
+      throw error;
+    });
     if ("reason" in written) return { type: "refused", refusal: written };
     await this.#erase(containerId, written.replaced, draft.holder);
     return { type: "changed", result: shownContainerFile({ ...draft, bytes: written.bytes }) };
@@ -130,7 +132,7 @@ export class ContainerFileWriter {
 
   /** Removes files that dead workers did not finish writing or removing. */
   async removeLeftovers(): Promise<void> {
-    for (const holder of await findGoneHolders(this.#db, this.#calls, () => this.#listHolders())) {
+    for (const holder of await findGoneHolders(this.#db, this.#calls, "container_files")) {
       const rows = await this.#db
         .selectFrom("container_files")
         .select(["id", "container_id"])
@@ -269,31 +271,7 @@ export class ContainerFileWriter {
       await this.#db.deleteFrom("container_files").where("id", "=", id).where("holder", "=", holder).execute();
     }
   }
-
-  async #listHolders(): Promise<readonly number[]> {
-    const rows = await this.#db
-      .selectFrom("container_files")
-      .select("holder")
-      .distinct()
-      .where("holder", "is not", null)
-      .execute();
-    return rows.flatMap(({ holder }) => holder ?? []);
-  }
 }
 
 /** There are more bytes than there is room. */
 class TooManyBytes extends Error {}
-
-async function* atMost(content: AsyncIterable<Uint8Array>, bytesMax: number): AsyncGenerator<Uint8Array> {
-  let bytes = 0;
-  for await (const chunk of content) {
-    bytes += chunk.length;
-    if (bytes > bytesMax) throw new TooManyBytes();
-    yield chunk;
-  }
-}
-
-function either(signal: AbortSignal | undefined): AbortSignal {
-  const deadline = AbortSignal.timeout(WRITE_MS_MAX);
-  return signal === undefined ? deadline : AbortSignal.any([signal, deadline]);
-}

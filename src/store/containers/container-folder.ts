@@ -1,6 +1,6 @@
-import { mkdir, open, rm, rmdir } from "node:fs/promises";
+import { mkdir, rm, rmdir } from "node:fs/promises";
 import { join } from "node:path";
-import { FileFolder } from "../files/file-folder.ts";
+import { FileFolder, syncFolder } from "../files/file-folder.ts";
 
 const OWNER_ONLY = 0o700;
 
@@ -49,16 +49,6 @@ export class ContainerFolder {
 
   #filesOf(containerId: string): FileFolder {
     return new FileFolder(join(this.#folder, containerId));
-  }
-}
-
-/** Makes the names in a folder durable. */
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, "r");
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
   }
 }
 

@@ -3,6 +3,8 @@ import { mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promis
 import { join } from "node:path";
 import { isPassingName, openNamelessFile, writeAll } from "../../base/nameless-file.ts";
 
+/** How long the contents of a file may take to arrive and be written, in milliseconds. */
+const WRITE_MS_MAX = 15 * 60_000;
 const OWNER_ONLY_FILE = 0o600;
 const OWNER_ONLY_FOLDER = 0o700;
 
@@ -25,7 +27,7 @@ export class FileFolder {
     await mkdir(this.#folder, { recursive: true, mode: OWNER_ONLY_FOLDER });
     const bytes = await this.#writePart(id, content, signal);
     await rename(this.#partOf(id), this.#pathOf(id));
-    await this.#sync();
+    await syncFolder(this.#folder);
     return bytes;
   }
 
@@ -87,22 +89,28 @@ export class FileFolder {
     }
   }
 
-  /** Syncs the folder, so that the names in it are durable. */
-  async #sync(): Promise<void> {
-    const handle = await open(this.#folder, "r");
-    try {
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
-  }
-
   #pathOf(id: string): string {
     return join(this.#folder, id);
   }
 
   #partOf(id: string): string {
     return join(this.#folder, `${id}.part`);
+  }
+}
+
+/** Aborts as `signal` does, or when writing takes too long. */
+export function writeSignal(signal: AbortSignal | undefined): AbortSignal {
+  const deadline = AbortSignal.timeout(WRITE_MS_MAX);
+  return signal === undefined ? deadline : AbortSignal.any([signal, deadline]);
+}
+
+/** Makes the names in a folder durable. */
+export async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, "r");
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
   }
 }
 

@@ -14,11 +14,9 @@ import type {
 import type { Owner } from "../../runs/ports.ts";
 import type { Database, FilesTable } from "../database/schema.ts";
 import type { DatabaseCalls } from "../thread/database-calls.ts";
-import type { FileFolder } from "./file-folder.ts";
+import { type FileFolder, writeSignal } from "./file-folder.ts";
 import { findGoneHolders } from "./gone-holders.ts";
 
-/** How long the contents of a file may take to arrive and be written, in milliseconds. */
-const WRITE_MS_MAX = 15 * 60_000;
 /** How many files are removed at a time. */
 const REMOVED_TOGETHER_MAX = 100;
 
@@ -54,9 +52,7 @@ export class StoredFiles implements FileStore {
       .values({ ...row, holder })
       .execute();
     try {
-      const deadline = AbortSignal.timeout(WRITE_MS_MAX);
-      const either = signal === undefined ? deadline : AbortSignal.any([signal, deadline]);
-      const bytes = await this.#folder.write(row.id, content, either);
+      const bytes = await this.#folder.write(row.id, content, writeSignal(signal));
       await this.#quota.requireRoom(owner, bytes);
       await this.#show(row.id, bytes, holder);
       return storedFile({ ...row, bytes });
@@ -125,7 +121,7 @@ export class StoredFiles implements FileStore {
 
   /** Removes files that dead workers did not finish writing or removing. */
   async removeLeftovers(): Promise<void> {
-    const gone = await findGoneHolders(this.#db, this.#calls, () => this.#listHolders());
+    const gone = await findGoneHolders(this.#db, this.#calls, "files");
     for (const holder of gone) {
       const rows = await this.#db.selectFrom("files").select("id").where("holder", "=", holder).execute();
       await this.#remove(
@@ -182,16 +178,6 @@ export class StoredFiles implements FileStore {
       await this.#folder.remove(id);
       await this.#db.deleteFrom("files").where("id", "=", id).where("holder", "=", holder).execute();
     }
-  }
-
-  async #listHolders(): Promise<readonly number[]> {
-    const rows = await this.#db
-      .selectFrom("files")
-      .select("holder")
-      .distinct()
-      .where("holder", "is not", null)
-      .execute();
-    return rows.flatMap(({ holder }) => holder ?? []);
   }
 }
 

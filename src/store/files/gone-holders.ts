@@ -4,15 +4,16 @@ import { findLivingWorkers } from "../runs/living-workers.ts";
 import type { DatabaseCalls } from "../thread/database-calls.ts";
 
 /**
- * Workers that hold files and are dead. `listHolders` gives all that hold files. If there are none, this process is not
- * registered as a worker either.
+ * Workers that hold files of this table and are dead. If none holds any, this process is not registered as a worker
+ * either.
  */
 export async function findGoneHolders(
   db: Kysely<Database>,
   calls: Pick<DatabaseCalls, "workerNumber" | "findDeadWorkers">,
-  listHolders: () => Promise<readonly number[]>,
+  table: "files" | "container_files",
 ): Promise<readonly number[]> {
-  const holders = await listHolders();
+  const rows = await db.selectFrom(table).select("holder").distinct().where("holder", "is not", null).execute();
+  const holders = rows.flatMap(({ holder }) => holder ?? []);
   if (holders.length === 0) return [];
   const own = await calls.workerNumber();
   const living = await findLivingWorkers(db, calls);

@@ -1,8 +1,7 @@
 import type { CodeInterpreterTool, ShellTool } from "../../../generated/responses-api/types.ts";
+import { refusedMember } from "../../responses-api/containers.ts";
 import type { ToolRefusal } from "../../responses-api/hosted-tool.ts";
 import type { CodeServices } from "./code-services.ts";
-
-const GIBIBYTE = 1024 ** 3;
 
 export type AskedContainer =
   | Exclude<CodeInterpreterTool["container"], string>
@@ -28,24 +27,8 @@ export function refusalOfContainer(
   const reason = services.code.known?.reason ?? null;
   if (reason !== null) return { reason, member: null, grade: isNamed ? "needed" : "unavailable" };
   if (typeof container === "string" || container.type === "container_reference") return null;
-  return refusalOfNew(services, container, member);
-}
-
-function refusalOfNew(
-  { memoryBytesMax }: CodeServices,
-  container: Exclude<AskedContainer, { type: "container_reference" }>,
-  member: string,
-): ToolRefusal | null {
-  if (container.network_policy?.type === "allowlist")
-    return needed("Containers have no network here. Use the type 'disabled'.", `${member}.network_policy`);
-  if ("skills" in container && (container.skills ?? []).length > 0)
-    return needed("Containers have no skills here.", `${member}.skills`);
-  const limit = container.memory_limit;
-  if (limit == null || Number.parseInt(limit, 10) * GIBIBYTE <= memoryBytesMax) return null;
-  return needed(
-    `A container has at most ${memoryBytesMax} bytes of memory here, and '${limit}' is more. CODE_MEMORY_MAX sets that limit.`,
-    `${member}.memory_limit`,
-  );
+  const refused = refusedMember(container, services.memoryBytesMax);
+  return refused === null ? null : needed(refused.reason, `${member}.${refused.member}`);
 }
 
 function needed(reason: string, member: string): ToolRefusal {

@@ -1,8 +1,12 @@
 import type { ResponsesApiHandlers } from "../../../../generated/responses-api/operations.ts";
+import type { ContainerMemoryLimit, CreateContainerRequest } from "../../../../generated/responses-api/types.ts";
 import type { Caller } from "../../access/caller.ts";
-import { containerToCreate } from "../../checks/container-to-create.ts";
+import { type NewContainer, refusedMember } from "../../containers.ts";
 import { containerRefused } from "../../errors/container-errors.ts";
+import { unsupportedParameter } from "../../errors/parameter-errors.ts";
 import type { ResponseServices } from "../../services.ts";
+
+const MEMORY_LIMIT_DEFAULT: ContainerMemoryLimit = "1g";
 
 /** `POST /v1/containers`: creates a container with copies of uploaded files. */
 export function createContainer(
@@ -14,5 +18,18 @@ export function createContainer(
     const created = await services.containers.createContainer(owner, container, signal);
     if (created.type === "refused") throw containerRefused(created.refusal, "", "file_ids");
     return { status: 200, body: created.result };
+  };
+}
+
+/** Throws an `ApiError` that names what cannot be had. `memoryMax`: how many bytes a container can have here. */
+function containerToCreate(request: CreateContainerRequest, memoryMax: number): NewContainer {
+  const refused = refusedMember(request, memoryMax);
+  if (refused !== null) throw unsupportedParameter(refused.member, refused.reason);
+  const { name, file_ids: fileIds, expires_after: expiry, memory_limit: limit } = request;
+  return {
+    name,
+    fileIds: fileIds ?? [],
+    expiresAfterMinutes: expiry?.minutes ?? null,
+    memoryLimit: limit ?? MEMORY_LIMIT_DEFAULT,
   };
 }
