@@ -10,7 +10,8 @@ const CLOSE_MS_MAX = 30_000;
 
 /** Serves with several processes until told to stop, and then ends with their exit code. */
 export async function serveProcesses(config: Config): Promise<never> {
-  const log = openLog({ level: config.logLevel, secrets: secretsOf(config) }).child({ process: "primary" });
+  const root = openLog({ level: config.logLevel, secrets: secretsOf(config), node: config.nodeName });
+  const log = root.child({ process: "primary" });
   const primary = new Primary({
     count: config.processes,
     fork: forkProcess,

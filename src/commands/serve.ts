@@ -140,7 +140,7 @@ async function serve(
 }
 
 function layFoundations(whole: Config, joined: JoinedProcess | null): Foundations {
-  const root = openLog({ level: whole.logLevel, secrets: secretsOf(whole) });
+  const root = openLog({ level: whole.logLevel, secrets: secretsOf(whole), node: whole.nodeName });
   const hasSpeech = joined === null || joined.seat.number === SPEECH_PROCESS;
   const config = joined === null ? whole : shareConfig(whole, joined.seat.count);
   const log = joined === null ? root : root.child({ process: joined.seat.number });

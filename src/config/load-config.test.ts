@@ -1,3 +1,4 @@
+import { hostname } from "node:os";
 import { inspect } from "node:util";
 import { describe, expect, test } from "vitest";
 import { verifies } from "../../tests/verifies.ts";
@@ -45,6 +46,17 @@ describe("what is not set", () => {
       expect(setting.default, setting.name).toBeGreaterThanOrEqual(setting.min);
       expect(setting.default, setting.name).toBeLessThanOrEqual(setting.max);
     }
+  });
+});
+
+describe("the name of a node", () => {
+  test("is that of its machine unless set, and fits into labels and host names", () => {
+    check({}, { nodeName: hostname() });
+    check({ NODE_NAME: "antiphon-7.left_2" }, { nodeName: "antiphon-7.left_2" });
+    const problem =
+      "NODE_NAME is longer than 63 characters or has others than letters, digits, dots, hyphens and underscores.";
+    expect(problemsOf({ NODE_NAME: 'a"b' })).toEqual([problem]);
+    expect(problemsOf({ NODE_NAME: "a".repeat(64) })).toEqual([problem]);
   });
 });
 

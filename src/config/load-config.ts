@@ -1,4 +1,4 @@
-import { homedir } from "node:os";
+import { homedir, hostname } from "node:os";
 import { join } from "node:path";
 import { assert } from "../base/assert.ts";
 import { flagOf, readCommandLine } from "./command-line.ts";
@@ -13,15 +13,18 @@ const MEBIBYTE = 1024 * 1024;
 /** By default, this many bodies of the largest size can be read at once. */
 const BODIES_AT_ONCE = 4;
 
+const NODE_NAME = /^[\w.-]{1,63}$/;
+
 type TableValues = Values<typeof SETTINGS>;
 
 export type Config = Readonly<
   Omit<
     TableValues,
-    "databaseFile" | "incomingBytesMax" | "validateReplies" | "whisperCacheDir" | "whisperModelsDir"
+    "databaseFile" | "incomingBytesMax" | "nodeName" | "validateReplies" | "whisperCacheDir" | "whisperModelsDir"
   > & {
     databaseFile: string;
     incomingBytesMax: number;
+    nodeName: string;
     validateReplies: boolean;
     whisperCacheDir: string;
     whisperModelsDir: string;
@@ -49,12 +52,17 @@ export function loadConfig(environment: Environment, argv: readonly string[]): C
   const values = readTable(read);
   if (values.processes > 1 && values.databaseFile === ":memory:")
     allProblems.push(`PROCESSES is ${values.processes}, but DATABASE_FILE is :memory:, which processes cannot share.`);
+  if (values.nodeName !== null && !NODE_NAME.test(values.nodeName))
+    allProblems.push(
+      "NODE_NAME is longer than 63 characters or has others than letters, digits, dots, hyphens and underscores.",
+    );
   if (allProblems.length > 0) throw new ConfigError(allProblems);
   const whisperCacheDir = values.whisperCacheDir ?? usualCacheFolder(environment);
   return Object.freeze({
     ...values,
     databaseFile: values.databaseFile ?? join(values.dataDir, "antiphon.db"),
     incomingBytesMax: incomingBytesMax(values),
+    nodeName: values.nodeName ?? hostname(),
     validateReplies: values.validateReplies ?? environment["NODE_ENV"] !== "production",
     whisperCacheDir,
     whisperModelsDir: values.whisperModelsDir ?? join(whisperCacheDir, "models"),

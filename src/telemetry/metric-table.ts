@@ -155,6 +155,7 @@ export const METRICS = {
   ),
   speechEngineRestarts: counter("antiphon_speech_engine_restarts_total", [], "Restarts of the speech engine."),
 
+  node: gauge("antiphon_node", ["node"], "1, with the name of this server among several: NODE_NAME.", "highest"),
   eventLoopDelay: gauge(
     "antiphon_event_loop_delay_seconds",
     ["quantile"],

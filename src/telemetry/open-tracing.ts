@@ -32,6 +32,8 @@ export interface TracingOptions {
   readonly headers: string;
   readonly serviceName: string;
   readonly serviceVersion: string;
+  /** The name of this server among several. */
+  readonly node: string;
   /** In the same form as `headers`. */
   readonly resourceAttributes: string;
   readonly sampler: SamplerName;
@@ -72,9 +74,10 @@ export function openTracing(options: TracingOptions): Tracing {
   };
 }
 
-function resourceOf({ serviceName, serviceVersion, resourceAttributes }: TracingOptions): Attributes {
+function resourceOf({ serviceName, serviceVersion, node, resourceAttributes }: TracingOptions): Attributes {
   return {
     "service.version": serviceVersion,
+    "service.instance.id": node,
     ...parseKeyPairsIntoRecord(resourceAttributes),
     "service.name": serviceName,
   };

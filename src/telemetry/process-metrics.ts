@@ -7,8 +7,9 @@ const MICROSECONDS_PER_SECOND = 1e6;
 const SAMPLE_INTERVAL_MS = 20;
 const QUANTILES = [0.5, 0.99, 1] as const;
 
-/** Measures this process. Returns a function that stops measuring. */
-export function measureProcess(meters: Meters): () => void {
+/** Measures this process of the server `node`. Returns a function that stops measuring. */
+export function measureProcess(meters: Meters, node: string): () => void {
+  meters.watch(METRICS.node, () => [{ value: 1, labels: { node } }]);
   const delays = monitorEventLoopDelay({ resolution: SAMPLE_INTERVAL_MS });
   delays.enable();
   meters.watch(METRICS.eventLoopDelay, () => {

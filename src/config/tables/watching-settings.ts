@@ -1,7 +1,15 @@
 import type { Setting } from "../setting.ts";
 
-/** Logs, metrics and traces. */
+/** Names, logs, metrics and traces. */
 export const WATCHING_SETTINGS = {
+  nodeName: {
+    name: "NODE_NAME",
+    section: "Logs",
+    kind: "string",
+    default: null,
+    defaultText: "the host name of the machine",
+    text: "Name of this server among several, in its log, metrics and traces: at most 63 letters, digits, dots, hyphens and underscores.",
+  },
   logLevel: {
     name: "LOG_LEVEL",
     section: "Logs",

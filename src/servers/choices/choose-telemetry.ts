@@ -40,7 +40,7 @@ export interface Telemetry {
 export async function chooseTelemetry(config: Config, log: Logger): Promise<Telemetry> {
   const meters = new Meters();
   const tracing = await chooseTracing(config, log);
-  const stopMeasuring = measureProcess(meters);
+  const stopMeasuring = measureProcess(meters, config.nodeName);
   return {
     runs: observeRuns({ metrics: new RunMetrics(meters), tracing, log }),
     requests: observeRequests(meters, tracing),
@@ -78,6 +78,7 @@ async function chooseTracing(config: Config, log: Logger): Promise<Tracing | nul
     headers: config.otlpHeaders?.reveal() ?? "",
     serviceName: config.otelServiceName,
     serviceVersion: programVersion(),
+    node: config.nodeName,
     resourceAttributes: config.otelResourceAttributes ?? "",
     sampler: config.tracesSampler,
     ratio,

@@ -7,6 +7,8 @@ export interface LogOptions {
   readonly level: "trace" | "debug" | "info" | "warn" | "error" | "fatal" | "silent";
   /** Texts that are removed from every line, in case an error's message repeats them. */
   readonly secrets: readonly string[];
+  /** The name of this server among several: it is in every line. */
+  readonly node: string;
 }
 
 export interface RootLog extends Logger {
@@ -15,10 +17,11 @@ export interface RootLog extends Logger {
 }
 
 /** Writes JSON lines to standard output. */
-export function openLog({ level, secrets }: LogOptions): RootLog {
+export function openLog({ level, secrets, node }: LogOptions): RootLog {
   return pino(
     {
       level,
+      base: { pid: process.pid, node },
       formatters: { log: withoutSecrets, bindings: withoutSecrets },
       serializers: { err: (error: unknown) => describeError(error, secrets) },
     },
