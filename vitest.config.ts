@@ -33,6 +33,7 @@ export default defineConfig({
           name: "tests",
           include: ["{src,tests,scripts,web}/**/*.test.ts"],
           exclude: ["**/node_modules/**"],
+          globalSetup: ["tests/services/run-services.ts"],
           isolate: false, // Two hundred files that each read the same modules anew take a third longer.
         },
       },

@@ -4,20 +4,27 @@
  */
 
 import { execFileSync } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, globSync } from "node:fs";
 
 interface DebianProgram {
+  /** May have a star. */
   readonly path: string;
   readonly packageName: string;
 }
 
-/** A SearXNG for web searches, and the sandbox that programs of models are tried in, with what they compute with. */
+/**
+ * A SearXNG for web searches; the sandbox that programs of models are tried in, with what they compute with; the
+ * database, the broker and the load balancer of several machines.
+ */
 const PROGRAMS: readonly DebianProgram[] = [
   { path: "/usr/bin/searx-run", packageName: "searx" },
   { path: "/usr/bin/bwrap", packageName: "bubblewrap" },
   { path: "/usr/lib/python3/dist-packages/numpy", packageName: "python3-numpy" },
   { path: "/usr/lib/python3/dist-packages/pandas", packageName: "python3-pandas" },
   { path: "/usr/lib/python3/dist-packages/matplotlib", packageName: "python3-matplotlib" },
+  { path: "/usr/lib/postgresql/*/bin/initdb", packageName: "postgresql" },
+  { path: "/usr/bin/redis-server", packageName: "redis-server" },
+  { path: "/usr/sbin/nginx", packageName: "nginx-light" },
 ];
 const APT_GET = "/usr/bin/apt-get";
 /** Limit of each of the two commands. Where nothing can be fetched, no test run may wait longer. */
@@ -30,7 +37,7 @@ const left = absent().map(({ packageName }) => packageName);
 if (left.length > 0) console.log(`Tests that need ${left.join(" or ")} are skipped: apt-get install ${left.join(" ")}`);
 
 function absent(): readonly DebianProgram[] {
-  return PROGRAMS.filter(({ path }) => !existsSync(path));
+  return PROGRAMS.filter(({ path }) => globSync(path).length === 0);
 }
 
 function install(wanted: readonly DebianProgram[]): void {

@@ -1,6 +1,8 @@
 import { createServer, type RequestListener, type ServerResponse } from "node:http";
 import { onTestFinished } from "vitest";
 
+export { freePort } from "./services/free-port.ts";
+
 /** An HTTP server with a handler of the test, on a real port. */
 export interface HttpServer {
   /** Has no trailing slash. */
@@ -28,16 +30,6 @@ export async function serveHttp(
   const address = server.address();
   if (address === null || typeof address === "string") throw new Error("the server has no port");
   return { url: `http://127.0.0.1:${address.port}`, port: address.port, paths };
-}
-
-/** A port that was free a moment ago, for a program that cannot choose one itself. */
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === "string") throw new Error("the server has no port");
-  return address.port;
 }
 
 /** Answers every call with these bytes. */
