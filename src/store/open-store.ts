@@ -17,6 +17,7 @@ import type { Database } from "./database/schema.ts";
 import { FileFolder } from "./files/file-folder.ts";
 import { StoredFiles } from "./files/file-store.ts";
 import { type KeyStore, StoredKeys } from "./key-store.ts";
+import { type PostgresOptions, PostgresOwner } from "./postgres/postgres-owner.ts";
 import { StoredResponses } from "./responses/response-store.ts";
 import type { WriteJob, WriteOutcome } from "./runs/commit-plan.ts";
 import { CommitQueue, type CommitReport } from "./runs/commit-queue.ts";
@@ -34,6 +35,7 @@ import { StoredIngestQueue } from "./vector-stores/ingest-queue.ts";
 import { StoredChunkFinder } from "./vector-stores/search/chunk-finder.ts";
 import { StoredVectorRenewal } from "./vector-stores/vector-renewal.ts";
 import { StoredVectorStores } from "./vector-stores/vector-store-store.ts";
+import { LEASE_MS } from "./workers/worker-lease.ts";
 
 /**
  * The shortest time between two commits of appended events, in milliseconds. Live readers wait up to this long, and all
@@ -52,6 +54,9 @@ const CONTAINER_MINUTES_UNUSED = 20;
 /** How many characters one commit takes; further jobs wait for the next commit. */
 const COMMIT_CHARACTERS_MAX = 8 * 1024 * 1024;
 
+const CONNECTIONS_MAX = 8;
+const DATABASE_TIMEOUT_MS = 5_000;
+
 export interface StoreOptions {
   /** Path of the database, or `:memory:`. The file and its folder are created if they are missing. */
   readonly file: string;
@@ -59,6 +64,14 @@ export interface StoreOptions {
   readonly filesFolder?: string;
   /** The folder of container files. Default: `containers` beside the database, or a temporary folder. */
   readonly containersFolder?: string;
+  /** A `postgres://` address. With it, `file` only tells where the default folders are. */
+  readonly databaseUrl?: string;
+  /** How many connections to PostgreSQL are used besides one for commits and one for the lease. */
+  readonly connectionsMax?: number;
+  /** How long a statement may take in PostgreSQL, and how long it waits for a connection, in milliseconds. */
+  readonly databaseTimeoutMs?: number;
+  /** How long a process that does not renew its lease keeps its runs, in milliseconds. Only with PostgreSQL. */
+  readonly leaseMs?: number;
   readonly commitIntervalMs?: number;
   /** How long a write waits for a lock of another process, in milliseconds. */
   readonly lockWaitMs?: number;
@@ -113,14 +126,21 @@ export interface Store {
   close(): Promise<void>;
 }
 
-/** Opens the database in a thread of its own, so that no statement keeps the event loop waiting. */
+/** Opens PostgreSQL, or SQLite in a thread of its own, so that no statement keeps the event loop waiting. */
 export async function openStore(options: StoreOptions): Promise<Store> {
+  if (options.databaseUrl !== undefined) {
+    const owner = await PostgresOwner.open(postgresOptions(options.databaseUrl, options));
+    return await assembleStore(owner, options, owner.db);
+  }
   return await assembleStore(await StoreClient.open(databaseOptions(options), options.onLost ?? throwLater), options);
 }
 
-/** The parts of a store around what the owner of its database answers. */
-export async function assembleStore(calls: DatabaseCalls, options: StoreOptions): Promise<Store> {
-  const db = new Kysely<Database>({ dialect: remoteDialect(calls) });
+/** The parts of a store around what the owner of its database answers. `db`: for single statements. */
+export async function assembleStore(
+  calls: DatabaseCalls,
+  options: StoreOptions,
+  db = new Kysely<Database>({ dialect: remoteDialect(calls) }),
+): Promise<Store> {
   const queue = new CommitQueue<WriteJob, WriteOutcome>({
     commit: (jobs) => calls.commit(jobs),
     underWayMax: COMMITS_UNDER_WAY_MAX,
@@ -195,6 +215,12 @@ function containersOf(
 
 export function databaseOptions({ file, lockWaitMs, sync, ownerBytesMax = 0 }: StoreOptions): DatabaseOptions {
   return { file, lockWaitMs: lockWaitMs ?? LOCK_WAIT_MS, sync: sync ?? "normal", countsUsage: ownerBytesMax > 0 };
+}
+
+function postgresOptions(url: string, options: StoreOptions): PostgresOptions {
+  const { connectionsMax = CONNECTIONS_MAX, databaseTimeoutMs = DATABASE_TIMEOUT_MS, leaseMs = LEASE_MS } = options;
+  const countsUsage = (options.ownerBytesMax ?? 0) > 0;
+  return { url, poolMax: connectionsMax, timeoutMs: databaseTimeoutMs, leaseMs, countsUsage };
 }
 
 function throwLater(error: Error): void {

@@ -1,9 +1,15 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { onTestFinished } from "vitest";
+import { DatabaseSync } from "node:sqlite";
+import { Client } from "pg";
+import { onTestFinished, test } from "vitest";
+import { whyNoPostgres } from "../../tests/services/postgres-server.ts";
+import { databaseOfTest } from "../../tests/services/services-of-run.ts";
 import type { EventLog, Owner, RecordedEvent } from "../runs/ports.ts";
 import { assembleStore, databaseOptions, openStore, type Store, type StoreOptions } from "./open-store.ts";
+import { migratePostgres } from "./postgres/migrate-postgres.ts";
+import { READ_AS_SQLITE } from "./postgres/postgres-values.ts";
 import { textEvents } from "./runs/text-events.fixture.ts";
 import { anItem, aResponse, OURS } from "./stored-shapes.fixture.ts";
 import { DatabaseOwner } from "./thread/database-owner.ts";
@@ -16,10 +22,109 @@ export function temporaryFile(): string {
   return join(folder, "data", "antiphon.db");
 }
 
+/** The database on which the test runs. */
+let current: "SQLite" | "PostgreSQL" = "SQLite";
+/** The databases in PostgreSQL that stand for the files of a test. */
+const databases = new Map<string, Promise<string>>();
+
+/**
+ * A test of what both databases do alike: runs once on each. In it, a path of `temporaryFile` stands for a database of
+ * the test's own. Where PostgreSQL cannot be started, its run is skipped and says why.
+ */
+export function testStores(name: string, run: () => Promise<void>): void {
+  test(name, () => onDatabase("SQLite", run));
+  test.skipIf(isSkipped())(inPostgres(name), () => onDatabase("PostgreSQL", run));
+}
+
+/** The same for each case, as `test.each`. */
+testStores.each = <const Case>(cases: readonly Case[]) => {
+  return (name: string, run: (given: Case) => Promise<void>): void => {
+    test.each([...cases])(name, (given) => onDatabase("SQLite", () => run(given)));
+    test.skipIf(isSkipped()).each([...cases])(inPostgres(name), (given) => onDatabase("PostgreSQL", () => run(given)));
+  };
+};
+
+function isSkipped(): boolean {
+  return whyNoPostgres() !== undefined;
+}
+
+function inPostgres(name: string): string {
+  const why = whyNoPostgres();
+  return `${name} (PostgreSQL${why === undefined ? "" : `: ${why}`})`;
+}
+
+async function onDatabase(database: typeof current, run: () => Promise<void>): Promise<void> {
+  current = database;
+  try {
+    await run();
+  } finally {
+    current = "SQLite";
+  }
+}
+
 export async function openTestStore(options: Partial<StoreOptions> = {}): Promise<Store> {
-  const store = await openStore({ file: temporaryFile(), ...options });
+  const store = await openStore(await withDatabase({ file: temporaryFile(), ...options }));
   onTestFinished(() => store.close());
   return store;
+}
+
+/** The options of a store on the database of this test. */
+export async function withDatabase(options: StoreOptions): Promise<StoreOptions> {
+  if (current === "SQLite") return options;
+  return { ...options, databaseUrl: await databaseFor(options.file) };
+}
+
+function databaseFor(file: string): Promise<string> {
+  const known = databases.get(file) ?? databaseOfTest(TEMPLATE);
+  databases.set(file, known);
+  return known;
+}
+
+const TEMPLATE = { name: "antiphon_stores", prepare: migratePostgres };
+
+/** Runs SQL beside the store that has the database at this path. Values stand as `?` in it. */
+export async function runSql(
+  file: string,
+  text: string,
+  ...values: readonly (string | number)[]
+): Promise<readonly Readonly<Record<string, unknown>>[]> {
+  if (current === "PostgreSQL") return await runInPostgres(await databaseFor(file), text, values);
+  const database = new DatabaseSync(file);
+  try {
+    return database.prepare(text).all(...values);
+  } finally {
+    database.close();
+  }
+}
+
+/** Lets every insert into the table fail with "refused". */
+export async function refuseInserts(file: string, table: string): Promise<void> {
+  const trigger = `create trigger refuse_${table} before insert on ${table}`;
+  if (current === "SQLite") return void (await runSql(file, `${trigger} begin select raise(abort, 'refused'); end`));
+  await runSql(
+    file,
+    `create or replace function refuse() returns trigger language plpgsql as $$ begin raise 'refused'; end $$`,
+  );
+  await runSql(file, `${trigger} for each row execute function refuse()`);
+}
+
+export async function allowInserts(file: string, table: string): Promise<void> {
+  await runSql(file, `drop trigger refuse_${table}${current === "SQLite" ? "" : ` on ${table}`}`);
+}
+
+async function runInPostgres(url: string, text: string, values: readonly unknown[]) {
+  const client = new Client({ connectionString: url, types: READ_AS_SQLITE });
+  await client.connect();
+  try {
+    let place = 0;
+    const { rows } = await client.query<Record<string, unknown>>(
+      text.replaceAll("?", () => `$${(place += 1)}`),
+      [...values],
+    );
+    return rows;
+  } finally {
+    await client.end();
+  }
 }
 
 /** A store whose database is in this thread, so that a test's fake time applies to it. */

@@ -104,8 +104,8 @@ async function loadAfter(
       return [
         fn.countAll<number>().as("count"),
         sql<number>`coalesce(sum(octet_length(body)), 0)`.as("bytes"), // Does not read the bodies.
-        sql<number>`coalesce(sum(${isKnown}), 0)`.as("knownCount"),
-        sql<number>`coalesce(sum(octet_length(body) * (${isKnown})), 0)`.as("knownBytes"),
+        sql<number>`count(*) filter (where ${isKnown})`.as("knownCount"),
+        sql<number>`coalesce(sum(octet_length(body)) filter (where ${isKnown}), 0)`.as("knownBytes"),
       ];
     })
     .executeTakeFirstOrThrow();

@@ -193,12 +193,17 @@ async function lock(
 
 const addLock = builtOnce((db: Kysely<Database>, given: StandIns<Place & { readonly worker: number }>) =>
   db
-    .replaceInto("conversation_locks")
+    .insertInto("conversation_locks")
     .values({
       conversation_id: given.value("conversationId"),
       response_id: given.value("responseId"),
       worker: given.value("worker"),
     })
+    .onConflict((conflict) =>
+      conflict
+        .column("conversation_id")
+        .doUpdateSet({ response_id: given.value("responseId"), worker: given.value("worker") }),
+    )
     .compile(),
 );
 

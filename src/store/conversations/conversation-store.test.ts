@@ -1,4 +1,3 @@
-import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
 import type { Conversation } from "../../../generated/responses-api/types.ts";
 import { cpuMsOf } from "../../../tests/cpu-time.ts";
@@ -6,7 +5,7 @@ import { jsonOf } from "../../base/json/json-text.ts";
 import { ContextTooLong, type ItemPage, type PageRequest } from "../../responses-api/ports.ts";
 import { type Owner, RunLost } from "../../runs/ports.ts";
 import type { Store } from "../open-store.ts";
-import { numbersFrom, openTestStore, storeRun, temporaryFile } from "../store.fixture.ts";
+import { numbersFrom, openTestStore, runSql, storeRun, temporaryFile, testStores } from "../store.fixture.ts";
 import { anItem, aResponse, OTHERS, OURS } from "../stored-shapes.fixture.ts";
 
 const NEWEST: PageRequest = { limit: 100, order: "desc", after: null };
@@ -42,13 +41,11 @@ async function close(
   await events.close(responseId, [], { response, outputItems: (end.output ?? []).map((item) => anItem(item)) });
 }
 
-function letLeasesRunOut(file: string): void {
-  const database = new DatabaseSync(file);
-  database.exec("update workers set expires_at = 0 where id = 1");
-  database.close();
+async function letLeasesRunOut(file: string): Promise<void> {
+  await runSql(file, "update workers set expires_at = 0 where id = 1");
 }
 
-test("a conversation is found as it was stored, and its metadata as they were replaced", async () => {
+testStores("a conversation is found as it was stored, and its metadata as they were replaced", async () => {
   const { conversations } = await openTestStore();
   await conversations.createConversation(OURS, aConversation("conv_1", { a: "1" }), []);
   expect(await conversations.findConversation(OURS, "conv_1")).toEqual(aConversation("conv_1", { a: "1" }));
@@ -56,7 +53,7 @@ test("a conversation is found as it was stored, and its metadata as they were re
   expect(await conversations.findConversation(OURS, "conv_1")).toEqual(aConversation("conv_1", { b: "2" }));
 });
 
-test("items that were loaded before are not read again", async () => {
+testStores("items that were loaded before are not read again", async () => {
   const store = await openTestStore();
   await begin(store, "conv_1", ["msg_1", "msg_2"]);
   const before = await store.conversations.loadItems(OURS, "conv_1");
@@ -67,19 +64,22 @@ test("items that were loaded before are not read again", async () => {
   expect(await idsIn(store, "conv_1", OTHERS[0])).toEqual(["unknown"]);
 });
 
-test("items that another worker has deleted or replaced are noticed, also where their numbers are used again", async () => {
-  const file = temporaryFile();
-  const [store, other] = [await openTestStore({ file }), await openTestStore({ file })];
-  await begin(store, "conv_1", ["msg_1", "msg_2", "msg_3"]);
-  await idsIn(store, "conv_1");
-  await other.conversations.deleteItem(OURS, "conv_1", "msg_3");
-  await other.conversations.addItems(OURS, "conv_1", [anItem("msg_4", "in conv_1")]);
-  expect(await idsIn(store, "conv_1")).toEqual(["msg_1", "msg_2", "msg_4"]);
-  await other.conversations.deleteItem(OURS, "conv_1", "msg_1");
-  expect(await idsIn(store, "conv_1")).toEqual(["msg_2", "msg_4"]);
-});
+testStores(
+  "items that another worker has deleted or replaced are noticed, also where their numbers are used again",
+  async () => {
+    const file = temporaryFile();
+    const [store, other] = [await openTestStore({ file }), await openTestStore({ file })];
+    await begin(store, "conv_1", ["msg_1", "msg_2", "msg_3"]);
+    await idsIn(store, "conv_1");
+    await other.conversations.deleteItem(OURS, "conv_1", "msg_3");
+    await other.conversations.addItems(OURS, "conv_1", [anItem("msg_4", "in conv_1")]);
+    expect(await idsIn(store, "conv_1")).toEqual(["msg_1", "msg_2", "msg_4"]);
+    await other.conversations.deleteItem(OURS, "conv_1", "msg_1");
+    expect(await idsIn(store, "conv_1")).toEqual(["msg_2", "msg_4"]);
+  },
+);
 
-test("items keep the order in which they were stored, and their JSON", async () => {
+testStores("items keep the order in which they were stored, and their JSON", async () => {
   const store = await openTestStore();
   const { conversations } = store;
   await begin(store, "conv_1", ["msg_9", "msg_1"]);
@@ -91,7 +91,7 @@ test("items keep the order in which they were stored, and their JSON", async () 
   expect(await conversations.findItem(OURS, "conv_2", "msg_5")).toBeNull();
 });
 
-test("what belongs to another owner is unknown to every method", async () => {
+testStores("what belongs to another owner is unknown to every method", async () => {
   const store = await openTestStore();
   const { conversations, responses } = store;
   await begin(store, "conv_1", ["msg_1"]);
@@ -112,7 +112,7 @@ test("what belongs to another owner is unknown to every method", async () => {
   expect(await idsIn(store, "conv_1")).toEqual(["msg_1"]);
 });
 
-test("items are added all or none: an id that is there already refuses them all", async () => {
+testStores("items are added all or none: an id that is there already refuses them all", async () => {
   const store = await openTestStore();
   await begin(store, "conv_1", ["msg_1"]);
   const refused = await store.conversations.addItems(OURS, "conv_1", [anItem("msg_2"), anItem("msg_1")]);
@@ -120,7 +120,7 @@ test("items are added all or none: an id that is there already refuses them all"
   expect(await idsIn(store, "conv_1")).toEqual(["msg_1"]);
 });
 
-test("an item that is deleted is gone, and can be added again", async () => {
+testStores("an item that is deleted is gone, and can be added again", async () => {
   const store = await openTestStore();
   const { conversations } = store;
   await begin(store, "conv_1", ["msg_1", "msg_2"]);
@@ -131,7 +131,7 @@ test("an item that is deleted is gone, and can be added again", async () => {
   expect(await idsIn(store, "conv_1")).toEqual(["msg_2", "msg_1"]);
 });
 
-test("a deleted conversation is unknown, and its items are still referred to by their ids", async () => {
+testStores("a deleted conversation is unknown, and its items are still referred to by their ids", async () => {
   const store = await openTestStore();
   const { conversations, responses } = store;
   await begin(store, "conv_1", ["msg_1"]);
@@ -144,18 +144,21 @@ test("a deleted conversation is unknown, and its items are still referred to by 
   expect([...(await responses.findItems(OURS, ["msg_1"])).keys()]).toEqual(["msg_1"]);
 });
 
-test("of a response's items and a conversation's the response's are found by a shared id, and the newest of two conversations'", async () => {
-  const store = await openTestStore();
-  await begin(store, "conv_1", ["msg_1", "msg_2"]);
-  await begin(store, "conv_2", ["msg_2"]);
-  await storeRun(store.events, "resp_1", { output: ["msg_1"] });
-  expect(Object.fromEntries(await store.responses.findItems(OURS, ["msg_1", "msg_2"]))).toEqual({
-    msg_1: anItem("msg_1", "out resp_1"),
-    msg_2: anItem("msg_2", "in conv_2"),
-  });
-});
+testStores(
+  "of a response's items and a conversation's the response's are found by a shared id, and the newest of two conversations'",
+  async () => {
+    const store = await openTestStore();
+    await begin(store, "conv_1", ["msg_1", "msg_2"]);
+    await begin(store, "conv_2", ["msg_2"]);
+    await storeRun(store.events, "resp_1", { output: ["msg_1"] });
+    expect(Object.fromEntries(await store.responses.findItems(OURS, ["msg_1", "msg_2"]))).toEqual({
+      msg_1: anItem("msg_1", "out resp_1"),
+      msg_2: anItem("msg_2", "in conv_2"),
+    });
+  },
+);
 
-test.each([
+testStores.each([
   { order: "asc", ids: ["msg_1", "msg_2", "msg_3", "msg_4", "msg_5"] },
   { order: "desc", ids: ["msg_5", "msg_4", "msg_3", "msg_2", "msg_1"] },
 ] as const)("pages in order $order give each item once, also while others are added", async ({ order, ids }) => {
@@ -174,7 +177,7 @@ test.each([
   expect(await conversations.listItems(OURS, "conv_1", { ...NEWEST, after: "msg_of_nobody" })).toBeNull();
 });
 
-test.each(["completed", "incomplete"])(
+testStores.each(["completed", "incomplete"])(
   "a %s response adds its input and its output when it ends, not before",
   async (status) => {
     const store = await openTestStore();
@@ -189,7 +192,7 @@ test.each(["completed", "incomplete"])(
   },
 );
 
-test.each(["failed", "cancelled"])("a %s response adds nothing and frees the conversation", async (status) => {
+testStores.each(["failed", "cancelled"])("a %s response adds nothing and frees the conversation", async (status) => {
   const store = await openTestStore();
   await begin(store, "conv_1", ["msg_0"]);
   await store.conversations.lock(OURS, "conv_1", "resp_1");
@@ -199,27 +202,30 @@ test.each(["failed", "cancelled"])("a %s response adds nothing and frees the con
   expect(await store.conversations.lock(OURS, "conv_1", "resp_2")).toBeNull();
 });
 
-test("while one response holds a conversation nobody else changes its items, and its metadata can be changed", async () => {
-  const store = await openTestStore();
-  const { conversations } = store;
-  await begin(store, "conv_1", ["msg_0"]);
-  const locked = { reason: "locked" };
-  expect(await conversations.lock(OURS, "conv_1", "resp_1")).toBeNull();
-  for (const isStored of [false, true]) {
-    if (isStored) await open(store, "resp_1", "conv_1", ["msg_1"]);
-    expect(await conversations.lock(OURS, "conv_1", "resp_2")).toEqual(locked);
-    expect(await conversations.addItems(OURS, "conv_1", [anItem("msg_9")])).toEqual(locked);
-    expect(await conversations.deleteItem(OURS, "conv_1", "msg_0")).toEqual(locked);
-    expect(await conversations.deleteItem(OURS, "conv_1", "msg_none")).toEqual({ reason: "unknown_item" });
-    expect(await conversations.deleteConversation(OURS, "conv_1")).toEqual(locked);
-    expect(await conversations.replaceMetadata(OURS, "conv_1", {})).toBeNull();
-  }
-  await close(store, "resp_1", "conv_1", { status: "completed" });
-  expect(await conversations.addItems(OURS, "conv_1", [anItem("msg_9")])).toBeNull();
-  expect(await idsIn(store, "conv_1")).toEqual(["msg_0", "msg_1", "msg_9"]);
-});
+testStores(
+  "while one response holds a conversation nobody else changes its items, and its metadata can be changed",
+  async () => {
+    const store = await openTestStore();
+    const { conversations } = store;
+    await begin(store, "conv_1", ["msg_0"]);
+    const locked = { reason: "locked" };
+    expect(await conversations.lock(OURS, "conv_1", "resp_1")).toBeNull();
+    for (const isStored of [false, true]) {
+      if (isStored) await open(store, "resp_1", "conv_1", ["msg_1"]);
+      expect(await conversations.lock(OURS, "conv_1", "resp_2")).toEqual(locked);
+      expect(await conversations.addItems(OURS, "conv_1", [anItem("msg_9")])).toEqual(locked);
+      expect(await conversations.deleteItem(OURS, "conv_1", "msg_0")).toEqual(locked);
+      expect(await conversations.deleteItem(OURS, "conv_1", "msg_none")).toEqual({ reason: "unknown_item" });
+      expect(await conversations.deleteConversation(OURS, "conv_1")).toEqual(locked);
+      expect(await conversations.replaceMetadata(OURS, "conv_1", {})).toBeNull();
+    }
+    await close(store, "resp_1", "conv_1", { status: "completed" });
+    expect(await conversations.addItems(OURS, "conv_1", [anItem("msg_9")])).toBeNull();
+    expect(await idsIn(store, "conv_1")).toEqual(["msg_0", "msg_1", "msg_9"]);
+  },
+);
 
-test("a hold is given up by its response alone", async () => {
+testStores("a hold is given up by its response alone", async () => {
   const store = await openTestStore();
   const { conversations } = store;
   await begin(store, "conv_1");
@@ -230,27 +236,30 @@ test("a hold is given up by its response alone", async () => {
   expect(await conversations.lock(OURS, "conv_1", "resp_2")).toBeNull();
 });
 
-test("of many who want a conversation at once one gets it", async () => {
+testStores("of many who want a conversation at once one gets it", async () => {
   const store = await openTestStore();
   await begin(store, "conv_1");
   const wanted = numbersFrom(1, 50).map((number) => store.conversations.lock(OURS, "conv_1", `resp_${number}`));
   expect((await Promise.all(wanted)).filter((refusal) => refusal === null)).toHaveLength(1);
 });
 
-test("deleting a response that is being made frees its conversation, and does not free it for another owner", async () => {
-  const store = await openTestStore();
-  await begin(store, "conv_1");
-  await store.conversations.lock(OURS, "conv_1", "resp_1");
-  await open(store, "resp_1", "conv_1", ["msg_1"]);
-  for (const other of OTHERS) expect(await store.responses.deleteResponse(other, "resp_1")).toBe(false);
-  expect(await store.conversations.lock(OURS, "conv_1", "resp_2")).toEqual({ reason: "locked" });
-  expect(await store.responses.deleteResponse(OURS, "resp_1")).toBe(true);
-  await expect(close(store, "resp_1", "conv_1", { status: "completed", output: ["msg_2"] })).rejects.toThrow(RunLost);
-  expect(await idsIn(store, "conv_1")).toEqual([]);
-  expect(await store.conversations.lock(OURS, "conv_1", "resp_2")).toBeNull();
-});
+testStores(
+  "deleting a response that is being made frees its conversation, and does not free it for another owner",
+  async () => {
+    const store = await openTestStore();
+    await begin(store, "conv_1");
+    await store.conversations.lock(OURS, "conv_1", "resp_1");
+    await open(store, "resp_1", "conv_1", ["msg_1"]);
+    for (const other of OTHERS) expect(await store.responses.deleteResponse(other, "resp_1")).toBe(false);
+    expect(await store.conversations.lock(OURS, "conv_1", "resp_2")).toEqual({ reason: "locked" });
+    expect(await store.responses.deleteResponse(OURS, "resp_1")).toBe(true);
+    await expect(close(store, "resp_1", "conv_1", { status: "completed", output: ["msg_2"] })).rejects.toThrow(RunLost);
+    expect(await idsIn(store, "conv_1")).toEqual([]);
+    expect(await store.conversations.lock(OURS, "conv_1", "resp_2")).toBeNull();
+  },
+);
 
-test("an end that comes second adds nothing", async () => {
+testStores("an end that comes second adds nothing", async () => {
   const store = await openTestStore();
   await begin(store, "conv_1");
   await open(store, "resp_1", "conv_1", ["msg_1"]);
@@ -262,17 +271,20 @@ test("an end that comes second adds nothing", async () => {
   expect(await idsIn(store, "conv_1")).toEqual(["msg_1", "msg_2"]);
 });
 
-test("an item that stands in the conversation already is not doubled by a response, whose commit succeeds for all", async () => {
-  const store = await openTestStore();
-  await begin(store, "conv_1", ["msg_1"]);
-  await open(store, "resp_1", "conv_1", ["msg_1", "msg_2"]);
-  const closed = close(store, "resp_1", "conv_1", { status: "completed" });
-  const created = begin(store, "conv_2");
-  await Promise.all([closed, created]);
-  expect(await idsIn(store, "conv_1")).toEqual(["msg_1", "msg_2"]);
-});
+testStores(
+  "an item that stands in the conversation already is not doubled by a response, whose commit succeeds for all",
+  async () => {
+    const store = await openTestStore();
+    await begin(store, "conv_1", ["msg_1"]);
+    await open(store, "resp_1", "conv_1", ["msg_1", "msg_2"]);
+    const closed = close(store, "resp_1", "conv_1", { status: "completed" });
+    const created = begin(store, "conv_2");
+    await Promise.all([closed, created]);
+    expect(await idsIn(store, "conv_1")).toEqual(["msg_1", "msg_2"]);
+  },
+);
 
-test("200 writers at once lose nothing, double nothing and do not mix their items", async () => {
+testStores("200 writers at once lose nothing, double nothing and do not mix their items", async () => {
   const store = await openTestStore();
   await begin(store, "conv_1");
   const added = numbersFrom(1, 200).map((writer) =>
@@ -289,36 +301,42 @@ test("200 writers at once lose nothing, double nothing and do not mix their item
   );
 });
 
-test("what a killed worker held before its response was stored is free again, and what a stored response holds is not", async () => {
-  const file = temporaryFile();
-  const killed = await openTestStore({ file });
-  await begin(killed, "conv_1");
-  await begin(killed, "conv_2");
-  await killed.conversations.lock(OURS, "conv_1", "resp_1");
-  await killed.conversations.lock(OURS, "conv_2", "resp_2");
-  await open(killed, "resp_2", "conv_2", ["msg_1"]);
+testStores(
+  "what a killed worker held before its response was stored is free again, and what a stored response holds is not",
+  async () => {
+    const file = temporaryFile();
+    const killed = await openTestStore({ file });
+    await begin(killed, "conv_1");
+    await begin(killed, "conv_2");
+    await killed.conversations.lock(OURS, "conv_1", "resp_1");
+    await killed.conversations.lock(OURS, "conv_2", "resp_2");
+    await open(killed, "resp_2", "conv_2", ["msg_1"]);
 
-  const store = await openTestStore({ file });
-  expect(await store.conversations.lock(OURS, "conv_1", "resp_3")).toEqual({ reason: "locked" });
-  letLeasesRunOut(file);
-  const claimed = await store.ledger.claimAbandoned(10);
-  expect(claimed.map(({ response }) => response.id)).toEqual(["resp_2"]);
-  expect(await store.conversations.lock(OURS, "conv_1", "resp_3")).toBeNull();
-  expect(await store.conversations.lock(OURS, "conv_2", "resp_3")).toEqual({ reason: "locked" });
-  await close(store, "resp_2", "conv_2", { status: "failed" });
-  expect(await store.conversations.lock(OURS, "conv_2", "resp_4")).toBeNull();
-  expect(await idsIn(store, "conv_2")).toEqual([]);
-});
+    const store = await openTestStore({ file });
+    expect(await store.conversations.lock(OURS, "conv_1", "resp_3")).toEqual({ reason: "locked" });
+    await letLeasesRunOut(file);
+    const claimed = await store.ledger.claimAbandoned(10);
+    expect(claimed.map(({ response }) => response.id)).toEqual(["resp_2"]);
+    expect(await store.conversations.lock(OURS, "conv_1", "resp_3")).toBeNull();
+    expect(await store.conversations.lock(OURS, "conv_2", "resp_3")).toEqual({ reason: "locked" });
+    await close(store, "resp_2", "conv_2", { status: "failed" });
+    expect(await store.conversations.lock(OURS, "conv_2", "resp_4")).toBeNull();
+    expect(await idsIn(store, "conv_2")).toEqual([]);
+  },
+);
 
-test("a conversation of more text than may be brought into memory at once is refused as a whole, and still paged", async () => {
-  const store = await openTestStore({ contextBytesMax: 1_000 });
-  await begin(store, "conv_1", ["msg_1"]);
-  await store.conversations.addItems(OURS, "conv_1", [anItem("msg_2", "x".repeat(1_000))]);
-  await expect(store.conversations.loadItems(OURS, "conv_1")).rejects.toThrow(ContextTooLong);
-  expect((await store.conversations.listItems(OURS, "conv_1", NEWEST))?.items).toHaveLength(2);
-  await store.conversations.deleteItem(OURS, "conv_1", "msg_2");
-  expect(await idsIn(store, "conv_1")).toEqual(["msg_1"]);
-});
+testStores(
+  "a conversation of more text than may be brought into memory at once is refused as a whole, and still paged",
+  async () => {
+    const store = await openTestStore({ contextBytesMax: 1_000 });
+    await begin(store, "conv_1", ["msg_1"]);
+    await store.conversations.addItems(OURS, "conv_1", [anItem("msg_2", "x".repeat(1_000))]);
+    await expect(store.conversations.loadItems(OURS, "conv_1")).rejects.toThrow(ContextTooLong);
+    expect((await store.conversations.listItems(OURS, "conv_1", NEWEST))?.items).toHaveLength(2);
+    await store.conversations.deleteItem(OURS, "conv_1", "msg_2");
+    expect(await idsIn(store, "conv_1")).toEqual(["msg_1"]);
+  },
+);
 
 test("a conversation of 5,000 items is read at once and paged in no time", async () => {
   const store = await openTestStore();
@@ -354,23 +372,26 @@ async function storeWhole(
   await events.storeWhole(run, [], { response, outputItems: [anItem(output)] });
 }
 
-test("a response that is stored whole adds its items after those that it saw, and frees the conversation", async () => {
-  const store = await openTestStore();
-  await begin(store, "conv_1", ["msg_0"]);
-  await store.conversations.lock(OURS, "conv_1", "resp_1");
-  await storeWhole(store, "resp_1", "conv_1", ["msg_1", "msg_2"]);
-  expect(await idsIn(store, "conv_1")).toEqual(["msg_0", "msg_1", "msg_2"]);
-  const chain = await store.responses.loadChain(OURS, "resp_1");
-  expect(chain?.[0]?.seen?.items.map(({ id }) => id)).toEqual(["msg_0"]);
-  expect(await store.conversations.lock(OURS, "conv_1", "resp_2")).toBeNull();
-});
+testStores(
+  "a response that is stored whole adds its items after those that it saw, and frees the conversation",
+  async () => {
+    const store = await openTestStore();
+    await begin(store, "conv_1", ["msg_0"]);
+    await store.conversations.lock(OURS, "conv_1", "resp_1");
+    await storeWhole(store, "resp_1", "conv_1", ["msg_1", "msg_2"]);
+    expect(await idsIn(store, "conv_1")).toEqual(["msg_0", "msg_1", "msg_2"]);
+    const chain = await store.responses.loadChain(OURS, "resp_1");
+    expect(chain?.[0]?.seen?.items.map(({ id }) => id)).toEqual(["msg_0"]);
+    expect(await store.conversations.lock(OURS, "conv_1", "resp_2")).toBeNull();
+  },
+);
 
-test("a response whose conversation another one has taken meanwhile is not stored whole", async () => {
+testStores("a response whose conversation another one has taken meanwhile is not stored whole", async () => {
   const file = temporaryFile();
   const [slept, other] = [await openTestStore({ file }), await openTestStore({ file })];
   await begin(slept, "conv_1");
   await slept.conversations.lock(OURS, "conv_1", "resp_1");
-  letLeasesRunOut(file);
+  await letLeasesRunOut(file);
   expect(await other.conversations.lock(OURS, "conv_1", "resp_2")).toBeNull();
   await expect(storeWhole(slept, "resp_1", "conv_1", ["msg_1", "msg_2"])).rejects.toThrow(RunLost);
   expect(await slept.responses.findResponse(OURS, "resp_1")).toBeNull();

@@ -19,13 +19,26 @@ export type RowOfResponse<Table extends ResponseParts> = Omit<InsertObject<Datab
   readonly response_id: string;
 };
 
-/**
- * Inserts rows in few statements. Caches the SQL of small inserts, which would take longer to build than to run.
- */
-export class RowInserter {
+/** Inserts rows in few statements. */
+export interface RowInserter {
+  /** All rows of a table must have the same columns in the same order. */
+  insert<Table extends keyof Database>(
+    db: Kysely<Database>,
+    table: Table,
+    rows: readonly InsertObject<Database, Table>[],
+  ): Promise<void>;
+  /** The same for rows that belong to responses. Leaves out those whose response is not stored. */
+  insertParts<Table extends ResponseParts>(
+    db: Kysely<Database>,
+    table: Table,
+    rows: readonly RowOfResponse<Table>[],
+  ): Promise<void>;
+}
+
+/** Lists all values. Caches the SQL of small inserts, which would take longer to build than to run. */
+export class ValuesInserter implements RowInserter {
   readonly #queries = new Map<string, CompiledQuery>();
 
-  /** All rows of a table must have the same columns in the same order. */
   async insert<Table extends keyof Database>(
     db: Kysely<Database>,
     table: Table,
@@ -34,7 +47,6 @@ export class RowInserter {
     await this.#insert(db, table, rows, (slice) => db.insertInto(table).values(slice).compile());
   }
 
-  /** The same for rows that belong to responses. Leaves out those whose response is not stored. */
   async insertParts<Table extends ResponseParts>(
     db: Kysely<Database>,
     table: Table,

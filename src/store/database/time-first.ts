@@ -1,4 +1,5 @@
 import { type RawBuilder, type SqlBool, sql } from "kysely";
+import { dialectal } from "./dialectal.ts";
 
 /**
  * How many characters at the end of an id move to its start. In ids that `base/ids` makes from a stem, they begin with
@@ -23,7 +24,15 @@ export function timeFirst(id: string): string {
 /** `timeFirst` in SQL. An index is used only by conditions that contain its very expression. */
 export function timeFirstSql(column: string): RawBuilder<string> {
   const name = sql.ref(column);
-  return sql<string>`(substr(${name}, -${MOVED_SQL}) || substr(${name}, 1, length(${name}) - ${MOVED_SQL}))`;
+  return dialectal(
+    sql<string>`(substr(${name}, -${MOVED_SQL}) || substr(${name}, 1, length(${name}) - ${MOVED_SQL}))`,
+    () => timeFirstInPostgres(name),
+  );
+}
+
+/** The same expression for PostgreSQL, which counts from the end in another way. */
+function timeFirstInPostgres(text: RawBuilder<unknown>): RawBuilder<string> {
+  return sql<string>`(right(${text}, ${MOVED_SQL}) || left(${text}, -${MOVED_SQL}))`;
 }
 
 /** An id that a query gets when it runs. */
@@ -34,8 +43,9 @@ export interface IdValue {
 
 /** Whether a column, named like `table.column`, holds this id. Uses the column's index. */
 export function isId(column: string, id: string | IdValue): RawBuilder<SqlBool> {
-  const value = typeof id === "string" ? { id, timeFirst: timeFirst(id) } : id;
-  return sql<SqlBool>`(${timeFirstSql(column)} = ${value.timeFirst} and ${sql.ref(column)} = ${value.id})`;
+  const value = typeof id === "string" ? { id: sql.val(id), timeFirst: sql.val(timeFirst(id)) } : id;
+  const form = dialectal<string>(value.timeFirst, () => timeFirstInPostgres(sql`${value.id}::text`));
+  return sql<SqlBool>`(${timeFirstSql(column)} = ${form} and ${sql.ref(column)} = ${value.id})`;
 }
 
 /** Whether two columns hold the same id. Uses the index of the first. */
@@ -46,7 +56,11 @@ export function isSameId(column: string, other: string): RawBuilder<SqlBool> {
 
 /** Whether a column holds one of these ids. Uses the column's index. */
 export function isOneOf(column: string, ids: readonly string[]): RawBuilder<SqlBool> {
+  const [name, form] = [sql.ref(column), timeFirstSql(column)];
   const forms = JSON.stringify(ids.map(timeFirst));
-  const isListed = sql`${sql.ref(column)} in (${sql.join(ids)})`;
-  return sql<SqlBool>`(${timeFirstSql(column)} in (select value from json_each(${forms})) and ${isListed})`;
+  return dialectal(
+    sql<SqlBool>`(${form} in (select value from json_each(${forms})) and ${name} in (${sql.join(ids)}))`,
+    () => sql<SqlBool>`(${form} = any(array(select ${timeFirstInPostgres(sql`id`)} from unnest(${sql.val(ids)}::text[]) as id))
+      and ${name} = any(${sql.val(ids)}::text[]))`,
+  );
 }

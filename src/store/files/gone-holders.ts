@@ -1,7 +1,7 @@
 import type { Kysely } from "kysely";
 import type { Database } from "../database/schema.ts";
-import { findLivingWorkers } from "../runs/living-workers.ts";
 import type { DatabaseCalls } from "../thread/database-calls.ts";
+import { findLivingWorkers } from "../workers/living-workers.ts";
 
 /**
  * Workers that hold files of this table and are dead. If none holds any, this process is not registered as a worker

@@ -1,10 +1,11 @@
-import { type Kysely, type SqlBool, sql } from "kysely";
+import { type Kysely, sql } from "kysely";
 import { LRUCache } from "lru-cache";
 import type { StoredItem } from "../../../generated/responses-api/types.ts";
 import { freezeDeep } from "../../base/json/freeze-deep.ts";
 import { eachInSlices } from "../../base/limits/slices.ts";
 import type { Owner } from "../../runs/ports.ts";
 import { builtOnce, type StandIns } from "../database/built-once.ts";
+import { isListedNumber } from "../database/dialectal.ts";
 import type { Database } from "../database/schema.ts";
 import { LIVE_STATUSES } from "../runs/run-rows.ts";
 import type { ChainLinkRow } from "./chain-links.ts";
@@ -160,7 +161,7 @@ const findItems = builtOnce((db: Kysely<Database>, given: StandIns<Responses & P
 );
 
 function isOfOneOf(given: Pick<StandIns<Responses>, "value">) {
-  return sql<SqlBool>`response_number in (select value from json_each(${given.value("responses")}))`;
+  return isListedNumber("response_number", given.value("responses"));
 }
 
 function takeKept({ items, bytes }: KeptItems, budget: ContextBudget): readonly StoredItem[] {

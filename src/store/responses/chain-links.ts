@@ -3,6 +3,7 @@ import type { Response } from "../../../generated/responses-api/types.ts";
 import { assert } from "../../base/assert.ts";
 import type { Owner } from "../../runs/ports.ts";
 import { builtOnce, type StandIns } from "../database/built-once.ts";
+import { dialectal } from "../database/dialectal.ts";
 import type { Database } from "../database/schema.ts";
 import { isId, isSameId } from "../database/time-first.ts";
 
@@ -37,20 +38,29 @@ export async function findLinks(
 const findChain = builtOnce((db: Kysely<Database>, given: StandIns<Owner & { readonly responseId: string }>) => {
   const isOwned = sql`organization = ${given.value("organization")} and project = ${given.value("project")}`;
   const isPrevious = isSameId("link.id", "chain.previousResponseId");
+  const earlier = (table: string) => sql`select ${sql.join(columnsOf("link"))} from ${sql.table(table)} as link
+    where ${isPrevious} and ${isOwned}`;
+  const next = (table: string) => sql`
+    select ${sql.join(columnsOf("link"))}, depth + 1 from chain join ${sql.table(table)} as link on ${isPrevious}
+      where ${isOwned} and depth < ${CHAIN_LINKS_MAX}`;
+  const allEarlier = dialectal(
+    sql`${next("responses")} union all ${next("ancestors")}`,
+    // Here a recursive query may name itself only once.
+    () => sql`
+      select earlier.*, depth + 1 from chain
+        cross join lateral (${earlier("responses")} union all ${earlier("ancestors")}) as earlier
+        where depth < ${CHAIN_LINKS_MAX}`,
+  );
   return sql<ChainLinkRow>`
-    with recursive chain(id, number, status, previousResponseId, conversationId, conversationSeen, depth) as (
+    with recursive chain(id, number, status, ${NAMES}, depth) as (
       select ${sql.join(columnsOf("responses"))}, 0 from responses
         where ${isId("responses.id", given.id("responseId"))} and ${isOwned}
-      union all
-      select ${sql.join(columnsOf("link"))}, depth + 1 from chain join responses as link on ${isPrevious}
-        where ${isOwned} and depth < ${CHAIN_LINKS_MAX}
-      union all
-      select ${sql.join(columnsOf("link"))}, depth + 1 from chain join ancestors as link on ${isPrevious}
-        where ${isOwned} and depth < ${CHAIN_LINKS_MAX}
+      union all ${allEarlier}
     )
-    select id, number, status, previousResponseId, conversationId, conversationSeen from chain
-      order by depth desc`.compile(db);
+    select id, number, status, ${NAMES} from chain order by depth desc`.compile(db);
 });
+
+const NAMES = sql.join([sql.ref("previousResponseId"), sql.ref("conversationId"), sql.ref("conversationSeen")]);
 
 function columnsOf(table: string) {
   return ["id", "number", "status", "previous_response_id", "conversation_id", "conversation_seen"].map((column) =>

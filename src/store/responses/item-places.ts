@@ -1,7 +1,8 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { type Kysely, type SqlBool, sql } from "kysely";
+import type { Kysely } from "kysely";
 import type { StoredItem } from "../../../generated/responses-api/types.ts";
 import { builtOnce, type StandIns } from "../database/built-once.ts";
+import { isListedNumber } from "../database/dialectal.ts";
 import type { Database } from "../database/schema.ts";
 import { storedItemInSlices } from "./stored-item.ts";
 
@@ -75,7 +76,7 @@ function readFrom(table: ItemPlace["table"]) {
     db
       .selectFrom(table)
       .select(["sequence", "body"])
-      .where(sql<SqlBool>`sequence in (select value from json_each(${given.value("sequences")}))`)
+      .where(isListedNumber("sequence", given.value("sequences")))
       .compile(),
   );
 }

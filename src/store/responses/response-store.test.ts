@@ -3,7 +3,7 @@ import { cpuMsOf } from "../../../tests/cpu-time.ts";
 import { verifies } from "../../../tests/verifies.ts";
 import { jsonOf } from "../../base/json/json-text.ts";
 import { ContextTooLong, type InputPageRequest, type ItemPage, type ResponseStore } from "../../responses-api/ports.ts";
-import { numbersFrom, openTestStore, storeRun } from "../store.fixture.ts";
+import { numbersFrom, openTestStore, storeRun, testStores } from "../store.fixture.ts";
 import { anItem, aResponse, OTHERS, OURS } from "../stored-shapes.fixture.ts";
 
 const FIRST_PAGE: InputPageRequest = { limit: 2, order: "asc", after: null, before: null, history: false };
@@ -29,7 +29,7 @@ async function pagesOf(
   }
 }
 
-test("a response is found as it was stored last, with its JSON", async () => {
+testStores("a response is found as it was stored last, with its JSON", async () => {
   const { events, responses } = await openTestStore();
   await events.open({ owner: OURS, response: aResponse("resp_1"), inputItems: [] }, []);
   expect(await responses.findResponse(OURS, "resp_1")).toEqual(aResponse("resp_1"));
@@ -45,7 +45,7 @@ test("a response is found as it was stored last, with its JSON", async () => {
   expect(jsonOf(found ?? {})).toBe(JSON.stringify(response));
 });
 
-test("what belongs to another owner is unknown to every method", async () => {
+testStores("what belongs to another owner is unknown to every method", async () => {
   const { events, responses } = await openTestStore();
   await storeRun(events, "resp_1", { input: ["msg_1", "msg_2", "msg_3"], output: ["msg_4"] });
   await storeRun(events, "resp_2", { previous: "resp_1", input: ["msg_5"] });
@@ -66,16 +66,19 @@ test("what belongs to another owner is unknown to every method", async () => {
   expect(await responses.findResponse(OURS, "resp_1")).not.toBeNull();
 });
 
-test("a response whose owner asks for it in vain is deleted neither while it lives nor in the same tick", async () => {
-  const { events, responses } = await openTestStore();
-  const [other = OURS] = OTHERS;
-  const opened = events.open({ owner: OURS, response: aResponse("resp_1"), inputItems: [] }, []);
-  expect(await responses.deleteResponse(other, "resp_1")).toBe(false);
-  await opened;
-  expect(await responses.deleteResponse(OURS, "resp_1")).toBe(true);
-});
+testStores(
+  "a response whose owner asks for it in vain is deleted neither while it lives nor in the same tick",
+  async () => {
+    const { events, responses } = await openTestStore();
+    const [other = OURS] = OTHERS;
+    const opened = events.open({ owner: OURS, response: aResponse("resp_1"), inputItems: [] }, []);
+    expect(await responses.deleteResponse(other, "resp_1")).toBe(false);
+    await opened;
+    expect(await responses.deleteResponse(OURS, "resp_1")).toBe(true);
+  },
+);
 
-test("deleting removes the response, its items and its events, once", async () => {
+testStores("deleting removes the response, its items and its events, once", async () => {
   const { events, responses } = await openTestStore();
   await storeRun(events, "resp_1", { input: ["msg_1"], output: ["msg_2"] });
   await storeRun(events, "resp_2", { input: ["msg_3"] });
@@ -86,7 +89,7 @@ test("deleting removes the response, its items and its events, once", async () =
   expect([...(await responses.findItems(OURS, ["msg_1", "msg_2", "msg_3"])).keys()]).toEqual(["msg_3"]);
 });
 
-test("a chain is told from its oldest link, each with its input and then its output", async () => {
+testStores("a chain is told from its oldest link, each with its input and then its output", async () => {
   const { events, responses } = await openTestStore();
   await storeRun(events, "resp_z", { input: ["msg_1", "msg_2"], output: ["msg_3", "msg_4"] });
   await storeRun(events, "resp_a", { previous: "resp_z", input: ["msg_5"], output: [] });
@@ -100,7 +103,7 @@ test("a chain is told from its oldest link, each with its input and then its out
   ]);
 });
 
-test("a chain with an unknown link is no chain", async () => {
+testStores("a chain with an unknown link is no chain", async () => {
   const { events, responses } = await openTestStore();
   await storeRun(events, "resp_1");
   await storeRun(events, "resp_2", { previous: "resp_1" });
@@ -111,7 +114,7 @@ test("a chain with an unknown link is no chain", async () => {
   expect(await responses.loadChain(OURS, "resp_3")).toHaveLength(3);
 });
 
-test("a chain that was read before is told as it is now", async () => {
+testStores("a chain that was read before is told as it is now", async () => {
   const { events, responses } = await openTestStore();
   const fields = { previous_response_id: "resp_1" };
   await storeRun(events, "resp_1", { input: ["msg_1"], output: ["msg_2"] });
@@ -130,7 +133,7 @@ test("a chain that was read before is told as it is now", async () => {
   expect(await told()).toBeUndefined();
 });
 
-test("nobody can change the items of a chain for those who read it later", async () => {
+testStores("nobody can change the items of a chain for those who read it later", async () => {
   verifies("state.context.items-are-frozen");
   const { events, responses } = await openTestStore();
   await storeRun(events, "resp_1", { input: ["msg_1"], output: ["msg_2"] });
@@ -145,7 +148,7 @@ test("nobody can change the items of a chain for those who read it later", async
   expect(JSON.stringify(await read())).toBe(before);
 });
 
-test("what is more than the budget of a context is refused unread, whether it is in memory or not", async () => {
+testStores("what is more than the budget of a context is refused unread, whether it is in memory or not", async () => {
   verifies("state.context.budget");
   const { events, responses } = await openTestStore({ contextBytesMax: 4_000 });
   const long = (id: string) => anItem(id, "x".repeat(1_500));
@@ -164,7 +167,7 @@ test("what is more than the budget of a context is refused unread, whether it is
   expect(idsOf((await responses.listInputItems(OURS, "resp_3", whole))?.items)).toEqual(["msg_1", "msg_2", "msg_3"]);
 });
 
-test("a page of long items ends before its limit, and the pages together hold them all", async () => {
+testStores("a page of long items ends before its limit, and the pages together hold them all", async () => {
   verifies("input-items.list.pages-are-bounded-in-bytes");
   const { events, responses } = await openTestStore();
   const ids = ["msg_1", "msg_2", "msg_3", "msg_4"];
@@ -175,7 +178,7 @@ test("a page of long items ends before its limit, and the pages together hold th
   expect(await pagesOf(responses, "resp_1", { limit: 20, history: true })).toEqual(expected);
 });
 
-test("others get their turns while a long chain is read", async () => {
+testStores("others get their turns while a long chain is read", async () => {
   verifies("state.context.read-in-slices");
   const { events, responses } = await openTestStore();
   const input = numbersFrom(1, 20_000).map((number) => `msg_${number}`);
@@ -209,7 +212,7 @@ test("a chain of 200 responses loads in well under a tenth of a second", async (
   );
 });
 
-test.each([
+testStores.each([
   { order: "asc", limit: 2, pages: [["msg_1", "msg_2"], ["msg_3", "msg_4"], ["msg_5"]] },
   {
     order: "desc",
@@ -231,20 +234,25 @@ test.each([
   expect(await pagesOf(responses, "resp_1", { order, limit, after: null })).toEqual(pages);
 });
 
-test.each(["msg_unknown", "msg_out", "msg_of_another_response", ""])("the cursor %j is unknown", async (after) => {
-  const { events, responses } = await openTestStore();
-  await storeRun(events, "resp_1", { input: ["msg_1"], output: ["msg_out"] });
-  await storeRun(events, "resp_2", { input: ["msg_of_another_response"] });
-  expect(await responses.listInputItems(OURS, "resp_1", { ...FIRST_PAGE, limit: 20, order: "desc", after })).toBeNull();
-});
+testStores.each(["msg_unknown", "msg_out", "msg_of_another_response", ""])(
+  "the cursor %j is unknown",
+  async (after) => {
+    const { events, responses } = await openTestStore();
+    await storeRun(events, "resp_1", { input: ["msg_1"], output: ["msg_out"] });
+    await storeRun(events, "resp_2", { input: ["msg_of_another_response"] });
+    expect(
+      await responses.listInputItems(OURS, "resp_1", { ...FIRST_PAGE, limit: 20, order: "desc", after }),
+    ).toBeNull();
+  },
+);
 
-test("a response without input has an empty page", async () => {
+testStores("a response without input has an empty page", async () => {
   const { events, responses } = await openTestStore();
   await storeRun(events, "resp_1");
   expect(await responses.listInputItems(OURS, "resp_1", FIRST_PAGE)).toEqual({ items: [], hasMore: false });
 });
 
-test.each(["asc", "desc"] as const)(
+testStores.each(["asc", "desc"] as const)(
   "an id that stands twice in the input cannot make the pages go round in order %s",
   async (order) => {
     const { events, responses } = await openTestStore();
@@ -253,7 +261,7 @@ test.each(["asc", "desc"] as const)(
   },
 );
 
-test("of several items with one id the one stored last is found", async () => {
+testStores("of several items with one id the one stored last is found", async () => {
   const { events, responses } = await openTestStore();
   await storeRun(events, "resp_1", { output: ["msg_1"] });
   await storeRun(events, "resp_2", { input: ["msg_1", "msg_2"] });
@@ -266,7 +274,7 @@ test("of several items with one id the one stored last is found", async () => {
   });
 });
 
-test("any number of ids can be looked up at once", async () => {
+testStores("any number of ids can be looked up at once", async () => {
   const { events, responses } = await openTestStore();
   const ids = numbersFrom(1, 2_500).map((number) => `msg_${number}`);
   await storeRun(events, "resp_1", { input: ids });

@@ -15,6 +15,7 @@ import type {
 import type { Owner } from "../../runs/ports.ts";
 import { findConversationPlaces, loadConversationItems } from "../conversations/conversation-items.ts";
 import { builtOnce, type StandIns } from "../database/built-once.ts";
+import { dialectal } from "../database/dialectal.ts";
 import type { Database } from "../database/schema.ts";
 import { isId, isOneOf } from "../database/time-first.ts";
 import type { WriteJob, WriteOutcome } from "../runs/commit-plan.ts";
@@ -220,28 +221,16 @@ export class StoredResponses implements ResponseStore {
   }
 
   async #findNewest(owner: Owner, ids: readonly string[]) {
-    const rows = await this.#db
-      .selectFrom("items")
-      .select((expression) => [
-        "items.id",
-        expression.fn.max("sequence").as("sequence"),
-        // SQLite takes bare columns beside `max` from the row with the maximum.
-        sql<number>`octet_length(body)`.as("bytes"),
-      ])
-      .where(isOneOf("items.id", ids))
-      .where("organization", "=", owner.organization)
-      .where("project", "=", owner.project)
-      .where((expression) =>
-        expression.exists(
-          // Excludes items of deleted responses.
-          expression
-            .selectFrom("responses")
-            .select("responses.number")
-            .whereRef("responses.number", "=", "items.response_number"),
-        ),
-      )
-      .groupBy("id")
-      .execute();
+    // Excludes items of deleted responses.
+    const found = sql`from items where ${isOneOf("items.id", ids)}
+      and organization = ${owner.organization} and project = ${owner.project}
+      and exists (select 1 from responses where responses.number = items.response_number)`;
+    const { rows } = await dialectal(
+      // SQLite takes bare columns beside `max` from the row with the maximum.
+      sql<NewestItem>`select items.id, max(sequence) as sequence, octet_length(body) as bytes ${found} group by items.id`,
+      () => sql<NewestItem>`select distinct on (items.id) items.id, sequence, octet_length(body) as bytes ${found}
+        order by items.id, sequence desc`,
+    ).execute(this.#db);
     return rows.map(inItems);
   }
 }
@@ -255,6 +244,8 @@ const findBody = builtOnce((db: Kysely<Database>, given: StandIns<Owner & { read
     .where("project", "=", given.value("project"))
     .compile(),
 );
+
+type NewestItem = Pick<ItemPlace, "sequence" | "bytes"> & { readonly id: string };
 
 function inItems<Row extends { readonly id: string; readonly sequence: number; readonly bytes: number }>(row: Row) {
   return { ...row, table: "items" as const };

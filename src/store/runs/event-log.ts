@@ -1,4 +1,4 @@
-import { type Kysely, sql } from "kysely";
+import type { Kysely } from "kysely";
 import type { Response } from "../../../generated/responses-api/types.ts";
 import { assert, assertNever } from "../../base/assert.ts";
 import { jsonOf } from "../../base/json/json-text.ts";
@@ -12,6 +12,7 @@ import {
   type WaitingEvent,
 } from "../../runs/ports.ts";
 import { type ConversationEnd, sizeOfStep } from "../conversations/conversation-changes.ts";
+import { hasText } from "../database/dialectal.ts";
 import type { Database } from "../database/schema.ts";
 import { isId } from "../database/time-first.ts";
 import { lengthOfBlocks, packEvents } from "../event-blocks/event-block.ts";
@@ -189,7 +190,7 @@ export async function findForeignTail(db: Kysely<Database>, responseId: string):
     .select("event_journal.body")
     .where(isId("responses.id", responseId))
     .where("responses.status", "in", LIVE_STATUSES)
-    .where(sql`instr(event_journal.body, ${responseId})`, ">", 0)
+    .where(hasText("event_journal.body", responseId))
     .orderBy("event_journal.position")
     .execute();
   const entries = rows.flatMap(({ body }) => readJournal(body)).filter((entry) => entry.responseId === responseId);

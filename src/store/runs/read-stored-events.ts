@@ -1,6 +1,7 @@
 import { type Kysely, sql } from "kysely";
 import type { RecordedEvent } from "../../runs/ports.ts";
 import { builtOnce, type StandIns } from "../database/built-once.ts";
+import { hasText } from "../database/dialectal.ts";
 import type { Database } from "../database/schema.ts";
 import { readEventLines } from "../event-blocks/event-block.ts";
 import { RESPONSE_LINE } from "../event-blocks/response-line.ts";
@@ -36,7 +37,7 @@ export async function* readStoredEvents(
 
 /** The stored response of a chunk; null if no event of the chunk needs it. */
 const RESPONSE_BODY = sql<string | null>`
-  case when instr(event_chunks.body, ${sql.lit(RESPONSE_LINE)}) > 0
+  case when ${hasText("event_chunks.body", sql.lit(RESPONSE_LINE))}
     then (select responses.body from responses where responses.number = event_chunks.response_number) end`;
 
 const findChunks = builtOnce(

@@ -1,17 +1,14 @@
-import { DatabaseSync } from "node:sqlite";
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import { RunLost } from "../../runs/ports.ts";
-import { numbersFrom, openTestStore, readNumbers, temporaryFile } from "../store.fixture.ts";
+import { numbersFrom, openTestStore, readNumbers, runSql, temporaryFile, testStores } from "../store.fixture.ts";
 import { aResponse, OURS } from "../stored-shapes.fixture.ts";
 import { textEvents } from "./text-events.fixture.ts";
 
 const RUN = "resp_1";
 const failed = { response: aResponse(RUN, { status: "failed" }), outputItems: [] };
 
-function change(file: string, sql: string): void {
-  const database = new DatabaseSync(file);
-  database.exec(sql);
-  database.close();
+async function change(file: string, sql: string): Promise<void> {
+  await runSql(file, sql);
 }
 
 /** Two workers on one database; the first has started a run. */
@@ -22,7 +19,7 @@ async function twoWorkers() {
   return { file, one, other };
 }
 
-test("a run that a living worker holds is nobody else's", async () => {
+testStores("a run that a living worker holds is nobody else's", async () => {
   const { one, other } = await twoWorkers();
   expect(await other.ledger.claimAbandoned(10)).toEqual([]);
   await expect(other.events.append(RUN, textEvents(3, 1))).rejects.toThrow(RunLost);
@@ -30,17 +27,17 @@ test("a run that a living worker holds is nobody else's", async () => {
   expect(await readNumbers(other.events, RUN)).toEqual(numbersFrom(0, 3));
 });
 
-test("what a worker has journaled is read by others while the run goes on", async () => {
+testStores("what a worker has journaled is read by others while the run goes on", async () => {
   const { one, other } = await twoWorkers();
   for (let number = 3; number < 300; number += 3) await one.events.append(RUN, textEvents(number, 3));
   expect(await readNumbers(other.events, RUN)).toEqual(numbersFrom(0, 299));
   expect(await readNumbers(other.events, RUN, 200)).toEqual(numbersFrom(201, 299));
 });
 
-test("a worker whose lease ran out loses its runs, and whatever it still writes changes nothing", async () => {
+testStores("a worker whose lease ran out loses its runs, and whatever it still writes changes nothing", async () => {
   const { file, one, other } = await twoWorkers();
   await one.events.append(RUN, textEvents(3, 2));
-  change(file, "update workers set expires_at = 0 where id = 1");
+  await change(file, "update workers set expires_at = 0 where id = 1");
   const [claimed] = await other.ledger.claimAbandoned(10);
   expect(claimed).toMatchObject({ owner: OURS, task: "{}", response: { id: RUN, status: "in_progress" } });
   await expect(one.events.append(RUN, textEvents(5, 1))).rejects.toThrow(RunLost);
@@ -51,9 +48,9 @@ test("a worker whose lease ran out loses its runs, and whatever it still writes 
   expect((await one.responses.findResponse(OURS, RUN))?.status).toBe("failed");
 });
 
-test("a worker that was removed as dead continues with a new number", async () => {
+testStores("a worker that was removed as dead continues with a new number", async () => {
   const { file, one, other } = await twoWorkers();
-  change(file, "update workers set expires_at = 0 where id = 1");
+  await change(file, "update workers set expires_at = 0 where id = 1");
   await other.ledger.claimAbandoned(10);
   expect(await one.ledger.renewLease()).toBe(false);
   await one.events.open({ owner: OURS, response: aResponse("resp_2"), inputItems: [] }, textEvents(0, 1));
@@ -63,7 +60,7 @@ test("a worker that was removed as dead continues with a new number", async () =
   expect(await one.ledger.renewLease()).toBe(true);
 });
 
-test("a released run is whoever's claims it first", async () => {
+testStores("a released run is whoever's claims it first", async () => {
   const { one, other } = await twoWorkers();
   await one.events.append(RUN, textEvents(3, 1));
   await one.ledger.release(RUN);
@@ -74,7 +71,7 @@ test("a released run is whoever's claims it first", async () => {
   expect(await readNumbers(one.events, RUN)).toEqual(numbersFrom(0, 4));
 });
 
-test("a worker that leaves orderly leaves its runs with all of their events", async () => {
+testStores("a worker that leaves orderly leaves its runs with all of their events", async () => {
   const { one, other } = await twoWorkers();
   await one.events.append(RUN, textEvents(3, 20));
   await one.close();
@@ -82,20 +79,20 @@ test("a worker that leaves orderly leaves its runs with all of their events", as
   expect(await readNumbers(other.events, RUN)).toEqual(numbersFrom(0, 22));
 });
 
-test("claims are limited, oldest first, and an ended run is never claimed", async () => {
+testStores("claims are limited, oldest first, and an ended run is never claimed", async () => {
   const { file, one, other } = await twoWorkers();
   for (const [index, id] of ["resp_b", "resp_c", "resp_d"].entries()) {
     await one.events.open({ owner: OURS, response: aResponse(id, { created_at: 100 + index }), inputItems: [] }, []);
   }
   await one.events.close(RUN, textEvents(3, 1), failed);
-  change(file, "update workers set expires_at = 0 where id = 1");
+  await change(file, "update workers set expires_at = 0 where id = 1");
   const ids = async (limit: number) => (await other.ledger.claimAbandoned(limit)).map(({ response }) => response.id);
   expect(await ids(2)).toEqual(["resp_b", "resp_c"]);
   expect(await ids(2)).toEqual(["resp_d"]);
   expect(await ids(2)).toEqual([]);
 });
 
-test("a stop asked for by one worker is seen by the one that holds the run, until it has ended", async () => {
+testStores("a stop asked for by one worker is seen by the one that holds the run, until it has ended", async () => {
   const { one, other } = await twoWorkers();
   await other.ledger.requestStop(RUN);
   expect(await other.ledger.listStopRequests()).toEqual([]);
@@ -104,7 +101,7 @@ test("a stop asked for by one worker is seen by the one that holds the run, unti
   expect(await one.ledger.listStopRequests()).toEqual([]);
 });
 
-test("a worker claims those of its own runs that it does not make, however that came about", async () => {
+testStores("a worker claims those of its own runs that it does not make, however that came about", async () => {
   const { one } = await twoWorkers();
   await one.events.open({ owner: OURS, response: aResponse("resp_2"), inputItems: [] }, textEvents(0, 2));
   await one.events.append("resp_2", textEvents(2, 1));
@@ -115,7 +112,7 @@ test("a worker claims those of its own runs that it does not make, however that 
   expect(await readNumbers(one.events, "resp_2")).toEqual(numbersFrom(0, 3));
 });
 
-test("it is known how often a run was begun again, whoever did it", async () => {
+testStores("it is known how often a run was begun again, whoever did it", async () => {
   const { one, other } = await twoWorkers();
   await one.ledger.countRestart(RUN);
   await one.ledger.countRestart(RUN);
@@ -123,23 +120,27 @@ test("it is known how often a run was begun again, whoever did it", async () => 
   expect(await other.ledger.claimAbandoned(10)).toMatchObject([{ restarts: 2 }]);
 });
 
-test("a worker that is found dead when another one starts writes nothing more, whoever claims its runs", async () => {
-  const { file, one, other } = await twoWorkers();
-  await one.events.append(RUN, textEvents(3, 2));
-  change(file, "update workers set expires_at = 0 where id = 1");
-  // Recovery has turned the journal into chunks.
-  expect(await readNumbers(other.events, RUN)).toEqual(numbersFrom(0, 4));
-  await expect(one.events.append(RUN, textEvents(5, 1))).rejects.toThrow(RunLost);
-  expect(await other.ledger.claimAbandoned(10)).toHaveLength(1);
-});
+testStores(
+  "a worker that is found dead when another one starts writes nothing more, whoever claims its runs",
+  async () => {
+    const { file, one, other } = await twoWorkers();
+    await one.events.append(RUN, textEvents(3, 2));
+    await change(file, "update workers set expires_at = 0 where id = 1");
+    // Recovery has turned the journal into chunks.
+    expect(await readNumbers(other.events, RUN)).toEqual(numbersFrom(0, 4));
+    await expect(one.events.append(RUN, textEvents(5, 1))).rejects.toThrow(RunLost);
+    expect(await other.ledger.claimAbandoned(10)).toHaveLength(1);
+  },
+);
 
-test("a look for runs is as short beside 50,000 ended ones", async () => {
+testStores("a look for runs is as short beside 50,000 ended ones", async () => {
   const { file, one } = await twoWorkers();
-  change(
+  await runSql(
     file,
     `with recursive n(i) as (select 1 union all select i + 1 from n where i < 50000)
      insert into responses (id, organization, project, status, model, created_at, body, version)
-     select 'resp_old_' || i, 'o', 'p', 'completed', 'm', 1, hex(zeroblob(1500)), 1 from n`,
+     select 'resp_old_' || i, 'o', 'p', 'completed', 'm', 1, ?, 1 from n`,
+    "00".repeat(1_500),
   );
   const looks = {
     stops: () => one.ledger.listStopRequests(),

@@ -3,9 +3,11 @@ import { StoreBusy } from "../../responses-api/ports.ts";
 import { RunLost } from "../../runs/ports.ts";
 import { changeConversations, findUnheld, type Holder, noteConversations } from "../conversations/conversation-rows.ts";
 import { builtOnce, type StandIns } from "../database/built-once.ts";
-import { RowInserter } from "../database/row-inserter.ts";
 import type { Database } from "../database/schema.ts";
+import type { TransactionRules } from "../database/transaction-rules.ts";
 import { writeLedgerRows } from "../tools/ledger-rows.ts";
+import type { Lease } from "../workers/lease.ts";
+import { removeDeadWorkers } from "../workers/remove-dead-workers.ts";
 import {
   type CommitContext,
   type CommitPlan,
@@ -15,10 +17,8 @@ import {
   type WriteOutcome,
 } from "./commit-plan.ts";
 import { JournalSpan, writeJournal } from "./journal.ts";
-import { removeDeadWorkers } from "./remove-dead-workers.ts";
 import { deleteResponses, findLiveRun, updateResponses } from "./run-rows.ts";
 import type { RunTail } from "./run-tail.ts";
-import type { WorkerLease } from "./worker-lease.ts";
 
 /**
  * How many characters of the journal a slow run may keep before its tail becomes a chunk. This bounds the journal, and
@@ -35,8 +35,8 @@ const NONE: ReadonlySet<string> = new Set();
  */
 export class RunWriter {
   readonly #db: Kysely<Database>;
-  readonly #lease: WorkerLease;
-  readonly #inserter = new RowInserter();
+  readonly #lease: Lease;
+  readonly #rules: TransactionRules;
   #journal = new JournalSpan();
   /** The live runs of this worker. Each entry holds less than one chunk of text. */
   readonly #runs = new Map<string, UnfinishedRun>();
@@ -44,9 +44,10 @@ export class RunWriter {
   /** The worker number that holds `#runs`. */
   #worker = 0;
 
-  constructor(db: Kysely<Database>, lease: WorkerLease) {
+  constructor(db: Kysely<Database>, lease: Lease, rules: TransactionRules) {
     this.#db = db;
     this.#lease = lease;
+    this.#rules = rules;
   }
 
   /**
@@ -107,10 +108,11 @@ export class RunWriter {
 
   async #writeAll(transaction: Kysely<Database>, jobs: readonly WriteJob[], first: CommitPlan) {
     await this.#requireLease(transaction, this.#worker);
+    await this.#holdOthersOff(transaction, first);
     const noted = await writeLedgerRows(transaction, this.#worker, first.tools);
     const unheld = await findUnheld(transaction, this.#worker, holdersOf(jobs));
     const held = unheld.size === 0 ? first : planCommit(jobs, this.#context(unheld));
-    await this.#inserter.insert(transaction, "responses", held.responses);
+    await this.#rules.inserter.insert(transaction, "responses", held.responses);
     await noteConversations(transaction, held.inConversations);
     const ended = await updateResponses(transaction, this.#worker, held.updates);
     const lost = ended.size === 0 ? unheld : ended.union(unheld);
@@ -119,9 +121,9 @@ export class RunWriter {
     const cut = this.#journal.findStart(this.#endedTails(plan));
     if (this.#journal.hasRowsBefore(cut)) await cutJournal(transaction, { worker: this.#worker, cut });
     await this.#insertJournal(transaction, journal);
-    await this.#inserter.insertParts(transaction, "event_chunks", plan.chunks);
-    await this.#inserter.insertParts(transaction, "items", plan.items);
-    const writer = { db: transaction, inserter: this.#inserter, worker: this.#worker };
+    await this.#rules.inserter.insertParts(transaction, "event_chunks", plan.chunks);
+    await this.#rules.inserter.insertParts(transaction, "items", plan.items);
+    const writer = { db: transaction, inserter: this.#rules.inserter, worker: this.#worker };
     const moved = await changeConversations(writer, plan.conversations);
     const changed = new Map<number, WriteOutcome>([...noted, ...moved]);
     return { plan, journal, cut, lost, changed, deleted: await deleteResponses(transaction, plan.deletions) };
@@ -129,12 +131,23 @@ export class RunWriter {
 
   async #insertJournal(db: Kysely<Database>, body: string): Promise<void> {
     if (body === "") return;
-    await this.#inserter.insert(db, "event_journal", [{ worker: this.#worker, position: this.#journal.end, body }]);
+    await this.#rules.inserter.insert(db, "event_journal", [
+      { worker: this.#worker, position: this.#journal.end, body },
+    ]);
   }
 
-  /** It is the first write of the transaction, so nothing can change between this check and the commit. */
+  async #holdOthersOff(transaction: Kysely<Database>, { conversations, deletions }: CommitPlan): Promise<void> {
+    if (conversations.length > 0)
+      await this.#rules.holdConversations(
+        transaction,
+        conversations.map(({ conversationId }) => conversationId),
+      );
+    if (deletions.length > 0) await this.#rules.holdChains(transaction);
+  }
+
+  /** Nothing of this worker can be claimed between this check and the commit. */
   async #requireLease(transaction: Kysely<Database>, worker: number): Promise<void> {
-    if (!(await this.#lease.renew(worker, transaction)))
+    if (!(await this.#lease.hold(transaction, worker)))
       throw new RunLost("the lease expired, and another server may have claimed the runs");
   }
 
@@ -182,7 +195,7 @@ export class RunWriter {
       const own = await this.#lease.number();
       await this.#db.transaction().execute(async (transaction) => {
         await this.#requireLease(transaction, own);
-        await removeDeadWorkers(transaction, await this.#lease.findDead(transaction, own));
+        await removeDeadWorkers(transaction, this.#rules.inserter, await this.#lease.findDead(transaction, own));
       });
     } catch (error) {
       this.#recovery = null; // The next caller tries again.

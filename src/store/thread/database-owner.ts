@@ -2,14 +2,15 @@ import { CompiledQuery, Kysely } from "kysely";
 import { migrate } from "../database/migrate.ts";
 import type { Database } from "../database/schema.ts";
 import { sqliteDialect } from "../database/sqlite.ts";
+import { SQLITE_RULES } from "../database/transaction-rules.ts";
 import type { WriteJob, WriteOutcome } from "../runs/commit-plan.ts";
 import { findForeignTail } from "../runs/event-log.ts";
 import { type Chunk, chunkOfTail } from "../runs/run-tail.ts";
 import { RunWriter } from "../runs/run-writer.ts";
-import { WorkerLease } from "../runs/worker-lease.ts";
 import { countUsage } from "../upkeep/count-usage.ts";
 import { type ErasureCursor, type ErasureStep, StoredErasure } from "../upkeep/erasure.ts";
 import { type ExpiryCursor, type ExpiryStep, StoredExpiry } from "../upkeep/expiry.ts";
+import { WorkerLease } from "../workers/worker-lease.ts";
 import type { ClaimedRun, DatabaseCalls, Statement, StatementResult, UnmadeRun } from "./database-calls.ts";
 import type { OwnWorkers } from "./own-workers.ts";
 import { claimRuns, listUnmadeRuns } from "./run-claims.ts";
@@ -49,9 +50,9 @@ export class DatabaseOwner implements DatabaseCalls {
     this.#db = db;
     this.#health = health;
     this.#lease = new WorkerLease(db, own);
-    this.#writer = new RunWriter(db, this.#lease);
-    this.#expiry = new StoredExpiry(db);
-    this.#erasure = new StoredErasure(db);
+    this.#writer = new RunWriter(db, this.#lease, SQLITE_RULES);
+    this.#expiry = new StoredExpiry(db, SQLITE_RULES);
+    this.#erasure = new StoredErasure(db, SQLITE_RULES);
   }
 
   /** Opens the database and brings its tables up to date. */
@@ -118,7 +119,7 @@ export class DatabaseOwner implements DatabaseCalls {
   }
 
   listUnmadeRuns(): Promise<readonly UnmadeRun[]> {
-    return listUnmadeRuns(this.#db, this.#lease);
+    return listUnmadeRuns(this.#db, this.#lease, SQLITE_RULES);
   }
 
   claimRuns(ids: readonly string[]): Promise<readonly ClaimedRun[]> {

@@ -1,17 +1,23 @@
 import type { Kysely } from "kysely";
 import type { Database } from "../database/schema.ts";
 import { isOneOf } from "../database/time-first.ts";
-import { removeDeadWorkers } from "../runs/remove-dead-workers.ts";
+import type { TransactionRules } from "../database/transaction-rules.ts";
 import { IS_LIVE } from "../runs/run-rows.ts";
-import type { WorkerLease } from "../runs/worker-lease.ts";
+import type { Lease } from "../workers/lease.ts";
+import { removeDeadWorkers } from "../workers/remove-dead-workers.ts";
+
 import type { ClaimedRun, UnmadeRun } from "./database-calls.ts";
 
 /** Removes dead workers and lists the live runs that no other worker holds; none if this worker has lost its lease. */
-export async function listUnmadeRuns(db: Kysely<Database>, lease: WorkerLease): Promise<readonly UnmadeRun[]> {
+export async function listUnmadeRuns(
+  db: Kysely<Database>,
+  lease: Lease,
+  { inserter }: Pick<TransactionRules, "inserter">,
+): Promise<readonly UnmadeRun[]> {
   const own = await lease.number();
   return await db.transaction().execute(async (transaction) => {
-    if (!(await lease.renew(own, transaction))) return [];
-    await removeDeadWorkers(transaction, await lease.findDead(transaction, own));
+    if (!(await lease.hold(transaction, own))) return [];
+    await removeDeadWorkers(transaction, inserter, await lease.findDead(transaction, own));
     return await findUnmade(transaction, own);
   });
 }
@@ -19,12 +25,12 @@ export async function listUnmadeRuns(db: Kysely<Database>, lease: WorkerLease): 
 /** Claims runs that `listUnmadeRuns` has listed, unless they have ended or another worker has claimed them since. */
 export async function claimRuns(
   db: Kysely<Database>,
-  lease: WorkerLease,
+  lease: Lease,
   ids: readonly string[],
 ): Promise<readonly ClaimedRun[]> {
   const own = await lease.number();
   return await db.transaction().execute(async (transaction) => {
-    if (!(await lease.renew(own, transaction))) return [];
+    if (!(await lease.hold(transaction, own))) return [];
     const unmade = new Set((await findUnmade(transaction, own)).map(({ id }) => id));
     const free = ids.filter((id) => unmade.has(id));
     const rows = await transaction

@@ -3,6 +3,7 @@ import { assertNever } from "../../base/assert.ts";
 import type { BegunExchange } from "../../responses-api/ports.ts";
 import type { Owner } from "../../runs/ports.ts";
 import { builtOnce, type StandIns } from "../database/built-once.ts";
+import { dialectal } from "../database/dialectal.ts";
 import type { Database } from "../database/schema.ts";
 import { isId } from "../database/time-first.ts";
 
@@ -127,13 +128,24 @@ const begin = builtOnce((db: Kysely<Database>, given: StandIns<Begun>): Compiled
     given.value("createdAt"),
     given.value("turn"),
   ];
-  return sql`
+  const added = sql`
     insert into tool_exchanges (item_id, response_id, organization, project, call_id, name, server, arguments,
       effect, approval_request_id, created_at, turn)
-    select ${sql.join(values)} where ${isNotElsewhere(given)}
-    on conflict (item_id) do update set arguments = excluded.arguments, call_id = excluded.call_id
-      where tool_exchanges.effect = 'none' and tool_exchanges.output is null
-    on conflict do nothing`.compile(db);
+    select ${sql.join(values)} where ${isNotElsewhere(given)}`;
+  const mayBegin = sql`tool_exchanges.effect = 'none' and tool_exchanges.output is null`;
+  return dialectal(
+    sql`${added}
+      on conflict (item_id) do update set arguments = excluded.arguments, call_id = excluded.call_id where ${mayBegin}
+      on conflict do nothing`,
+    // Here an insert can act on one kind of conflict only.
+    () => sql`
+      with added as (${added} on conflict do nothing returning item_id),
+      again as (update tool_exchanges
+        set arguments = ${given.value("arguments")}, call_id = ${given.value("callId")}
+        where item_id = ${given.value("itemId")} and ${mayBegin} and ${isNotElsewhere(given)}
+          and not exists (select 1 from added) returning item_id)
+      select item_id from added union all select item_id from again`,
+  ).compile(db);
 });
 
 type Spending = Place & { readonly itemId: string; readonly approvalRequestId: string };
@@ -166,7 +178,9 @@ type EndedTurn = Place & { readonly number: number; readonly usage: string };
 const endTurn = builtOnce(
   (db: Kysely<Database>, given: StandIns<EndedTurn>): CompiledQuery =>
     sql`
-    insert or replace into tool_turns (response_id, organization, project, number, usage)
+    insert into tool_turns (response_id, organization, project, number, usage)
     select ${given.value("responseId")}, ${given.value("organization")}, ${given.value("project")},
-      ${given.value("number")}, ${given.value("usage")} where ${isNotElsewhere(given)}`.compile(db),
+      ${given.value("number")}, ${given.value("usage")} where ${isNotElsewhere(given)}
+    on conflict (response_id, number) do update set organization = excluded.organization, project = excluded.project,
+      usage = excluded.usage`.compile(db),
 );

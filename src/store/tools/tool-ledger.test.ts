@@ -1,9 +1,8 @@
-import { DatabaseSync } from "node:sqlite";
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import { ApprovalSpent, type BegunExchange, type FinishedExchange } from "../../responses-api/ports.ts";
 import { type ModelUsage, RunLost } from "../../runs/ports.ts";
 import type { Store } from "../open-store.ts";
-import { openTestStore, temporaryFile } from "../store.fixture.ts";
+import { openTestStore, runSql, temporaryFile, testStores } from "../store.fixture.ts";
 import { aResponse, OTHERS, OURS } from "../stored-shapes.fixture.ts";
 
 const [THEIRS = OURS] = OTHERS;
@@ -37,7 +36,7 @@ const RESULT: FinishedExchange = {
   usage: { webSearches: 1 },
 };
 
-test("a call is found as it was begun and as it ended, by its owner only", async () => {
+testStores("a call is found as it was begun and as it ended, by its owner only", async () => {
   const { tools } = await openTestStore();
   await tools.begin(OURS, "resp_1", CALL);
   expect((await tools.find(OURS, ["mcp_1", "mcp_2"])).get("mcp_1")).toStrictEqual({ ...CALL, result: null });
@@ -46,7 +45,7 @@ test("a call is found as it was begun and as it ended, by its owner only", async
   expect(await tools.find(THEIRS, ["mcp_1"])).toStrictEqual(new Map());
 });
 
-test("only a call without effects begins a second time under its item", async () => {
+testStores("only a call without effects begins a second time under its item", async () => {
   const { tools } = await openTestStore();
   await tools.begin(OURS, "resp_1", CALL);
   await expect(tools.begin(OURS, "resp_1", CALL)).rejects.toThrow(RunLost);
@@ -58,7 +57,7 @@ test("only a call without effects begins a second time under its item", async ()
   await expect(tools.begin(OURS, "resp_1", search)).rejects.toThrow(RunLost);
 });
 
-test("the items that follow a call are kept with it", async () => {
+testStores("the items that follow a call are kept with it", async () => {
   const { tools } = await openTestStore();
   const call = { call_id: "call_1", status: "completed" } as const;
   const action = { commands: ["ls"], max_output_length: null, timeout_ms: null };
@@ -71,7 +70,7 @@ test("the items that follow a call are kept with it", async () => {
   expect((await tools.find(OURS, ["sh_1"])).get("sh_1")?.result).toStrictEqual(result);
 });
 
-test("an approval is spent once, also by two calls at once", async () => {
+testStores("an approval is spent once, also by two calls at once", async () => {
   const { tools } = await openTestStore();
   const approved = (itemId: string) => ({ ...CALL, itemId, approvalRequestId: "mcpr_1" });
   expect(await tools.findSpent(OURS, ["mcpr_1"])).toStrictEqual(new Set());
@@ -85,7 +84,7 @@ test("an approval is spent once, also by two calls at once", async () => {
   await tools.begin(THEIRS, "resp_3", approved("mcp_3"));
 });
 
-test("an approved call without effects begins a second time with its approval", async () => {
+testStores("an approved call without effects begins a second time with its approval", async () => {
   const { tools } = await openTestStore();
   const approved = { ...CALL, effect: "none", approvalRequestId: "mcpr_1" } as const;
   await tools.begin(OURS, "resp_1", approved);
@@ -93,7 +92,7 @@ test("an approved call without effects begins a second time with its approval", 
   await expect(tools.begin(OURS, "resp_1", { ...approved, itemId: "mcp_2" })).rejects.toThrow(ApprovalSpent);
 });
 
-test("what the turns of a response used is kept with it, for its owner only", async () => {
+testStores("what the turns of a response used is kept with it, for its owner only", async () => {
   const file = temporaryFile();
   const store = await openTestStore({ file });
   await openRun(store, "resp_1");
@@ -113,7 +112,7 @@ test("what the turns of a response used is kept with it, for its owner only", as
   expect(await store.tools.turnsOf(OURS, "resp_1")).toStrictEqual([]);
 });
 
-test("another server that makes the response can neither begin nor finish a call for it", async () => {
+testStores("another server that makes the response can neither begin nor finish a call for it", async () => {
   const file = temporaryFile();
   const ours = await openTestStore({ file });
   await openRun(ours, "resp_1");
@@ -125,32 +124,33 @@ test("another server that makes the response can neither begin nor finish a call
   await expect(ours.tools.finish(OURS, "resp_1", RESULT)).rejects.toThrow(RunLost);
 });
 
-test("a call goes with the last item of its id: of its response, of one it was sent back to, of a conversation", async () => {
-  const file = temporaryFile();
-  const store = await openTestStore({ file });
-  await openRun(store, "resp_1");
-  await store.tools.begin(OURS, "resp_1", CALL);
-  await store.tools.finish(OURS, "resp_1", RESULT);
-  const end = aResponse("resp_1", { status: "completed", completed_at: 1_760_000_009 });
-  await store.events.close("resp_1", [], { response: end, outputItems: [ITEM] });
-  await store.events.open({ owner: OURS, response: aResponse("resp_2"), inputItems: [ITEM] }, []);
-  await store.responses.deleteResponse(OURS, "resp_1");
-  await eraseAll(store);
-  expect((await store.tools.find(OURS, ["mcp_1"])).size).toBe(1);
-  await store.responses.deleteResponse(OURS, "resp_2");
-  await eraseAll(store);
-  expect((await store.tools.find(OURS, ["mcp_1"])).size).toBe(0);
-});
+testStores(
+  "a call goes with the last item of its id: of its response, of one it was sent back to, of a conversation",
+  async () => {
+    const file = temporaryFile();
+    const store = await openTestStore({ file });
+    await openRun(store, "resp_1");
+    await store.tools.begin(OURS, "resp_1", CALL);
+    await store.tools.finish(OURS, "resp_1", RESULT);
+    const end = aResponse("resp_1", { status: "completed", completed_at: 1_760_000_009 });
+    await store.events.close("resp_1", [], { response: end, outputItems: [ITEM] });
+    await store.events.open({ owner: OURS, response: aResponse("resp_2"), inputItems: [ITEM] }, []);
+    await store.responses.deleteResponse(OURS, "resp_1");
+    await eraseAll(store);
+    expect((await store.tools.find(OURS, ["mcp_1"])).size).toBe(1);
+    await store.responses.deleteResponse(OURS, "resp_2");
+    await eraseAll(store);
+    expect((await store.tools.find(OURS, ["mcp_1"])).size).toBe(0);
+  },
+);
 
-test("a call of a response that was never stored is erased after a day", async () => {
+testStores("a call of a response that was never stored is erased after a day", async () => {
   const file = temporaryFile();
   const store = await openTestStore({ file });
   await store.tools.begin(OURS, "resp_never", CALL);
   await eraseAll(store);
   expect((await store.tools.find(OURS, ["mcp_1"])).size).toBe(1);
-  const database = new DatabaseSync(file);
-  database.exec("update tool_exchanges set created_at = created_at - 86401");
-  database.close();
+  await runSql(file, "update tool_exchanges set created_at = created_at - 86401");
   await eraseAll(store);
   expect((await store.tools.find(OURS, ["mcp_1"])).size).toBe(0);
 });

@@ -1,6 +1,8 @@
 import { type Kysely, sql, type Transaction } from "kysely";
+import { dialectal } from "../database/dialectal.ts";
 import type { Database } from "../database/schema.ts";
 import { isSameId } from "../database/time-first.ts";
+import type { TransactionRules } from "../database/transaction-rules.ts";
 import { eraseAncestors } from "../responses/ancestors.ts";
 
 /** How much one step erases, so that each step is short. */
@@ -27,14 +29,19 @@ export interface Erasure {
 
 export class StoredErasure implements Erasure {
   readonly #db: Kysely<Database>;
+  readonly #rules: TransactionRules;
 
-  constructor(db: Kysely<Database>) {
+  constructor(db: Kysely<Database>, rules: TransactionRules) {
     this.#db = db;
+    this.#rules = rules;
   }
 
   async eraseUnused(cursor: ErasureCursor): Promise<ErasureStep> {
     if (cursor === "") await eraseLostExchanges(this.#db);
-    const erased = await this.#db.transaction().execute((transaction) => eraseAncestors(transaction, STEP_ANCESTORS));
+    const erased = await this.#db.transaction().execute(async (transaction) => {
+      await this.#rules.holdChains(transaction);
+      return await eraseAncestors(transaction, STEP_ANCESTORS);
+    });
     if (erased > 0) return { erased, next: cursor };
     const deleted = await this.#db
       .selectFrom("deleted_conversations")
@@ -80,8 +87,11 @@ async function eraseItems(
  */
 async function eraseLostExchanges(db: Kysely<Database>): Promise<void> {
   const before = Math.floor(Date.now() / 1000) - LOST_AFTER_SECONDS;
-  await sql`delete from tool_exchanges where rowid > (select max(rowid) from tool_exchanges) - ${LOST_LOOKED_AT}
-    and created_at < ${before}
+  const isNew = dialectal(
+    sql`rowid > (select max(rowid) from tool_exchanges) - ${LOST_LOOKED_AT}`,
+    () => sql`item_id in (select item_id from tool_exchanges order by created_at desc limit ${LOST_LOOKED_AT})`,
+  );
+  await sql`delete from tool_exchanges where ${isNew} and created_at < ${before}
     and not exists (select 1 from responses where ${isSameId("responses.id", "tool_exchanges.response_id")})
     and not exists (select 1 from items where ${isSameId("items.id", "tool_exchanges.item_id")})
     and not exists (select 1 from conversation_items where ${isSameId("conversation_items.id", "tool_exchanges.item_id")})`.execute(

@@ -1,7 +1,7 @@
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import { verifies } from "../../../tests/verifies.ts";
 import type { Store } from "../open-store.ts";
-import { openTestStore, readAll, storeRun } from "../store.fixture.ts";
+import { openTestStore, readAll, storeRun, testStores } from "../store.fixture.ts";
 import { aResponse, OURS } from "../stored-shapes.fixture.ts";
 
 /** The creation time of `storeRun`'s responses. */
@@ -20,7 +20,7 @@ async function expire({ expiry }: Store, before: number): Promise<readonly [dele
   return [deleted, steps];
 }
 
-test("an old response goes with its items and events, a younger one stays", async () => {
+testStores("an old response goes with its items and events, a younger one stays", async () => {
   verifies("state.store.expiry");
   const store = await openTestStore();
   await storeRun(store.events, "resp_1", { input: ["msg_1"], output: ["msg_2"], eventCount: 300 });
@@ -32,7 +32,7 @@ test("an old response goes with its items and events, a younger one stays", asyn
   expect(await readAll(store.events, "resp_1")).toEqual([]);
 });
 
-test("a response that is being made does not go, however old", async () => {
+testStores("a response that is being made does not go, however old", async () => {
   const store = await openTestStore();
   for (const status of ["queued", "in_progress"]) {
     const response = aResponse(`resp_${status}`, { status });
@@ -41,7 +41,7 @@ test("a response that is being made does not go, however old", async () => {
   expect(await expire(store, MADE_AT + 1)).toEqual([0, 1]);
 });
 
-test("a chain stays whole for as long as its last response, and then goes as a whole", async () => {
+testStores("a chain stays whole for as long as its last response, and then goes as a whole", async () => {
   const store = await openTestStore();
   const chain = ["resp_3", "resp_1", "resp_2"]; // The order of ids must not matter.
   for (const [index, id] of chain.entries()) {
@@ -58,7 +58,7 @@ test("a chain stays whole for as long as its last response, and then goes as a w
   expect(removed).toBe(4);
 });
 
-test("much that is old goes in small steps", async () => {
+testStores("much that is old goes in small steps", async () => {
   const store = await openTestStore();
   for (let index = 0; index < 120; index++) await storeRun(store.events, `resp_${index}`);
   expect(await expire(store, MADE_AT + 1)).toEqual([120, 3]);

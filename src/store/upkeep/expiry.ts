@@ -1,5 +1,6 @@
 import type { Kysely, Transaction } from "kysely";
 import type { Database } from "../database/schema.ts";
+import type { TransactionRules } from "../database/transaction-rules.ts";
 import { forgetItems, isContinued } from "../responses/ancestors.ts";
 import { LIVE_STATUSES } from "../runs/run-rows.ts";
 
@@ -32,21 +33,24 @@ export interface Expiry {
 /** Writes without the commit queue, because runs no longer write to ended responses. */
 export class StoredExpiry implements Expiry {
   readonly #db: Kysely<Database>;
+  readonly #rules: TransactionRules;
 
-  constructor(db: Kysely<Database>) {
+  constructor(db: Kysely<Database>, rules: TransactionRules) {
     this.#db = db;
+    this.#rules = rules;
   }
 
   async deleteExpired(before: number, cursor: ExpiryCursor | null): Promise<ExpiryStep> {
     const rows = await findOld(this.#db, before, cursor);
     const last = rows.at(-1);
     if (last === undefined) return { deleted: 0, next: null };
-    const deleted = await this.#db.transaction().execute((transaction) =>
-      deleteEach(
+    const deleted = await this.#db.transaction().execute(async (transaction) => {
+      await this.#rules.holdChains(transaction);
+      return await deleteEach(
         transaction,
         rows.map(({ number }) => number),
-      ),
-    );
+      );
+    });
     const next = rows.length < STEP_ROWS ? null : { createdAt: last.created_at, number: last.number };
     return { deleted, next };
   }

@@ -10,9 +10,9 @@ import type {
   VectorModel,
 } from "../../vector-stores/ports.ts";
 import type { Database } from "../database/schema.ts";
-import { findLivingWorkers } from "../runs/living-workers.ts";
 import { storedJson } from "../stored-json.ts";
 import type { DatabaseCalls } from "../thread/database-calls.ts";
+import { findLivingWorkers } from "../workers/living-workers.ts";
 import { CHUNKS_OF_FILE_MAX, chunkKey, placedWord } from "./chunk-keys.ts";
 import { compileAll } from "./compile-all.ts";
 import { eraseChunks } from "./store-upkeep.ts";

@@ -2,9 +2,9 @@ import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { verifies } from "../../../tests/verifies.ts";
+import { textEvents } from "../runs/text-events.fixture.ts";
 import { openStoreInThisThread, openTestStore, readNumbers, temporaryFile } from "../store.fixture.ts";
 import { aResponse, OURS } from "../stored-shapes.fixture.ts";
-import { textEvents } from "./text-events.fixture.ts";
 import { LEASE_MS } from "./worker-lease.ts";
 
 const run = (id: string) => ({ owner: OURS, response: aResponse(id), inputItems: [] });

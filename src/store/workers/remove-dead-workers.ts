@@ -1,19 +1,28 @@
 import type { Kysely } from "kysely";
-import { RowInserter, type RowOfResponse } from "../database/row-inserter.ts";
+import type { RowInserter, RowOfResponse } from "../database/row-inserter.ts";
 import type { Database } from "../database/schema.ts";
-import { type JournalEntry, readJournal } from "./journal.ts";
-import { findLiveRun } from "./run-rows.ts";
+import { type JournalEntry, readJournal } from "../runs/journal.ts";
+import { findLiveRun } from "../runs/run-rows.ts";
 
 /**
  * Removes workers, so that they can write nothing more and their runs can be claimed. The events in their journals
  * become chunks. Must run in a transaction that has already written.
  */
-export async function removeDeadWorkers(transaction: Kysely<Database>, workers: readonly number[]): Promise<void> {
-  await recoverTails(transaction, workers);
+export async function removeDeadWorkers(
+  transaction: Kysely<Database>,
+  inserter: RowInserter,
+  workers: readonly number[],
+): Promise<void> {
+  if (workers.length === 0) return;
+  await recoverTails(transaction, inserter, workers);
   await transaction.deleteFrom("workers").where("id", "in", workers).execute();
 }
 
-async function recoverTails(transaction: Kysely<Database>, workers: readonly number[]): Promise<void> {
+async function recoverTails(
+  transaction: Kysely<Database>,
+  inserter: RowInserter,
+  workers: readonly number[],
+): Promise<void> {
   for (const worker of workers) {
     const rows = await transaction
       .selectFrom("event_journal")
@@ -31,7 +40,7 @@ async function recoverTails(transaction: Kysely<Database>, workers: readonly num
       const run = await findLiveRun(transaction, worker, responseId);
       if (run !== null) chunks.push(...chunksOf(entriesOfRun, run.tail.nextNumber));
     }
-    await new RowInserter().insertParts(transaction, "event_chunks", chunks);
+    await inserter.insertParts(transaction, "event_chunks", chunks);
     await transaction.deleteFrom("event_journal").where("worker", "=", worker).execute();
   }
 }

@@ -1,10 +1,11 @@
-import { readFileSync, readlinkSync } from "node:fs";
-import { hostname } from "node:os";
 import type { Kysely } from "kysely";
 import { builtOnce, type StandIns } from "../database/built-once.ts";
 import type { Database } from "../database/schema.ts";
+import { SQLITE_RULES } from "../database/transaction-rules.ts";
 import { isOwnNumber, type OwnWorkers, setNumber } from "../thread/own-workers.ts";
+import type { Lease } from "./lease.ts";
 import { removeDeadWorkers } from "./remove-dead-workers.ts";
+import { HOST, hasEnded, startOf, type WorkerProcess } from "./worker-process.ts";
 
 /** How long a lease lasts without renewal, in milliseconds. */
 export const LEASE_MS = 15_000;
@@ -16,7 +17,7 @@ export const LEASE_MS = 15_000;
 const LOCK_NOTICED_MS = 1_000;
 
 /** Registers this process as a worker, when its number is first asked for, and renews its lease. */
-export class WorkerLease {
+export class WorkerLease implements Lease {
   readonly #db: Kysely<Database>;
   readonly #own: OwnWorkers;
   #number: Promise<number> | null = null;
@@ -32,7 +33,6 @@ export class WorkerLease {
     this.#own = own;
   }
 
-  /** Must not be called inside a transaction: registering would wait for its end. */
   number(): Promise<number> {
     this.#number ??= this.#register().catch((error: unknown) => {
       this.#number = null; // The next caller tries again.
@@ -41,7 +41,6 @@ export class WorkerLease {
     return this.#number;
   }
 
-  /** Returns false if another worker has removed this number as dead. The next `number` is then a new one. */
   async renew(number: number, db: Kysely<Database> = this.#db): Promise<boolean> {
     const { numAffectedRows } = await this.#noticingLocks(() =>
       renewLease(db, { number, expiresAt: Date.now() + LEASE_MS }),
@@ -54,7 +53,11 @@ export class WorkerLease {
     return isRegistered;
   }
 
-  /** The other workers that are dead: their lease has expired, or their process is known to be gone. */
+  /** Renewing is a write, and whoever has written is alone until its transaction ends. */
+  hold(transaction: Kysely<Database>, number: number): Promise<boolean> {
+    return this.renew(number, transaction);
+  }
+
   async findDead(db: Kysely<Database>, own: number): Promise<readonly number[]> {
     const now = Date.now();
     await db
@@ -67,7 +70,6 @@ export class WorkerLease {
     return others.filter((worker) => (judges && worker.expires_at < now) || this.#isGone(worker)).map(({ id }) => id);
   }
 
-  /** Removes this worker from the list. Others can claim its runs at once. */
   async resign(): Promise<void> {
     if (this.#number === null) return;
     const number = await this.#number;
@@ -75,7 +77,7 @@ export class WorkerLease {
     setNumber(this.#own, 0);
     await this.#db.transaction().execute(async (transaction) => {
       await transaction.updateTable("workers").set({ expires_at: 0 }).where("id", "=", number).execute();
-      await removeDeadWorkers(transaction, [number]);
+      await removeDeadWorkers(transaction, SQLITE_RULES.inserter, [number]);
     });
   }
 
@@ -132,50 +134,3 @@ const renewLease = builtOnce((db: Kysely<Database>, given: StandIns<Renewal>) =>
     .where("id", "=", given.value("number"))
     .compile(),
 );
-
-/** Process numbers are only comparable within one host and process namespace. */
-const HOST = `${hostname()} ${pidNamespace()}`;
-
-function pidNamespace(): string {
-  try {
-    return readlinkSync("/proc/self/ns/pid");
-  } catch {
-    return "";
-  }
-}
-
-/** Whether a worker's process has ended. Another process may have its number by now, and a zombie counts as ended. */
-function hasEnded(worker: WorkerProcess): boolean {
-  try {
-    process.kill(worker.pid, 0);
-  } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ESRCH") return true;
-  }
-  const started = startOf(worker.pid);
-  return started === DEAD || (started !== null && worker.started !== null && started !== worker.started);
-}
-
-interface WorkerProcess {
-  readonly id: number;
-  readonly host: string;
-  readonly pid: number;
-  readonly started: string | null;
-}
-
-/** Stands for the start time of a zombie. */
-const DEAD = "dead";
-
-/** The start time of a process in clock ticks since boot; null if the system does not tell. */
-function startOf(pid: number): string | null {
-  try {
-    const status = readFileSync(`/proc/${pid}/stat`, "utf8");
-    // The process name before it may hold any characters.
-    const fields = status.slice(status.lastIndexOf(")") + 2).split(" ");
-    return fields[0] === "Z" || fields[0] === "X" ? DEAD : (fields[START_FIELD] ?? null);
-  } catch {
-    return null;
-  }
-}
-
-/** Index of field 22 of `/proc/PID/stat`, counted from field 3, the state. */
-const START_FIELD = 19;

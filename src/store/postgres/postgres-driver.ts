@@ -1,0 +1,111 @@
+import type { CompiledQuery, DatabaseConnection, Driver, QueryResult } from "kysely";
+import type { Pool, PoolClient } from "pg";
+import { InvariantError } from "../../base/assert.ts";
+import { endsConnection, faultOf, sqlStateOf } from "./postgres-faults.ts";
+import { writtenValue } from "./postgres-values.ts";
+
+/** Statements whose plan a connection keeps. Others are planned each time. */
+const PREPARED_MAX = 400;
+/** Longer statements have one parameter for each of many values and differ from each other. */
+const PREPARED_LENGTH_MAX = 8_192;
+/** What a prepared statement answers after a migration has changed a table that it reads. */
+const PLAN_IS_OLD = "0A000";
+
+/** The names of prepared statements by their SQL. They are the same on all connections. */
+const names = new Map<string, string>();
+
+/** Kysely's driver over a pool of connections to PostgreSQL. */
+export class PostgresDriver implements Driver {
+  readonly #pool: Pool;
+
+  constructor(pool: Pool) {
+    this.#pool = pool;
+  }
+
+  async init(): Promise<void> {}
+
+  async acquireConnection(): Promise<PostgresConnection> {
+    try {
+      return new PostgresConnection(await this.#pool.connect());
+    } catch (error) {
+      throw faultOf(error);
+    }
+  }
+
+  async beginTransaction(connection: PostgresConnection): Promise<void> {
+    await connection.run("begin");
+  }
+
+  async commitTransaction(connection: PostgresConnection): Promise<void> {
+    const { command } = await connection.run("commit");
+    if (command !== "COMMIT") throw new InvariantError("a transaction in which a statement failed is not committed");
+  }
+
+  async rollbackTransaction(connection: PostgresConnection): Promise<void> {
+    await connection.run("rollback").catch(() => {}); // The connection is lost, and its transaction with it.
+  }
+
+  async releaseConnection(connection: PostgresConnection): Promise<void> {
+    connection.release();
+  }
+
+  async destroy(): Promise<void> {
+    await this.#pool.end();
+  }
+}
+
+class PostgresConnection implements DatabaseConnection {
+  readonly #client: PoolClient;
+  #isBroken = false;
+
+  constructor(client: PoolClient) {
+    this.#client = client;
+  }
+
+  async executeQuery<Row>({ sql, parameters }: CompiledQuery): Promise<QueryResult<Row>> {
+    const values = parameters.map(writtenValue);
+    const name = nameOf(sql);
+    try {
+      const { rows, rowCount } = await this.#client.query<never>({
+        text: sql,
+        values,
+        ...(name === null ? {} : { name }),
+      });
+      return { rows, ...(rowCount === null ? {} : { numAffectedRows: BigInt(rowCount) }) };
+    } catch (error) {
+      throw this.#faultOf(error);
+    }
+  }
+
+  streamQuery(): AsyncIterableIterator<never> {
+    throw new InvariantError("rows are read by pages, not as a stream");
+  }
+
+  /** Runs a statement without parameters and rows. */
+  async run(sql: string): Promise<{ readonly command: string }> {
+    try {
+      return await this.#client.query(sql);
+    } catch (error) {
+      throw this.#faultOf(error);
+    }
+  }
+
+  /** Gives the connection back to the pool, which closes it if nothing more can be asked on it. */
+  release(): void {
+    this.#client.release(this.#isBroken);
+  }
+
+  #faultOf(error: unknown): unknown {
+    this.#isBroken ||= endsConnection(error) || sqlStateOf(error) === PLAN_IS_OLD;
+    return faultOf(error);
+  }
+}
+
+function nameOf(sql: string): string | null {
+  const known = names.get(sql);
+  if (known !== undefined) return known;
+  if (names.size >= PREPARED_MAX || sql.length > PREPARED_LENGTH_MAX) return null;
+  const name = `antiphon_${names.size}`;
+  names.set(sql, name);
+  return name;
+}

@@ -1,0 +1,51 @@
+import { InvariantError } from "../../base/assert.ts";
+import { StoreBusy, StoreSpoilt } from "../../responses-api/ports.ts";
+
+/** The connection ended while a statement was under way, so it is unknown whether the statement had an effect. */
+export class ConnectionLost extends StoreBusy {}
+
+/** Classes of SQLSTATE, and single ones, that say that PostgreSQL cannot do it now. */
+const BUSY = /^(?:08|53|57|40001|40P01|25P03|25006|55P03)/;
+/** Damaged data or indexes. */
+const SPOILT = /^XX00[12]/;
+/** After these the connection ends, or can write no more. */
+const ENDS_CONNECTION = /^(?:08|57P|25P03|25006)/;
+const UNIQUE_VIOLATION = "23505";
+
+/** The five characters by which PostgreSQL names an error; null for errors that did not come from it. */
+export function sqlStateOf(error: unknown): string | null {
+  if (!(error instanceof Error) || !("severity" in error) || !("code" in error)) return null;
+  return typeof error.code === "string" ? error.code : null;
+}
+
+/** Whether nothing more can be asked on the connection on which this happened. */
+export function endsConnection(error: unknown): boolean {
+  const state = sqlStateOf(error);
+  return state === null ? !isOwnFault(error) : ENDS_CONNECTION.test(state);
+}
+
+/** Whether the statement was wrong already here. */
+function isOwnFault(error: unknown): boolean {
+  return error instanceof TypeError || error instanceof RangeError || error instanceof InvariantError;
+}
+
+/** Whether a row was refused because this constraint has one with its key. */
+export function isTaken(error: unknown, constraint: string): boolean {
+  return (
+    sqlStateOf(error) === UNIQUE_VIOLATION &&
+    error instanceof Error &&
+    "constraint" in error &&
+    error.constraint === constraint
+  );
+}
+
+/** The error that callers get. Says nothing of the address, the user or the password. */
+export function faultOf(error: unknown): unknown {
+  const state = sqlStateOf(error);
+  if (state === null && isOwnFault(error)) return error;
+  if (state === null) return new ConnectionLost("The connection to the database was lost.", { cause: error });
+  if (SPOILT.test(state)) return new StoreSpoilt(`The database is damaged (${state}).`, { cause: error });
+  if (ENDS_CONNECTION.test(state))
+    return new ConnectionLost(`The database ended the connection (${state}).`, { cause: error });
+  return BUSY.test(state) ? new StoreBusy(`The database is busy (${state}).`, { cause: error }) : error;
+}

@@ -1,0 +1,144 @@
+import { CompiledQuery, Kysely, sql } from "kysely";
+import type { Database } from "../database/schema.ts";
+import type { WriteJob, WriteOutcome } from "../runs/commit-plan.ts";
+import { findForeignTail } from "../runs/event-log.ts";
+import { type Chunk, chunkOfTail } from "../runs/run-tail.ts";
+import { RunWriter } from "../runs/run-writer.ts";
+import type { ClaimedRun, DatabaseCalls, Statement, StatementResult, UnmadeRun } from "../thread/database-calls.ts";
+import { freePlace, type OwnWorkers, takePlace } from "../thread/own-workers.ts";
+import { claimRuns, listUnmadeRuns } from "../thread/run-claims.ts";
+import { type ErasureCursor, type ErasureStep, StoredErasure } from "../upkeep/erasure.ts";
+import { type ExpiryCursor, type ExpiryStep, StoredExpiry } from "../upkeep/expiry.ts";
+import { type DatabaseAddress, openPostgresPool } from "./connections.ts";
+import { migratePostgres } from "./migrate-postgres.ts";
+import { postgresDialect } from "./postgres-dialect.ts";
+import { PostgresLease } from "./postgres-lease.ts";
+import { POSTGRES_RULES } from "./transaction-rules.ts";
+
+export interface PostgresOptions extends DatabaseAddress {
+  /** How many connections serve everything but commits and the lease, which have one each. */
+  readonly poolMax: number;
+  /** How long a lease lasts without renewal, in milliseconds. */
+  readonly leaseMs: number;
+  /** Whether the bytes stored for each owner are counted. */
+  readonly countsUsage: boolean;
+}
+
+/**
+ * What `DatabaseOwner` is for SQLite, over connections to PostgreSQL. Nothing of it blocks, so it needs no thread.
+ * Commits have a connection of their own, and so has the lease: neither waits for what others ask.
+ */
+export class PostgresOwner implements DatabaseCalls {
+  readonly db: Kysely<Database>;
+  readonly #writes: Kysely<Database>;
+  readonly #leases: Kysely<Database>;
+  readonly #own: OwnWorkers;
+  readonly #lease: PostgresLease;
+  readonly #writer: RunWriter;
+  readonly #expiry: StoredExpiry;
+  readonly #erasure: StoredErasure;
+  /** Resolves when all commits so far have ended. */
+  #committed: Promise<unknown> = Promise.resolve();
+  #closed: Promise<void> | null = null;
+
+  private constructor(options: PostgresOptions) {
+    this.db = openDatabase(options, options.poolMax);
+    this.#writes = openDatabase(options, 1);
+    this.#leases = openDatabase(options, 1);
+    this.#own = takePlace();
+    this.#lease = new PostgresLease(this.#leases, this.#own, options.leaseMs);
+    this.#writer = new RunWriter(this.#writes, this.#lease, POSTGRES_RULES);
+    this.#expiry = new StoredExpiry(this.db, POSTGRES_RULES);
+    this.#erasure = new StoredErasure(this.db, POSTGRES_RULES);
+  }
+
+  /** Brings the tables up to date and opens the connections. */
+  static async open(options: PostgresOptions): Promise<PostgresOwner> {
+    await migratePostgres(options.url);
+    return new PostgresOwner(options);
+  }
+
+  async isSound(): Promise<boolean> {
+    await sql`select 1 from workers limit 1`.execute(this.db);
+    return true;
+  }
+
+  async query({ sql: text, parameters }: Statement): Promise<StatementResult> {
+    const { rows, numAffectedRows } = await this.db.executeQuery<never>(CompiledQuery.raw(text, [...parameters]));
+    return { rows, numAffectedRows, insertId: undefined };
+  }
+
+  async transact([condition, ...others]: readonly Statement[]): Promise<readonly bigint[] | null> {
+    if (condition === undefined) return [];
+    return await this.db.transaction().execute(async (transaction) => {
+      const changed = [await runStatement(transaction, condition)];
+      if (changed[0] === 0n) return null;
+      for (const statement of others) changed.push(await runStatement(transaction, statement));
+      return changed;
+    });
+  }
+
+  commit(jobs: readonly WriteJob[]): Promise<readonly WriteOutcome[]> {
+    const commit = this.#committed.then(() => this.#writer.commit(jobs));
+    this.#committed = commit.catch(() => {});
+    return commit;
+  }
+
+  async findTail(responseId: string): Promise<Chunk | null> {
+    await this.#writer.recover();
+    const own = this.#writer.findTail(responseId);
+    return own === null ? await findForeignTail(this.db, responseId) : chunkOfTail(own);
+  }
+
+  workerNumber(): Promise<number> {
+    return this.#lease.number();
+  }
+
+  async renewLease(): Promise<boolean> {
+    return await this.#lease.renew(await this.#lease.number());
+  }
+
+  async findDeadWorkers(): Promise<readonly number[]> {
+    return await this.#lease.findDead(this.db, await this.#lease.number());
+  }
+
+  listUnmadeRuns(): Promise<readonly UnmadeRun[]> {
+    return listUnmadeRuns(this.db, this.#lease, POSTGRES_RULES);
+  }
+
+  claimRuns(ids: readonly string[]): Promise<readonly ClaimedRun[]> {
+    return claimRuns(this.db, this.#lease, ids);
+  }
+
+  deleteExpired(before: number, cursor: ExpiryCursor | null): Promise<ExpiryStep> {
+    return this.#expiry.deleteExpired(before, cursor);
+  }
+
+  eraseUnused(cursor: ErasureCursor): Promise<ErasureStep> {
+    return this.#erasure.eraseUnused(cursor);
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
+    try {
+      await this.#lease.resign();
+    } finally {
+      freePlace(this.#own);
+      await Promise.all([this.db.destroy(), this.#writes.destroy(), this.#leases.destroy()]);
+    }
+  }
+}
+
+function openDatabase(options: DatabaseAddress, connectionsMax: number): Kysely<Database> {
+  return new Kysely<Database>({ dialect: postgresDialect(openPostgresPool(options, connectionsMax)) });
+}
+
+/** Resolves to the number of changed rows. */
+async function runStatement(db: Kysely<Database>, { sql: text, parameters }: Statement): Promise<bigint> {
+  const { numAffectedRows } = await db.executeQuery(CompiledQuery.raw(text, [...parameters]));
+  return numAffectedRows ?? 0n;
+}
