@@ -16,6 +16,9 @@ const DATABASE_EXIT_CODE = 3;
 /** The failed call when an address cannot be used: of several processes, each binds it. */
 const LISTEN_CALLS: ReadonlySet<unknown> = new Set(["listen", "bind"]);
 
+const ROTATED_IN_SETTING =
+  "SEAL_KEYS holds the keys, so a new one is added there: first as the last one on all servers, so that they can open with it, and then moved to the front.";
+
 /** Keys and lists go to stdout, so that scripts can read them; notes go to stderr. */
 const OUTPUTS = { print: console.log, note: console.error };
 
@@ -55,7 +58,9 @@ async function serve(environment: Environment, argv: readonly string[]): Promise
 
 async function rotate(): Promise<void> {
   const { rotateSealKey } = await import("./secrets/seal-keys.ts");
-  const count = rotateSealKey(loadConfig(readEnvironment(), others).dataDir);
+  const { dataDir, sealKeys } = loadConfig(readEnvironment(), others);
+  if (sealKeys.length > 0) throw new ConfigError([ROTATED_IN_SETTING]);
+  const count = rotateSealKey(dataDir);
   console.log(
     `Added a key to ${count - 1} older. It seals from the next start on; the older keys still open what they sealed. Running servers read the new key by themselves.`,
   );

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { isAbsolute, join } from "node:path";
 import { ConfigError } from "../config/config-error.ts";
 
 const FILE_NAME = "seal-key";
@@ -8,11 +8,29 @@ const KEY_BYTES = 32;
 const OWNER_ONLY_FILE = 0o600;
 const OWNER_ONLY_FOLDER = 0o700;
 
+const KEY = /^[0-9a-f]{64}$/i;
+
 /**
- * Reads the keys that encrypt data carried by clients: the lines of `seal-key` in the data folder, newest first.
- * Creates the file if it is missing.
+ * Reads the keys that encrypt data carried by clients, newest first. `given` is SEAL_KEYS: keys, or the absolute path
+ * of a file with a key on each line. If it is empty, the keys are the lines of `seal-key` in the data folder, which is
+ * created if it is missing.
  */
-export function openSealKeys(dataDir: string): readonly Uint8Array[] {
+export function readSealKeys(given: readonly string[], dataDir: string): readonly Uint8Array[] {
+  const [first] = given;
+  if (first === undefined) return openSealKeys(dataDir);
+  if (given.length === 1 && isAbsolute(first)) return keysOfFile(first);
+  const bad = given.findIndex((key) => !KEY.test(key));
+  if (bad !== -1) throw new ConfigError([`Key ${bad + 1} of SEAL_KEYS is not 64 hexadecimal digits.`]);
+  return given.map((key) => Buffer.from(key, "hex"));
+}
+
+function keysOfFile(file: string): readonly Uint8Array[] {
+  const text = readOrNull(file);
+  if (text === null) throw new ConfigError([`SEAL_KEYS names the file ${file}, which is not there.`]);
+  return parseKeys(text, file);
+}
+
+function openSealKeys(dataDir: string): readonly Uint8Array[] {
   const file = join(dataDir, FILE_NAME);
   const text = readOrNull(file);
   if (text !== null) return parseKeys(text, file);
@@ -46,10 +64,10 @@ export function rotateSealKey(dataDir: string): number {
 
 function parseKeys(text: string, file: string): readonly Uint8Array[] {
   const lines = text.split("\n").map((line) => line.trim());
-  const bad = lines.findIndex((line) => line !== "" && !/^[0-9a-f]{64}$/i.test(line));
+  const bad = lines.findIndex((line) => line !== "" && !KEY.test(line));
   if (bad !== -1) throw new ConfigError([`Line ${bad + 1} of ${file} is no key: 64 hexadecimal digits.`]);
   const keys = lines.filter((line) => line !== "").map((line) => Buffer.from(line, "hex"));
-  if (keys.length === 0) throw new ConfigError([`${file} holds no key. Remove it, and a new one is made.`]);
+  if (keys.length === 0) throw new ConfigError([`${file} holds no key.`]);
   return keys;
 }
 

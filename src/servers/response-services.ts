@@ -11,7 +11,7 @@ import type { ResponseServices, ShownMetrics } from "../responses-api/services.t
 import type { HostedTools } from "../responses-api/tool-loop/hosted-tools.ts";
 import type { PassageFinder } from "../responses-api/vector-stores.ts";
 import { RunHost } from "../runs/index.ts";
-import { openSealKeys } from "../secrets/seal-keys.ts";
+import { readSealKeys } from "../secrets/seal-keys.ts";
 import type { FileTranscriber } from "../speech/speech-engine.ts";
 import type { Store } from "../store/open-store.ts";
 import type { Guards } from "./choices/choose-egress.ts";
@@ -52,6 +52,7 @@ export function buildResponseServices(
   });
   telemetry.watchHost(runs);
   const { abilities } = model.engine;
+  const sealKeys = config.sealKeys.map((key) => key.reveal());
   return {
     store: store.responses,
     conversations: store.conversations,
@@ -67,7 +68,7 @@ export function buildResponseServices(
     engineKind: model.kind,
     runs,
     observer: telemetry.runs,
-    sealer: createSealer(() => openSealKeys(config.dataDir)),
+    sealer: createSealer(() => readSealKeys(sealKeys, config.dataDir)),
     limiter: chooseLimiter(config, joined),
     spokenOutput: chooseVoice(config, log),
     tools,

@@ -10,9 +10,12 @@ import { compact, create, MODEL, start, textOf, user } from "./compact.fixture.t
 
 const MAIN = join(import.meta.dirname, "../../src/main.ts");
 
-function rotate(dataDir: string): Promise<{ code: number | null; output: string }> {
+function rotate(
+  dataDir: string,
+  more: Readonly<Record<string, string>> = {},
+): Promise<{ code: number | null; output: string }> {
   return new Promise((resolve) => {
-    const env = { PATH: process.env["PATH"] ?? "", DATA_DIR: dataDir };
+    const env = { PATH: process.env["PATH"] ?? "", DATA_DIR: dataDir, ...more };
     const child = execFile(process.execPath, [MAIN, "rotate-seal-key"], { env, timeout: 15_000 }, (_error, out, err) =>
       resolve({ code: child.exitCode, output: out + err }),
     );
@@ -53,6 +56,56 @@ test("after a rotation old seals still open, and new seals need the new key", as
   const refused = await old.post("/v1/responses", { model: MODEL, input: [...after.output, user("Hi")] });
   expect(await refused.json()).toMatchObject({ error: { code: "invalid_encrypted_content" } });
   await old.close();
+});
+
+async function startWithKeys(keys: string): Promise<TestServer> {
+  const env = { SEAL_KEYS: keys, DATABASE_FILE: ":memory:", API_KEYS: "sk-rotating-0123456789" };
+  const server = await startTestServer({ env });
+  onTestFinished(() => server.close());
+  return server;
+}
+
+async function asksForName(server: TestServer, { output }: Awaited<ReturnType<typeof compact>>): Promise<string> {
+  return textOf((await create(server, { input: [...output, user("What is my name?")] })).output);
+}
+
+const [OLD_KEY, NEW_KEY] = ["ab".repeat(32), "cd".repeat(32)];
+
+test("servers with the same SEAL_KEYS open each other's seals, while a new key comes and the old one goes", async () => {
+  verifies("state.sealed.keys-rotate");
+  const before = await startWithKeys(OLD_KEY);
+  const [prepared, rotated] = [
+    await startWithKeys(`${OLD_KEY},${NEW_KEY}`),
+    await startWithKeys(`${NEW_KEY}, ${OLD_KEY}`),
+  ];
+  const after = await startWithKeys(NEW_KEY);
+  const old = await compact(before, { input: "My name is Ada." });
+  for (const server of [before, prepared, rotated]) expect(await asksForName(server, old)).toBe("Your name is Ada.");
+  const fresh = await compact(rotated, { input: "My name is Bob." });
+  for (const server of [prepared, rotated, after]) expect(await asksForName(server, fresh)).toBe("Your name is Bob.");
+  const refused = await after.post("/v1/responses", { model: MODEL, input: [...old.output, user("Hi")] });
+  expect(await refused.json()).toMatchObject({ error: { code: "invalid_encrypted_content" } });
+  await expect(stat(join(after.dataDir, "seal-key"))).rejects.toThrow("ENOENT");
+});
+
+test("SEAL_KEYS can name a file, which is read again when a seal names an unknown key", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "antiphon-seals-"));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const file = join(folder, "keys");
+  await writeFile(file, `${OLD_KEY}\n`);
+  const server = await startWithKeys(file);
+  const old = await compact(server, { input: "My name is Ada." });
+  expect(await asksForName(await startWithKeys(OLD_KEY), old)).toBe("Your name is Ada.");
+  await rm(file);
+  await expect(startWithKeys(file)).rejects.toThrow(`SEAL_KEYS names the file ${file}, which is not there.`);
+});
+
+test("what is wrong with SEAL_KEYS is said without showing a key", async () => {
+  const bad = await startWithKeys(`${OLD_KEY},secret-but-short`).catch(String);
+  expect(bad).toContain("Key 2 of SEAL_KEYS is not 64 hexadecimal digits.");
+  expect(bad).not.toMatch(/secret-but-short|abab/);
+  const { code, output } = await rotate(tmpdir(), { SEAL_KEYS: OLD_KEY });
+  expect([code, output]).toEqual([2, expect.stringContaining("SEAL_KEYS holds the keys, so a new one is added there")]);
 });
 
 test("an unreadable key file is named, and none of its content is shown", async () => {

@@ -47,6 +47,14 @@ export const STORAGE_SETTINGS = {
     max: SECOND,
     text: "Shortest time between two commits of events, for slow disks. All runs share one commit in this time, and live readers may wait this long. With 0, events are committed at once, or with the next commit while others are under way.",
   },
+  sealKeys: {
+    name: "SEAL_KEYS",
+    section: "Storage",
+    kind: "secrets",
+    default: [],
+    defaultText: "the lines of DATA_DIR/seal-key, which is made at the first start",
+    text: "Keys that encrypt what clients carry and what waiting responses keep secret: 64 hexadecimal digits each, as openssl rand -hex 32 prints them, separated by commas; or the path of a file with one on each line, which is read again when another server uses a new key. The first one seals, and all of them open. Servers that share a database need the same keys.",
+  },
   responsesTtlMs: {
     name: "RESPONSES_TTL",
     section: "Storage",
