@@ -46,6 +46,10 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     "src/(vector-stores|containers)/ports[.]ts$",
     GENERATED_A,
   ]),
+  folder("object-storage-implements-ports", "object-storage/ keeps bytes for store/, by its port.", "object-storage", [
+    "src/store/files/file-bytes[.]ts$",
+    "src/responses-api/ports[.]ts$",
+  ]),
   folder("containers-see-ports", "containers/ runs code in sandboxes, by ports.", "containers", [
     "src/programs/",
     "src/runs/ports[.]ts$",

@@ -17,9 +17,15 @@ export const LIBRARY_RULES: readonly ImportRule[] = [
   never("database-in-store", "SQL lives in store/.", product("src/(?!store/)"), /^(npm:kysely|node:sqlite)$/),
   never(
     "upstream-http-in-engines",
-    "undici lives in model-engines/, speech/, formatting/, tools/, vector-stores/ and egress/; what a client makes the server call goes through egress/.",
-    product("src/(?!model-engines/|speech/|formatting/|tools/|vector-stores/|egress/)"),
+    "undici lives in model-engines/, speech/, formatting/, tools/, vector-stores/, object-storage/ and egress/; what a client makes the server call goes through egress/.",
+    product("src/(?!model-engines/|speech/|formatting/|tools/|vector-stores/|object-storage/|egress/)"),
     /^npm:undici$/,
+  ),
+  never(
+    "signatures-in-object-storage",
+    "aws4fetch lives in object-storage/.",
+    product("src/(?!object-storage/)"),
+    /^npm:aws4fetch$/,
   ),
   never(
     "pdf-parser-in-media",

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { assert } from "../base/assert.ts";
 import { flagOf, readCommandLine } from "./command-line.ts";
 import { ConfigError } from "./config-error.ts";
+import { readFilesUrl } from "./files-url.ts";
 import { readValue, type SettingValue } from "./read-value.ts";
 import type { Setting, Values } from "./setting.ts";
 import { SETTINGS } from "./settings.ts";
@@ -56,6 +57,7 @@ export function loadConfig(environment: Environment, argv: readonly string[]): C
     allProblems.push(
       "NODE_NAME is longer than 63 characters or has others than letters, digits, dots, hyphens and underscores.",
     );
+  allProblems.push(...filesProblems(values));
   if (allProblems.length > 0) throw new ConfigError(allProblems);
   const whisperCacheDir = values.whisperCacheDir ?? usualCacheFolder(environment);
   return Object.freeze({
@@ -67,6 +69,15 @@ export function loadConfig(environment: Environment, argv: readonly string[]): C
     whisperCacheDir,
     whisperModelsDir: values.whisperModelsDir ?? join(whisperCacheDir, "models"),
   });
+}
+
+/** The messages do not repeat FILES_URL, in which somebody may have written a password. */
+function filesProblems(values: TableValues): readonly string[] {
+  if (values.filesUrl === null) return [];
+  const place = readFilesUrl(values.filesUrl);
+  if (place === null) return ["FILES_URL is neither s3://bucket/prefix nor file:///folder."];
+  if (place.type === "folder" || (values.awsAccessKeyId !== null && values.awsSecretAccessKey !== null)) return [];
+  return ["FILES_URL names a bucket, but AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are not both set."];
 }
 
 function incomingBytesMax(values: TableValues): number {

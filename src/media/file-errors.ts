@@ -4,6 +4,17 @@ export function fileNotFound(fileId: string): MediaError {
   return new MediaError(`The file '${fileId}' was not found.`, { code: "file_not_found", member: "file_id" });
 }
 
+/** The storage of files does not answer now. */
+export function fileStorageAway(cause: unknown): MediaError {
+  return new MediaError("The storage of files does not answer. Please retry in a moment.", {
+    code: "file_storage_unavailable",
+    member: "file_id",
+    isServerFault: true,
+    retryAfterSeconds: 2,
+    cause,
+  });
+}
+
 export function invalidFileData(): MediaError {
   const message = "Invalid file data. Expected a base64-encoded data URL.";
   return new MediaError(message, { code: "invalid_value", member: "file_data" });

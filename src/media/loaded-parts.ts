@@ -1,10 +1,10 @@
 import { Semaphore } from "../base/limits/semaphore.ts";
 import type { Fetched } from "../egress/egress.ts";
 import { EgressError } from "../egress/egress-error.ts";
-import type { FileContent, StoredFile } from "../responses-api/ports.ts";
+import { type FileContent, FileStorageAway, type StoredFile } from "../responses-api/ports.ts";
 import type { Owner } from "../runs/ports.ts";
 import { type DownloadCodes, notDownloaded } from "./download-errors.ts";
-import { tooManyParts, tooMuchMedia } from "./file-errors.ts";
+import { fileStorageAway, tooManyParts, tooMuchMedia } from "./file-errors.ts";
 import type { MediaOptions } from "./media-options.ts";
 
 /** Downloads and file reads at the same time for one request. */
@@ -61,7 +61,9 @@ export class LoadedParts {
     const file = await files.findFile(this.#owner, fileId);
     if (file === null) return null;
     check(file);
-    return this.#load(() => files.readFile(this.#owner, fileId));
+    return await this.#load(() => files.readFile(this.#owner, fileId)).catch((error: unknown) => {
+      throw error instanceof FileStorageAway ? fileStorageAway(error) : error;
+    });
   }
 
   #count(): void {

@@ -145,6 +145,15 @@ export class StoreSpoilt extends Error {
   override readonly name = "StoreSpoilt";
 }
 
+/** The storage of files does not answer, or has too much to do. The bytes of no file were shown or lost. */
+export class FileStorageAway extends Error {
+  override readonly name = "FileStorageAway";
+
+  constructor(cause: unknown) {
+    super("the storage of files does not answer", { cause });
+  }
+}
+
 /** Limits how much is stored for each owner. */
 export interface StorageQuota {
   /**

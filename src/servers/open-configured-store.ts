@@ -2,6 +2,7 @@ import { join } from "node:path";
 import type { Config } from "../config/load-config.ts";
 import { StoreBusy, StoreSpoilt } from "../responses-api/ports.ts";
 import { openStore, type Store, type StoreOptions } from "../store/open-store.ts";
+import { chooseFiles } from "./choices/choose-files.ts";
 import { DatabaseError } from "./database-error.ts";
 
 const MS_A_MINUTE = 60_000;
@@ -11,7 +12,8 @@ export async function openConfiguredStore(
   config: Config,
   told: Pick<StoreOptions, "onCommit" | "onFilesWaiting"> = {},
 ): Promise<Store> {
-  const store = openStore({
+  const elsewhere = chooseFiles(config);
+  const opening = openStore({
     file: config.databaseFile,
     filesFolder: filesFolder(config),
     commitIntervalMs: config.eventCommitIntervalMs,
@@ -26,11 +28,20 @@ export async function openConfiguredStore(
     containerMinutesUnused: Math.ceil(config.containerTtlMs / MS_A_MINUTE),
     ownerContainersMax: config.ownerContainersMax,
     ownerContainerBytesMax: config.ownerContainerBytesMax,
+    elsewhere,
     ...told,
   });
-  return await store.catch((error: unknown) => {
+  try {
+    const store = await opening;
+    const close = async (): Promise<void> => {
+      await store.close();
+      await elsewhere?.close();
+    };
+    return { ...store, close };
+  } catch (error) {
+    await elsewhere?.close();
     throw explained(error, config.databaseFile);
-  });
+  }
 }
 
 /** Tells operators what they can do about a database that cannot be opened. */

@@ -23,6 +23,7 @@ import { listen, type RunningServer } from "../transport/http/server.ts";
 import { byteBudgetsOf } from "./byte-budgets.ts";
 import { type CodeParts, chooseCode } from "./choices/choose-code.ts";
 import { chooseEgress } from "./choices/choose-egress.ts";
+import { tryFiles } from "./choices/choose-files.ts";
 import { type ChosenModel, chooseModel } from "./choices/choose-model.ts";
 import { chooseTelemetry, type Telemetry } from "./choices/choose-telemetry.ts";
 import { chooseTools, codeTools } from "./choices/choose-tools.ts";
@@ -64,9 +65,9 @@ export async function startResponsesApi(
   { speech = null, joined = null, moreTools = [] }: ServedWith = {},
 ): Promise<ResponsesApiServer> {
   const telemetry = await chooseTelemetry(config, log);
-  const [openedAt, filesWaiting] = [performance.now(), new FilesWaiting()];
-  const store = await openConfiguredStore(config, { onCommit: telemetry.onCommit, onFilesWaiting: filesWaiting.tell });
-  log.debug({ ms: Math.round(performance.now() - openedAt) }, "the database is open");
+  const filesWaiting = new FilesWaiting();
+  const told = { onCommit: telemetry.onCommit, onFilesWaiting: filesWaiting.tell };
+  const store = await openTriedStore(config, told, log);
   const stopping = new AbortController();
   try {
     const configuredKeys = config.apiKeys.map((key) => key.reveal());
@@ -117,6 +118,19 @@ export async function startResponsesApi(
     await telemetry.close();
     throw error;
   }
+}
+
+/** The storage of files is tried first, so that a server that could not use it does not start. */
+async function openTriedStore(
+  config: Config,
+  told: Parameters<typeof openConfiguredStore>[1],
+  log: Logger,
+): ReturnType<typeof openConfiguredStore> {
+  await tryFiles(config, log);
+  const openedAt = performance.now();
+  const store = await openConfiguredStore(config, told);
+  log.debug({ ms: Math.round(performance.now() - openedAt) }, "the database is open");
+  return store;
 }
 
 /** `keys`: who may ask; `requests`: told of everyone who does. */

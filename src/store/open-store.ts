@@ -14,6 +14,7 @@ import { ContainerStore } from "./containers/container-store.ts";
 import { SessionContainers } from "./containers/session-containers.ts";
 import { StoredConversations } from "./conversations/conversation-store.ts";
 import type { Database } from "./database/schema.ts";
+import type { ContainerBytes, FileBytes } from "./files/file-bytes.ts";
 import { FileFolder } from "./files/file-folder.ts";
 import { StoredFiles } from "./files/file-store.ts";
 import { type KeyStore, StoredKeys } from "./key-store.ts";
@@ -64,6 +65,8 @@ export interface StoreOptions {
   readonly filesFolder?: string;
   /** The folder of container files. Default: `containers` beside the database, or a temporary folder. */
   readonly containersFolder?: string;
+  /** Where the bytes of files are kept, if not in these folders. */
+  readonly elsewhere?: { readonly files: FileBytes; readonly containers: ContainerBytes } | null;
   /** A `postgres://` address. With it, `file` only tells where the default folders are. */
   readonly databaseUrl?: string;
   /** How many connections to PostgreSQL are used besides one for commits and one for the lease. */
@@ -158,7 +161,7 @@ export async function assembleStore(
   const quota = new StoredQuota(db, ownerBytesMax);
   const keys = new StoredKeys(db);
   const folder = new FileFolder(filesFolder(options));
-  const files = new StoredFiles(db, calls, folder, quota);
+  const files = new StoredFiles(db, calls, options.elsewhere?.files ?? folder, quota);
   const contained = containersOf(db, calls, { files, quota }, options);
   await folder.removeAbandoned();
   // Each sweep of expired files tries again and reports the error.
@@ -207,9 +210,10 @@ function containersOf(
     ownerBytesMax: options.ownerContainerBytesMax ?? 0,
   };
   const folder = new ContainerFolder(containersFolder(options));
-  const writer = new ContainerFileWriter(db, calls, { folder, quota, limits });
+  const bytes = options.elsewhere?.containers ?? folder;
+  const writer = new ContainerFileWriter(db, calls, { bytes, quota, limits });
   const minutesUnused = options.containerMinutesUnused ?? CONTAINER_MINUTES_UNUSED;
-  const containers = new ContainerStore(db, { files, writer, folder, limits, minutesUnused });
+  const containers = new ContainerStore(db, { files, writer, bytes, limits, minutesUnused });
   return { containers, folder, writer, sessionContainers: new SessionContainers(db, containers, writer) };
 }
 

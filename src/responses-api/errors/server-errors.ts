@@ -57,6 +57,11 @@ export function storeBusy(cause: unknown): ApiError {
   return overloaded("The database is locked by another process. Please retry in a moment.", cause);
 }
 
+/** The error when the storage of files is away. Other operations go on. */
+export function fileStorageAway(cause: unknown): ApiError {
+  return overloaded("The storage of files does not answer. Please retry in a moment.", cause, 2);
+}
+
 /** The error when the bodies and messages being read use all the memory allowed for them. */
 export function noRoomForBody(): ApiError {
   return overloaded("The memory for request bodies is full. Please retry in a moment.");

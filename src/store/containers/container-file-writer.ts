@@ -6,11 +6,12 @@ import type { ContainerChange, ContainerRefusal } from "../../responses-api/cont
 import type { StorageQuota } from "../../responses-api/ports.ts";
 import type { Owner } from "../../runs/ports.ts";
 import type { Database } from "../database/schema.ts";
+import type { ContainerBytes } from "../files/file-bytes.ts";
 import { writeSignal } from "../files/file-folder.ts";
 import { findGoneHolders } from "../files/gone-holders.ts";
+import { Removals } from "../files/removals.ts";
 import type { DatabaseCalls } from "../thread/database-calls.ts";
 import { secondsNow } from "../vector-stores/store-statements.ts";
-import type { ContainerFolder } from "./container-folder.ts";
 import { DATA_FOLDER } from "./container-path.ts";
 import { type ContainerFileRow, findContainerRow, isRunning, shownContainerFile } from "./container-rows.ts";
 
@@ -49,6 +50,13 @@ interface Filled {
   readonly replaced: readonly string[];
 }
 
+/** A file that nobody sees, and the worker that holds it. */
+interface HeldFile {
+  readonly containerId: string;
+  readonly id: string;
+  readonly holder: number;
+}
+
 type Calls = Pick<DatabaseCalls, "workerNumber" | "findDeadWorkers">;
 
 /**
@@ -58,18 +66,19 @@ type Calls = Pick<DatabaseCalls, "workerNumber" | "findDeadWorkers">;
 export class ContainerFileWriter {
   readonly #db: Kysely<Database>;
   readonly #calls: Calls;
-  readonly #folder: ContainerFolder;
+  readonly #bytes: ContainerBytes;
   readonly #quota: StorageQuota;
   readonly #limits: ContainerLimits;
+  readonly #removals = new Removals<HeldFile>((file) => this.#erase(file));
 
   constructor(
     db: Kysely<Database>,
     calls: Calls,
-    { folder, quota, limits }: { folder: ContainerFolder; quota: StorageQuota; limits: ContainerLimits },
+    { bytes, quota, limits }: { bytes: ContainerBytes; quota: StorageQuota; limits: ContainerLimits },
   ) {
     this.#db = db;
     this.#calls = calls;
-    this.#folder = folder;
+    this.#bytes = bytes;
     this.#quota = quota;
     this.#limits = limits;
   }
@@ -91,7 +100,7 @@ export class ContainerFileWriter {
       bytesAtMost(file.content, room.bytesMax, () => new TooManyBytes()),
       writeSignal(signal),
     ).catch(async (error: unknown) => {
-      await this.#erase(containerId, [draft.id], draft.holder);
+      await this.#removals.remove([{ containerId, id: draft.id, holder: draft.holder }]);
       if (error instanceof TooManyBytes) return room.refusal;
       const now = await this.#findRoom(owner, containerId, draft.path);
       // A container that is deleted loses its folder, and what is being written with it.
@@ -99,7 +108,7 @@ export class ContainerFileWriter {
       throw error;
     });
     if ("reason" in written) return { type: "refused", refusal: written };
-    await this.#erase(containerId, written.replaced, draft.holder);
+    await this.#removals.remove(written.replaced.map((id) => ({ containerId, id, holder: draft.holder })));
     return { type: "changed", result: shownContainerFile({ ...draft, bytes: written.bytes }) };
   }
 
@@ -116,13 +125,22 @@ export class ContainerFileWriter {
       .where("holder", "is", null)
       .executeTakeFirstOrThrow();
     if (numUpdatedRows === 0n) return false;
-    await this.#erase(containerId, [fileId], holder);
+    await this.#removals.remove([{ containerId, id: fileId, holder }]);
     return true;
   }
 
   /** Removes all files of a container that nobody can see any more. Files that are being written go by themselves. */
   async removeAll(containerId: string): Promise<void> {
-    await this.#folder.removeContainer(containerId);
+    const shown = await this.#db
+      .selectFrom("container_files")
+      .select("id")
+      .where("container_id", "=", containerId)
+      .where("holder", "is", null)
+      .execute();
+    await this.#bytes.removeContainer(
+      containerId,
+      shown.map(({ id }) => id),
+    );
     await this.#db
       .deleteFrom("container_files")
       .where("container_id", "=", containerId)
@@ -130,15 +148,19 @@ export class ContainerFileWriter {
       .execute();
   }
 
-  /** Removes files that dead workers did not finish writing or removing. */
+  /** Removes files that dead workers did not finish writing or removing, and those that could not be removed yet. */
   async removeLeftovers(): Promise<void> {
+    await this.#removals.removeWaiting();
     for (const holder of await findGoneHolders(this.#db, this.#calls, "container_files")) {
       const rows = await this.#db
         .selectFrom("container_files")
         .select(["id", "container_id"])
         .where("holder", "=", holder)
         .execute();
-      for (const row of rows) await this.#erase(row.container_id, [row.id], holder);
+      for (const { id, container_id: containerId } of rows) {
+        await this.#bytes.removeUnfinished(containerId, id);
+        await this.#forget({ id, holder });
+      }
     }
   }
 
@@ -170,7 +192,7 @@ export class ContainerFileWriter {
     content: AsyncIterable<Uint8Array>,
     signal: AbortSignal,
   ): Promise<Filled | ContainerRefusal> {
-    const bytes = await this.#folder.write(draft.container_id, draft.id, content, signal);
+    const bytes = await this.#bytes.write(draft.container_id, draft.id, content, signal);
     await this.#quota.requireRoom(owner, bytes);
     const replaced = await this.#show(draft, bytes);
     return replaced === null ? await this.#refuse(owner, draft, bytes) : { bytes, replaced };
@@ -210,7 +232,7 @@ export class ContainerFileWriter {
 
   /** Why a file could not be shown: others wrote meanwhile, or the container has ended. */
   async #refuse(owner: Owner, draft: Draft, bytes: number): Promise<ContainerRefusal> {
-    await this.#erase(draft.container_id, [draft.id], draft.holder);
+    await this.#removals.remove([{ containerId: draft.container_id, id: draft.id, holder: draft.holder }]);
     const room = await this.#findRoom(owner, draft.container_id, draft.path);
     if ("reason" in room) return room;
     return bytes > room.bytesMax
@@ -265,11 +287,13 @@ export class ContainerFileWriter {
   }
 
   /** Removes the contents first: a row without contents is found again, contents without a row are not. */
-  async #erase(containerId: string, ids: readonly string[], holder: number): Promise<void> {
-    for (const id of ids) {
-      await this.#folder.remove(containerId, id);
-      await this.#db.deleteFrom("container_files").where("id", "=", id).where("holder", "=", holder).execute();
-    }
+  async #erase({ containerId, id, holder }: HeldFile): Promise<void> {
+    await this.#bytes.remove(containerId, id);
+    await this.#forget({ id, holder });
+  }
+
+  async #forget({ id, holder }: Omit<HeldFile, "containerId">): Promise<void> {
+    await this.#db.deleteFrom("container_files").where("id", "=", id).where("holder", "=", holder).execute();
   }
 }
 

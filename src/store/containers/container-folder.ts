@@ -1,11 +1,12 @@
 import { mkdir, rm, rmdir } from "node:fs/promises";
 import { join } from "node:path";
+import type { ContainerBytes } from "../files/file-bytes.ts";
 import { FileFolder, syncFolder } from "../files/file-folder.ts";
 
 const OWNER_ONLY = 0o700;
 
 /** The contents of container files: a folder for each container, by its id, created with its first file. */
-export class ContainerFolder {
+export class ContainerFolder implements ContainerBytes {
   readonly #folder: string;
 
   constructor(folder: string) {
@@ -35,6 +36,10 @@ export class ContainerFolder {
     await rmdir(join(this.#folder, containerId)).catch((error: unknown) => {
       if (!isKept(error)) throw error;
     });
+  }
+
+  async removeUnfinished(containerId: string, fileId: string): Promise<void> {
+    await this.remove(containerId, fileId);
   }
 
   /** Removes all files of a container. */

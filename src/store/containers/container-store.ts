@@ -10,13 +10,13 @@ import type {
   ContainerUpload,
   NewContainer,
 } from "../../responses-api/containers.ts";
-import type { FileStore, PageRequest, StoredFile } from "../../responses-api/ports.ts";
+import { FileStorageAway, type FileStore, type PageRequest, type StoredFile } from "../../responses-api/ports.ts";
 import type { ListPage } from "../../responses-api/vector-stores.ts";
 import type { Owner } from "../../runs/ports.ts";
 import type { Database } from "../database/schema.ts";
+import type { ContainerBytes } from "../files/file-bytes.ts";
 import { secondsNow } from "../vector-stores/store-statements.ts";
 import type { ContainerFileWriter, ContainerLimits } from "./container-file-writer.ts";
-import type { ContainerFolder } from "./container-folder.ts";
 import { pageOfContainerFiles, pageOfContainers } from "./container-pages.ts";
 import { ownPathOfUpload, pathOfUpload } from "./container-path.ts";
 import {
@@ -33,13 +33,13 @@ import { emptyContainers, expireContainers, forgetContainers } from "./container
 export interface ContainerStoreParts {
   readonly files: Pick<FileStore, "findFile" | "streamFile">;
   readonly writer: ContainerFileWriter;
-  readonly folder: ContainerFolder;
+  readonly bytes: ContainerBytes;
   readonly limits: ContainerLimits;
   /** Minutes without use after which a container expires that says nothing of it. */
   readonly minutesUnused: number;
 }
 
-/** Containers in the database, with the bytes of their files in a folder. */
+/** Containers in the database, with the bytes of their files beside it. */
 export class ContainerStore implements Containers {
   readonly #db: Kysely<Database>;
   readonly #parts: ContainerStoreParts;
@@ -87,7 +87,12 @@ export class ContainerStore implements Containers {
       .where("state", "<>", "deleted")
       .executeTakeFirstOrThrow();
     if (numUpdatedRows === 0n) return false;
-    await this.#parts.writer.removeAll(containerId);
+    try {
+      await this.#parts.writer.removeAll(containerId);
+    } catch (error) {
+      if (error instanceof FileStorageAway) return true; // `expireUnused` tries again.
+      throw error;
+    }
     await this.#db.deleteFrom("containers").where("id", "=", containerId).execute();
     return true;
   }
@@ -167,7 +172,7 @@ export class ContainerStore implements Containers {
 
   async streamFile(owner: Owner, containerId: string, fileId: string): Promise<ContainerFileStream | null> {
     const file = await this.findFile(owner, containerId, fileId);
-    return file === null ? null : { file, content: this.#parts.folder.stream(containerId, fileId) };
+    return file === null ? null : { file, content: this.#parts.bytes.stream(containerId, fileId) };
   }
 
   async removeFile(owner: Owner, containerId: string, fileId: string): Promise<boolean> {

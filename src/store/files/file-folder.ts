@@ -2,6 +2,7 @@ import { createReadStream } from "node:fs";
 import { mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { isPassingName, openNamelessFile, writeAll } from "../../base/nameless-file.ts";
+import type { FileBytes } from "./file-bytes.ts";
 
 /** How long the contents of a file may take to arrive and be written, in milliseconds. */
 const WRITE_MS_MAX = 15 * 60_000;
@@ -15,7 +16,7 @@ const ABANDONED_AFTER_MS = 60_000;
 const PROBE_BYTES = 64 * 1024;
 
 /** A folder of file contents by id, readable only by this user. It is created with the first file. */
-export class FileFolder {
+export class FileFolder implements FileBytes {
   readonly #folder: string;
 
   constructor(folder: string) {
@@ -61,6 +62,10 @@ export class FileFolder {
   async remove(id: string): Promise<void> {
     await rm(this.#partOf(id), { force: true });
     await rm(this.#pathOf(id), { force: true });
+  }
+
+  async removeUnfinished(id: string): Promise<void> {
+    await this.remove(id);
   }
 
   /** Removes temporary files of processes that were killed. */

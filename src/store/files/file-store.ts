@@ -14,31 +14,41 @@ import type {
 import type { Owner } from "../../runs/ports.ts";
 import type { Database, FilesTable } from "../database/schema.ts";
 import type { DatabaseCalls } from "../thread/database-calls.ts";
-import { type FileFolder, writeSignal } from "./file-folder.ts";
+import type { FileBytes } from "./file-bytes.ts";
+import { writeSignal } from "./file-folder.ts";
 import { findGoneHolders } from "./gone-holders.ts";
+import { Removals } from "./removals.ts";
 
 /** How many files are removed at a time. */
 const REMOVED_TOGETHER_MAX = 100;
 
+/** A file that nobody sees, and the worker that holds it. */
+interface HeldFile {
+  readonly id: string;
+  readonly holder: number;
+}
+
 /**
- * Keeps rows in the database and contents in a folder. While a file is being written or removed, its worker holds it
+ * Keeps rows in the database and contents beside it. While a file is being written or removed, its worker holds it
  * and nobody sees it. Files that a dead worker still holds are removed by the next worker.
  */
 export class StoredFiles implements FileStore {
   readonly #db: Kysely<Database>;
   readonly #calls: Pick<DatabaseCalls, "workerNumber" | "findDeadWorkers">;
-  readonly #folder: FileFolder;
+  readonly #bytes: FileBytes;
+  readonly #removals: Removals<HeldFile>;
   readonly #quota: StorageQuota;
 
   constructor(
     db: Kysely<Database>,
     calls: Pick<DatabaseCalls, "workerNumber" | "findDeadWorkers">,
-    folder: FileFolder,
+    bytes: FileBytes,
     quota: StorageQuota,
   ) {
     this.#db = db;
     this.#calls = calls;
-    this.#folder = folder;
+    this.#bytes = bytes;
+    this.#removals = new Removals((file) => this.#erase(file));
     this.#quota = quota;
   }
 
@@ -52,12 +62,12 @@ export class StoredFiles implements FileStore {
       .values({ ...row, holder })
       .execute();
     try {
-      const bytes = await this.#folder.write(row.id, content, writeSignal(signal));
+      const bytes = await this.#bytes.write(row.id, content, writeSignal(signal));
       await this.#quota.requireRoom(owner, bytes);
       await this.#show(row.id, bytes, holder);
       return storedFile({ ...row, bytes });
     } catch (error) {
-      await this.#remove([row.id], holder);
+      await this.#removals.remove([{ id: row.id, holder }]);
       throw error;
     }
   }
@@ -82,13 +92,13 @@ export class StoredFiles implements FileStore {
 
   async readFile(owner: Owner, fileId: string): Promise<FileContent | null> {
     const file = await this.findFile(owner, fileId);
-    const bytes = file === null ? null : await this.#folder.read(fileId);
+    const bytes = file === null ? null : await this.#bytes.read(fileId);
     return file === null || bytes === null ? null : { filename: file.filename, mimeType: file.mimeType, bytes };
   }
 
   async streamFile(owner: Owner, fileId: string): Promise<FileStream | null> {
     const file = await this.findFile(owner, fileId);
-    return file === null ? null : { file, content: this.#folder.stream(fileId) };
+    return file === null ? null : { file, content: this.#bytes.stream(fileId) };
   }
 
   async deleteFile(owner: Owner, fileId: string): Promise<boolean> {
@@ -103,7 +113,7 @@ export class StoredFiles implements FileStore {
       .where((row) => row.or([row("expires_at", "is", null), row("expires_at", ">", now())]))
       .executeTakeFirstOrThrow();
     if (numUpdatedRows === 0n) return false;
-    await this.#remove([fileId], holder);
+    await this.#removals.remove([{ id: fileId, holder }]);
     return true;
   }
 
@@ -113,21 +123,22 @@ export class StoredFiles implements FileStore {
     let removed = 0;
     for (;;) {
       const ids = await this.#holdExpired(by, holder);
-      await this.#remove(ids, holder);
+      await this.#removals.remove(ids.map((id) => ({ id, holder })));
       removed += ids.length;
       if (ids.length < REMOVED_TOGETHER_MAX) return removed;
     }
   }
 
-  /** Removes files that dead workers did not finish writing or removing. */
+  /** Removes files that dead workers did not finish writing or removing, and those that could not be removed yet. */
   async removeLeftovers(): Promise<void> {
+    await this.#removals.removeWaiting();
     const gone = await findGoneHolders(this.#db, this.#calls, "files");
     for (const holder of gone) {
       const rows = await this.#db.selectFrom("files").select("id").where("holder", "=", holder).execute();
-      await this.#remove(
-        rows.map(({ id }) => id),
-        holder,
-      );
+      for (const { id } of rows) {
+        await this.#bytes.removeUnfinished(id);
+        await this.#forget({ id, holder });
+      }
     }
   }
 
@@ -173,11 +184,13 @@ export class StoredFiles implements FileStore {
   }
 
   /** Removes the contents first: a row without contents is found again, contents without a row are not. */
-  async #remove(ids: readonly string[], holder: number): Promise<void> {
-    for (const id of ids) {
-      await this.#folder.remove(id);
-      await this.#db.deleteFrom("files").where("id", "=", id).where("holder", "=", holder).execute();
-    }
+  async #erase({ id, holder }: HeldFile): Promise<void> {
+    await this.#bytes.remove(id);
+    await this.#forget({ id, holder });
+  }
+
+  async #forget({ id, holder }: HeldFile): Promise<void> {
+    await this.#db.deleteFrom("files").where("id", "=", id).where("holder", "=", holder).execute();
   }
 }
 

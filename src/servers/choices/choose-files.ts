@@ -1,0 +1,79 @@
+import { join } from "node:path";
+import { assert } from "../../base/assert.ts";
+import { randomHex } from "../../base/ids.ts";
+import type { Logger } from "../../base/logger.ts";
+import { ConfigError } from "../../config/config-error.ts";
+import { readFilesUrl } from "../../config/files-url.ts";
+import type { Config } from "../../config/load-config.ts";
+import { S3Client } from "../../object-storage/s3-client.ts";
+import { S3ContainerFiles } from "../../object-storage/s3-container-files.ts";
+import { S3Files } from "../../object-storage/s3-files.ts";
+import { FileStorageAway } from "../../responses-api/ports.ts";
+import { ContainerFolder } from "../../store/containers/container-folder.ts";
+import type { ContainerBytes, FileBytes } from "../../store/files/file-bytes.ts";
+import { FileFolder } from "../../store/files/file-folder.ts";
+
+/** Where the bytes of files are kept outside of the data folder. */
+export interface FilesElsewhere {
+  readonly files: FileBytes;
+  readonly containers: ContainerBytes;
+  close(): Promise<void>;
+}
+
+const TRY_MS_MAX = 5000;
+const TRIED_NAME_DIGITS = 32;
+
+/**
+ * Writes and removes a file where they are kept outside of the data folder. Rejects with `ConfigError` if that is
+ * refused. A storage that does not answer is only logged, because everything else can go on without it.
+ */
+export async function tryFiles(config: Config, log: Logger): Promise<void> {
+  const elsewhere = chooseFiles(config);
+  if (elsewhere === null) return;
+  const id = `try-${randomHex(TRIED_NAME_DIGITS)}`;
+  const limit = AbortSignal.timeout(TRY_MS_MAX);
+  try {
+    await elsewhere.files.write(id, oneByte(), limit);
+    await elsewhere.files.remove(id);
+  } catch (error) {
+    if (!limit.aborted && !(error instanceof FileStorageAway)) throw refused(error);
+    log.error({ err: error }, "the storage of files (FILES_URL) does not answer; files cannot be used until it does");
+  } finally {
+    await elsewhere.close();
+  }
+}
+
+async function* oneByte(): AsyncGenerator<Uint8Array> {
+  yield Buffer.from("a");
+}
+
+function refused(error: unknown): ConfigError {
+  const why = error instanceof Error ? error.message : "no reason is known";
+  return new ConfigError([`FILES_URL cannot be used: ${why}.`]);
+}
+
+/** Null if they are kept in the data folder. */
+export function chooseFiles(config: Config): FilesElsewhere | null {
+  if (config.filesUrl === null) return null;
+  const place = readFilesUrl(config.filesUrl);
+  assert(place !== null, "the configuration holds only a FILES_URL that can be read");
+  if (place.type === "folder")
+    return {
+      files: new FileFolder(join(place.path, "files")),
+      containers: new ContainerFolder(join(place.path, "containers")),
+      close: async () => {},
+    };
+  const { s3Endpoint: endpoint, s3Region: region, awsAccessKeyId, awsSecretAccessKey } = config;
+  const client = new S3Client({
+    bucket: place.bucket,
+    endpoint,
+    region,
+    accessKeyId: awsAccessKeyId?.reveal() ?? "",
+    secretAccessKey: awsSecretAccessKey?.reveal() ?? "",
+  });
+  return {
+    files: new S3Files(client, `${place.prefix}files/`),
+    containers: new S3ContainerFiles(client, `${place.prefix}containers/`),
+    close: () => client.close(),
+  };
+}
