@@ -3,7 +3,7 @@ import { Agent } from "undici";
 import type { ResolvedAddress } from "./find-route.ts";
 
 const AGENTS_MAX = 64;
-const CONNECTIONS_PER_AGENT_MAX = 64;
+const CONNECTIONS_PER_AGENT_MAX = 256;
 const HEADER_BYTES_MAX = 32 * 1024;
 
 /**

@@ -79,6 +79,17 @@ describe("a guarded call of any method", () => {
     await checkRefused("forbidden", ask());
   });
 
+  test("lets 200 calls to one server be under way at once", async () => {
+    const waiting: (() => void)[] = [];
+    const remote = await serveHttp((_request, response) => {
+      waiting.push(() => response.end("done"));
+      if (waiting.length === 200) for (const answer of waiting) answer();
+    });
+    const guard = createGuard();
+    const texts = Array.from({ length: 200 }, async () => (await guard.openGuarded(remote.url, callOf())).text());
+    expect(new Set(await Promise.all(texts))).toEqual(new Set(["done"]));
+  });
+
   test.each([301, 302, 303, 307, 308])("refuses a redirect with status %i", async (status) => {
     const remote = await serveHttp((_request, response) => {
       response.writeHead(status, { location: "http://169.254.169.254/" });
