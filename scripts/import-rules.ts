@@ -50,6 +50,10 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     "src/store/files/file-bytes[.]ts$",
     "src/responses-api/ports[.]ts$",
   ]),
+  folder("bus-sees-ports", "bus/ tells of runs as the log packs them, by ports.", "bus", [
+    "src/runs/(index|ports)[.]ts$",
+    "src/store/event-blocks/event-block[.]ts$",
+  ]),
   folder("containers-see-ports", "containers/ runs code in sandboxes, by ports.", "containers", [
     "src/programs/",
     "src/runs/ports[.]ts$",
@@ -73,6 +77,7 @@ export const IMPORT_RULES: readonly ImportRule[] = [
   ]),
   folder("processes-pass-counts-on", "processes/ joins servers and knows not what they serve.", "processes", [
     "src/rate-limits/shared-(counts|rates)[.]ts$",
+    "src/bus/ports[.]ts$",
   ]),
   folder("tokenizers-are-a-leaf", "tokenizers/ counts texts and pictures and knows not what for.", "tokenizers", []),
   folder(
@@ -85,6 +90,7 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     "src/runs/(index|ports)[.]ts$",
     "src/responses-api/ports[.]ts$",
     "src/transport/(request-head|request-observer)[.]ts$",
+    "src/bus/ports[.]ts$",
     GENERATED_A,
   ]),
   folder("tools-implement-their-port", "tools/ sees the port of hosted tools, and what they are made with.", "tools", [

@@ -6,6 +6,9 @@ import { passOnLines } from "./pass-on-lines.ts";
 /** How long messages and log lines of a process may arrive after its end, in milliseconds. */
 const CHANNEL_END_MS = 500;
 
+/** How many characters of texts wait for a process at most. */
+const UNREAD_CHARACTERS_MAX = 8 * 1024 * 1024;
+
 /** One of several serving processes, as the primary sees it. */
 export interface ForkedProcess {
   /** Differs for every process ever started, unlike its number. */
@@ -14,6 +17,8 @@ export interface ForkedProcess {
   /** Resolves to the exit code once the process has ended and its output is passed on; null if a signal ended it. */
   readonly ended: Promise<number | null>;
   send(message: ToProcess): void;
+  /** Drops the text if the process reads too slowly. */
+  sendIfRoom(message: Extract<ToProcess, { readonly type: "text" }>): void;
   onMessage(listener: (message: ToPrimary) => void): void;
   kill(): void;
 }
@@ -26,11 +31,18 @@ export function forkProcess(): ForkedProcess {
   cluster.setupPrimary({ stdio: ["ignore", "pipe", "inherit", "ipc"] });
   const worker = cluster.fork();
   const { stdout, pid = 0 } = worker.process;
+  let unread = 0;
   const passedOn = stdout === null ? Promise.resolve() : passOnLines(stdout, process.stdout);
   return {
     id: worker.id,
     pid,
     ended: endOf(worker, passedOn),
+    sendIfRoom: (message) => {
+      const { length } = message.text;
+      if (!worker.isConnected() || unread + length > UNREAD_CHARACTERS_MAX) return;
+      unread += length;
+      worker.send(message, () => (unread -= length));
+    },
     send: (message) => {
       // A process that is ending may close its channel at any time.
       if (worker.isConnected()) worker.send(message, () => {});

@@ -16,8 +16,8 @@ export interface Duties {
   recall(place: RatePlace): number;
   /** The metrics of this process. */
   measure(): Promise<string>;
-  /** Looks for responses that were asked to stop. */
-  lookForStops(): void;
+  /** Takes a text from a channel that this process has joined. */
+  hear(text: string): void;
   /** Finishes what is open and ends. If it is replaced, another process already serves in its place. */
   leave(isReplaced: boolean): void;
 }
@@ -89,9 +89,17 @@ export class JoinedProcess implements RateCounter {
     return this.#scrapes.ask((call) => send({ type: "scrape", call, text }), SCRAPE_TIMEOUT_MS);
   }
 
-  /** Tells the other processes that one of their responses was asked to stop. */
-  tellStop(): void {
-    send({ type: "stopAsked" });
+  joinChannel(channel: string): void {
+    send({ type: "joinChannel", channel });
+  }
+
+  leaveChannel(channel: string): void {
+    send({ type: "leaveChannel", channel });
+  }
+
+  /** Sends a text to all processes that have joined a channel, this one included. `onSent`: it was written. */
+  sendText(channel: string, text: string, onSent: () => void): void {
+    send({ type: "sendText", channel, text }, onSent);
   }
 
   /** Sends the last metrics and ends this process. */
@@ -126,8 +134,8 @@ export class JoinedProcess implements RateCounter {
         return void setImmediate(() => {
           send({ type: "blockReturned", call: message.call, rest: this.#duties.recall?.(message.place) ?? 0 });
         });
-      case "stopAsked":
-        return this.#duties.lookForStops?.();
+      case "text":
+        return this.#duties.hear?.(message.text);
       case "leave":
         this.#order = message;
         return this.#duties.leave?.(message.isReplaced);
@@ -141,6 +149,7 @@ export class JoinedProcess implements RateCounter {
 }
 
 /** A process whose primary is gone ends by itself. */
-function send(message: ToPrimary): void {
-  if (process.connected) process.send?.(message);
+function send(message: ToPrimary, onSent?: () => void): void {
+  if (process.connected) process.send?.(message, onSent ?? (() => {}));
+  else onSent?.();
 }

@@ -32,8 +32,10 @@ export type ToPrimary =
   | { readonly type: "scrape"; readonly call: number; readonly text: string }
   /** `call` is null for the last reading of a process that ends. */
   | { readonly type: "measured"; readonly call: number | null; readonly text: string }
-  /** A response that another process makes was asked to stop. */
-  | { readonly type: "stopAsked" };
+  /** The process hears a channel from now on, or no longer. */
+  | { readonly type: "joinChannel" | "leaveChannel"; readonly channel: string }
+  /** A text for all processes that hear a channel. */
+  | { readonly type: "sendText"; readonly channel: string; readonly text: string };
 
 /** The primary writes to a serving process. */
 export type ToProcess =
@@ -43,7 +45,8 @@ export type ToProcess =
   | { readonly type: "scraped"; readonly call: number; readonly text: string }
   | { readonly type: "measure"; readonly call: number }
   | { readonly type: "speechMoved"; readonly url: string }
-  | { readonly type: "stopAsked" }
+  /** A text from a channel that the process hears. */
+  | { readonly type: "text"; readonly text: string }
   /** Finish what is open, then end. `isReplaced`: another process already serves in its place. */
   | { readonly type: "leave"; readonly isReplaced: boolean };
 
@@ -56,7 +59,9 @@ const TO_PRIMARY: ReadonlySet<unknown> = new Set<ToPrimary["type"]>([
   "blockReturned",
   "scrape",
   "measured",
-  "stopAsked",
+  "joinChannel",
+  "leaveChannel",
+  "sendText",
 ]);
 
 const TO_PROCESS: ReadonlySet<unknown> = new Set<ToProcess["type"]>([
@@ -66,7 +71,7 @@ const TO_PROCESS: ReadonlySet<unknown> = new Set<ToProcess["type"]>([
   "scraped",
   "measure",
   "speechMoved",
-  "stopAsked",
+  "text",
   "leave",
 ]);
 

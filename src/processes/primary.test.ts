@@ -25,6 +25,7 @@ function stageProcess(id: number): StagedProcess {
     ended: ended.promise,
     heard,
     send: (message) => void heard.push(message),
+    sendIfRoom: (message) => void heard.push(message),
     onMessage: (added) => (listener = added),
     kill: () => ended.resolve(null),
     tell: (line) => listener({ type: "told", line }),

@@ -146,6 +146,7 @@ export class Primary {
     const { number, process, isServing } = member;
     member.hasEnded = true;
     this.#members.delete(member);
+    this.#switchboard.forget(member);
     this.#options.metrics.end(process.id);
     member.served.resolve(null);
     if (this.#isStopping) {

@@ -34,11 +34,20 @@ export class Switchboard {
   readonly #counts: SharedCounts;
   readonly #recalls = new Calls<number>();
   readonly #measurements = new Calls<null>();
+  readonly #hearers = new Map<string, Set<ConnectedProcess>>();
   #speechUrl: string | null = null;
 
   constructor(options: SwitchboardOptions) {
     this.#options = options;
     this.#counts = new SharedCounts(options.count, (id, place) => this.#recall(id, place));
+  }
+
+  /** A process has ended: it hears nothing more. */
+  forget(peer: ConnectedProcess): void {
+    for (const [channel, hearers] of this.#hearers) {
+      hearers.delete(peer);
+      if (hearers.size === 0) this.#hearers.delete(channel);
+    }
   }
 
   receive(peer: ConnectedProcess, message: ToPrimary): void {
@@ -61,8 +70,12 @@ export class Switchboard {
         this.#options.metrics.update(peer.process.id, message.text);
         if (message.call !== null) this.#measurements.answer(message.call, null);
         return;
-      case "stopAsked":
-        return this.#tellOthers(peer, message);
+      case "joinChannel":
+        return void this.#hearersOf(message.channel).add(peer);
+      case "leaveChannel":
+        return void this.#hearersOf(message.channel).delete(peer);
+      case "sendText":
+        return this.#passOn(message.channel, message.text);
       default:
         assertNever(message);
     }
@@ -81,6 +94,16 @@ export class Switchboard {
 
   #tellOthers(peer: ConnectedProcess, message: ToProcess): void {
     for (const other of this.#options.peers()) if (other !== peer) other.process.send(message);
+  }
+
+  #hearersOf(channel: string): Set<ConnectedProcess> {
+    const hearers = this.#hearers.get(channel) ?? new Set();
+    this.#hearers.set(channel, hearers);
+    return hearers;
+  }
+
+  #passOn(channel: string, text: string): void {
+    for (const { process } of this.#hearers.get(channel) ?? []) process.sendIfRoom({ type: "text", text });
   }
 
   async #takeRate({ process }: ConnectedProcess, call: number, ask: RateAsk): Promise<void> {

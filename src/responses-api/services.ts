@@ -1,5 +1,5 @@
 import type { RunHost } from "../runs/index.ts";
-import type { EventLog, ModelEngine, RunLedger, RunObserver } from "../runs/ports.ts";
+import type { EventLog, ModelEngine, Neighbours, RunLedger, RunObserver } from "../runs/ports.ts";
 import type { EngineKind } from "./checks/check-availability.ts";
 import type { CodeFinder, Containers } from "./containers.ts";
 import type { ModelHealth } from "./keeping/model-health.ts";
@@ -68,8 +68,8 @@ export interface ResponseServices {
   readonly readiness: Readiness;
   /** The metrics, and who may read them. */
   readonly metrics: ShownMetrics;
-  /** Tells other processes at once that one of their responses was asked to stop. They also look by themselves. */
-  readonly tellStop: () => void;
+  /** The other processes of this database; null if they tell each other nothing. */
+  readonly neighbours: Neighbours | null;
 }
 
 export interface Readiness {

@@ -1,5 +1,6 @@
 export { cutForm, isUnfinishedCall } from "./blocks/hosted-forms.ts";
 export { ResponseFold } from "./fold/fold-events.ts";
+export { LiveFeed, type Subscription } from "./reading/live-feed.ts";
 export { readEvents } from "./reading/read-events.ts";
 export type { ShownAnswer } from "./restore-run.ts";
 export type { RunOutcome } from "./run-driver.ts";

@@ -10,7 +10,8 @@ import type { RateLimiter } from "../responses-api/ports.ts";
 import type { ResponseServices, ShownMetrics } from "../responses-api/services.ts";
 import type { HostedTools } from "../responses-api/tool-loop/hosted-tools.ts";
 import type { PassageFinder } from "../responses-api/vector-stores.ts";
-import { RunHost } from "../runs/index.ts";
+import type { RunHost } from "../runs/index.ts";
+import type { Neighbours } from "../runs/ports.ts";
 import { readSealKeys } from "../secrets/seal-keys.ts";
 import type { FileTranscriber } from "../speech/speech-engine.ts";
 import type { Store } from "../store/open-store.ts";
@@ -23,6 +24,8 @@ import { chooseVoice } from "./choices/choose-voice.ts";
 /** Parts that exist before the services and are closed after them. */
 export interface ServiceFoundations {
   readonly store: Store;
+  readonly runs: RunHost;
+  readonly neighbours: Neighbours | null;
   readonly model: ChosenModel;
   readonly telemetry: Telemetry;
   /** Transcribes recordings if no transcription server is configured; null if nothing can. */
@@ -39,18 +42,8 @@ export interface ServiceFoundations {
 }
 
 /** Builds the services of Interface A from the configuration. */
-export function buildResponseServices(
-  config: Config,
-  { store, model, telemetry, speech, guards, tools, passages, code, isLeaving, joined }: ServiceFoundations,
-  log: Logger,
-): ResponseServices {
-  const runs = new RunHost({
-    runsMax: config.runsMax,
-    backgroundRunsMax: config.backgroundRunsMax,
-    queueMax: config.runQueueMax,
-    runMs: config.runTimeoutMs,
-  });
-  telemetry.watchHost(runs);
+export function buildResponseServices(config: Config, foundations: ServiceFoundations, log: Logger): ResponseServices {
+  const { store, model, telemetry, speech, guards, tools, passages, code, isLeaving, joined } = foundations;
   const { abilities } = model.engine;
   const sealKeys = config.sealKeys.map((key) => key.reveal());
   return {
@@ -66,7 +59,7 @@ export function buildResponseServices(
     ledger: store.ledger,
     engine: model.engine,
     engineKind: model.kind,
-    runs,
+    runs: foundations.runs,
     observer: telemetry.runs,
     sealer: createSealer(() => readSealKeys(sealKeys, config.dataDir)),
     limiter: chooseLimiter(config, joined),
@@ -84,7 +77,7 @@ export function buildResponseServices(
       code,
     },
     metrics: shownMetrics(config, metricsOfAll(telemetry, joined)),
-    tellStop: () => joined?.tellStop(),
+    neighbours: foundations.neighbours,
   };
 }
 

@@ -3,8 +3,10 @@ import { responsesApiRoutes } from "../../generated/responses-api/operations.ts"
 import * as validators from "../../generated/responses-api/validators.js";
 import type { Logger } from "../base/logger.ts";
 import { isLoopbackOrigin, originsAmong } from "../base/web-origins.ts";
+import { RunBus } from "../bus/run-bus.ts";
 import type { Config } from "../config/load-config.ts";
 import type { JoinedProcess } from "../processes/joined-process.ts";
+import { ProcessBroker } from "../processes/process-broker.ts";
 import {
   callerFields,
   createAuthenticator,
@@ -16,6 +18,7 @@ import { notImplemented } from "../responses-api/errors/server-errors.ts";
 import type { HostedTool } from "../responses-api/hosted-tool.ts";
 import { RunKeeper } from "../responses-api/keeping/run-keeper.ts";
 import type { ResponseServices } from "../responses-api/services.ts";
+import { RunHost } from "../runs/index.ts";
 import { type ApiKeys, openApiKeys } from "../secrets/secrets-on-disk.ts";
 import type { FileTranscriber } from "../speech/speech-engine.ts";
 import { type Application, createApplication } from "../transport/http/application.ts";
@@ -69,6 +72,9 @@ export async function startResponsesApi(
   const told = { onCommit: telemetry.onCommit, onFilesWaiting: filesWaiting.tell };
   const store = await openTriedStore(config, told, log);
   const stopping = new AbortController();
+  const runs = openRunHost(config, telemetry);
+  const busParts = { places: store.places, runs, observer: telemetry.bus, log };
+  const bus = joined === null ? null : new RunBus({ broker: new ProcessBroker(joined), ...busParts });
   try {
     const configuredKeys = config.apiKeys.map((key) => key.reveal());
     const keys = await openApiKeys(configuredKeys, store.keys, config.dataDir);
@@ -79,13 +85,13 @@ export async function startResponsesApi(
     const own = [searched.fileSearch, ...codeTools(config, code, store)];
     const tools = await chooseTools(config, guards, log, [...own, ...moreTools]);
     const isLeaving = (): boolean => stopping.signal.aborted;
-    const foundations = { store, model, telemetry, speech, guards, tools, code, isLeaving, joined, ...searched };
+    const parts = { store, runs, neighbours: bus, model, telemetry, speech, guards, tools, code };
+    const foundations = { ...parts, isLeaving, joined, ...searched };
     const services = buildResponseServices(config, foundations, log);
-    const keeper = new RunKeeper(services, log);
-    await keeper.start();
+    const keeper = await startKeeper(services, bus, log);
     const intake = searched.startIntake();
     const stopClaiming = () => Promise.all([keeper.stopClaiming(), intake.stop()]);
-    joined?.accept({ measure: () => telemetry.metricsText(), lookForStops: () => keeper.lookForStops() });
+    joined?.accept({ measure: () => telemetry.metricsText() });
     const served = application(services, { keys, requests: telemetry.requests }, config, log);
     const server = await listen(served, config).catch(async (error: unknown) => {
       await stopClaiming();
@@ -107,15 +113,13 @@ export async function startResponsesApi(
       await server.close();
       await keeper.close(Math.max(0, Math.ceil(deadline - performance.now())));
       await Promise.all([tools.close(), code.close(), sweeping?.stop()]);
-      await store.close();
-      await telemetry.close();
+      await closeAll(bus, store, telemetry);
     };
     let closing: Promise<void> | null = null;
     const close = (isReplaced = false): Promise<void> => (closing ??= closeOnce(isReplaced));
     return { ...server, model, keys, code, close };
   } catch (error) {
-    await store.close();
-    await telemetry.close();
+    await closeAll(bus, store, telemetry);
     throw error;
   }
 }
@@ -131,6 +135,34 @@ async function openTriedStore(
   const store = await openConfiguredStore(config, told);
   log.debug({ ms: Math.round(performance.now() - openedAt) }, "the database is open");
   return store;
+}
+
+/** Closes one after the other. */
+async function closeAll(...parts: readonly ({ close(): Promise<void> } | null)[]): Promise<void> {
+  for (const part of parts) await part?.close();
+}
+
+function openRunHost(config: Config, telemetry: Telemetry): RunHost {
+  const runs = new RunHost({
+    runsMax: config.runsMax,
+    backgroundRunsMax: config.backgroundRunsMax,
+    queueMax: config.runQueueMax,
+    runMs: config.runTimeoutMs,
+  });
+  telemetry.watchHost(runs);
+  return runs;
+}
+
+/** Hears what other processes tell, and looks after the runs. */
+async function startKeeper(services: ResponseServices, bus: RunBus | null, log: Logger): Promise<RunKeeper> {
+  const keeper = new RunKeeper(services, log);
+  bus?.accept({
+    lookForStops: (responseIds) => keeper.lookForStops(responseIds),
+    lookForWork: () => keeper.lookForWork(),
+  });
+  await bus?.start();
+  await keeper.start();
+  return keeper;
 }
 
 /** `keys`: who may ask; `requests`: told of everyone who does. */

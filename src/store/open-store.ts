@@ -6,7 +6,7 @@ import type { StoredContainers } from "../containers/ports.ts";
 import type { Containers } from "../responses-api/containers.ts";
 import type { ConversationStore, FileStore, ResponseStore, StorageQuota, ToolLedger } from "../responses-api/ports.ts";
 import type { VectorStores } from "../responses-api/vector-stores.ts";
-import type { EventLog, RunLedger } from "../runs/ports.ts";
+import type { EventLog, RunLedger, RunPlaces } from "../runs/ports.ts";
 import type { ChunkFinder, IngestQueue, VectorRenewal } from "../vector-stores/ports.ts";
 import { ContainerFileWriter } from "./containers/container-file-writer.ts";
 import { ContainerFolder } from "./containers/container-folder.ts";
@@ -20,6 +20,7 @@ import { StoredFiles } from "./files/file-store.ts";
 import { type KeyStore, StoredKeys } from "./key-store.ts";
 import { type PostgresOptions, PostgresOwner } from "./postgres/postgres-owner.ts";
 import { StoredResponses } from "./responses/response-store.ts";
+import { StoredRunPlaces } from "./run-places.ts";
 import type { WriteJob, WriteOutcome } from "./runs/commit-plan.ts";
 import { CommitQueue, type CommitReport } from "./runs/commit-queue.ts";
 import { StoredEventLog, sizeOfJob } from "./runs/event-log.ts";
@@ -108,6 +109,7 @@ export interface Store {
   readonly conversations: ConversationStore;
   readonly events: EventLog;
   readonly ledger: RunLedger;
+  readonly places: RunPlaces;
   readonly files: FileStore;
   readonly keys: KeyStore;
   readonly expiry: Expiry;
@@ -172,6 +174,7 @@ export async function assembleStore(
     conversations: new StoredConversations(db, queue, quota, contextBytesMax),
     events: new StoredEventLog(db, queue, calls),
     ledger: new StoredRunLedger(db, queue, calls),
+    places: new StoredRunPlaces(db, calls),
     files,
     keys,
     expiry: calls,

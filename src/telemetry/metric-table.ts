@@ -144,6 +144,29 @@ export const METRICS = {
   ),
   commitDuration: histogram("antiphon_store_commit_duration_seconds", [], SHORT, "Time those commits took."),
 
+  busMessages: counter(
+    "antiphon_bus_messages_total",
+    ["direction"],
+    "Messages between servers of one database. direction is sent or heard.",
+  ),
+  busDropped: counter(
+    "antiphon_bus_dropped_total",
+    ["reason"],
+    "Messages that were not sent or not read. reason is full (too many waited), away (no connection to the broker) or unread (of another version). The database makes up for each.",
+  ),
+  busReconnects: counter("antiphon_bus_reconnects_total", [], "Times that the broker was connected again."),
+  busAnswer: histogram(
+    "antiphon_bus_answer_seconds",
+    [],
+    SHORT,
+    "Time from a question to another server until its answer: twice what a reader there is behind.",
+  ),
+  busCatchUps: counter(
+    "antiphon_bus_catch_ups_total",
+    ["reason"],
+    "Times that the database was read for what other servers did not tell. reason is missed (messages were lost) or silent (nothing came for a second).",
+  ),
+
   speechStreamsOpen: gauge("antiphon_speech_streams_open", [], "Open speech streams on the local server."),
   speechStreamsOpened: counter("antiphon_speech_streams_opened_total", [], "Speech streams opened."),
   speechAudio: counter("antiphon_speech_audio_seconds_total", [], "Seconds of sound received for transcription."),

@@ -53,6 +53,7 @@ async function keeperWithHeldClaims() {
       runs: new RunHost({ runsMax: 1, backgroundRunsMax: 1, queueMax: 1, runMs: 1_000 }),
       eventLog: events,
       ledger: waiting,
+      neighbours: null,
     },
     logger,
   );

@@ -10,7 +10,7 @@ import { toolSecrets } from "./seal-tools.ts";
 import { readTask } from "./stored-task.ts";
 
 /** The services that the keeper needs. */
-export type KeeperServices = OrderServices & Pick<ResponseServices, "runs" | "ledger">;
+export type KeeperServices = OrderServices & Pick<ResponseServices, "runs" | "ledger" | "neighbours">;
 
 /** How often the keeper reads the requests to stop a run, in milliseconds. */
 const LOOK_INTERVAL_MS = 1_000;
@@ -34,6 +34,9 @@ export class RunKeeper {
   readonly #log: Logger;
   #timer: NodeJS.Timeout | null = null;
   #look: Promise<void> = Promise.resolve();
+  /** Resolves when nothing is being claimed: a run that is claimed twice at the same time would be made twice. */
+  #claims: Promise<unknown> = Promise.resolve();
+  #isAboutToClaim = false;
   #looks = 0;
   #mayClaim = true;
   #isClosed = false;
@@ -65,15 +68,35 @@ export class RunKeeper {
     if (isLate) this.#log.info({ waitedMs: waitMs }, "serving requests while abandoned runs are still being recovered");
   }
 
-  /** Stops the runs that others asked to stop, now instead of at the next look. */
-  lookForStops(): void {
-    void this.#stopAsked().catch((fault: unknown) => this.#logFault(fault));
+  /** Stops those of these runs that others asked to stop or have deleted, now instead of at the next look. */
+  lookForStops(responseIds: readonly string[]): void {
+    if (!responseIds.some((responseId) => this.#services.runs.has(responseId))) return;
+    const look = async (): Promise<void> => {
+      await this.#stopAsked();
+      await this.#releaseLost();
+    };
+    void look().catch((fault: unknown) => this.#logFault(fault));
+  }
+
+  /** Claims runs that nobody makes, now instead of at the next look. */
+  lookForWork(): void {
+    if (!this.#mayClaim || this.#isAboutToClaim) return;
+    this.#isAboutToClaim = true;
+    const look = async (): Promise<void> => {
+      await this.#claims;
+      this.#isAboutToClaim = false;
+      if (!this.#mayClaim) return;
+      await this.#claimAndResume();
+      await this.#stopAsked();
+    };
+    void look().catch((fault: unknown) => this.#logFault(fault));
   }
 
   /** Recovers no more runs and releases the queued background runs to other workers. Running ones continue here. */
   async stopClaiming(): Promise<void> {
     this.#mayClaim = false;
     await this.#look;
+    await this.#claims;
     await this.#release(await this.#services.runs.closeQueue());
   }
 
@@ -140,9 +163,15 @@ export class RunKeeper {
     void runs.releaseAll(here.filter((responseId) => !held.has(responseId)));
   }
 
-  /** Claims and resumes abandoned runs. Returns how many it claimed. */
-  async #claimAndResume(): Promise<number> {
-    const { runs, ledger } = this.#services;
+  /** Claims and resumes abandoned runs, once it is this call's turn. Returns how many it claimed. */
+  #claimAndResume(): Promise<number> {
+    const claim = this.#claims.then(() => this.#claimNow());
+    this.#claims = claim.catch(() => {}); // The caller hears of it.
+    return claim;
+  }
+
+  async #claimNow(): Promise<number> {
+    const { runs, ledger, neighbours } = this.#services;
     const tried = new Set<string>();
     const isHere = (responseId: string): boolean => runs.has(responseId) || tried.has(responseId);
     for (;;) {
@@ -154,6 +183,7 @@ export class RunKeeper {
           this.#log.error({ err: fault, responseId }, "could not recover an abandoned run");
         });
       });
+      if (claimed.length > 0) neighbours?.tellTaken(claimed.map(({ response }) => response.id));
       if (claimed.length < CLAIMS_MAX || !this.#mayClaim) return tried.size;
     }
   }
@@ -198,12 +228,13 @@ export class RunKeeper {
 
   /** If a release fails, others claim the run once this worker is dead. */
   async #release(responseIds: readonly string[]): Promise<void> {
-    const { ledger } = this.#services;
+    const { ledger, neighbours } = this.#services;
     for (const responseId of responseIds) {
       await ledger.release(responseId).catch((fault: unknown) => {
         this.#log.error({ err: fault, responseId }, "could not release a run to other workers");
       });
     }
+    if (responseIds.length > 0) neighbours?.tellWork();
   }
 }
 

@@ -15,7 +15,7 @@ const STOP_ELSEWHERE_MS = 15_000;
  * `POST /v1/responses/{response_id}/cancel`: stops a running background response or, as an extension, a foreground one.
  */
 export function cancelResponse(
-  services: Pick<ResponseServices, "store" | "runs" | "ledger" | "tellStop">,
+  services: Pick<ResponseServices, "store" | "runs" | "ledger" | "neighbours">,
 ): ResponsesApiHandlers<Caller>["cancelResponse"] {
   return async ({ path: { response_id: id } }, { principal: { owner }, signal }) => {
     const stored = await services.store.findStored(owner, id);
@@ -30,9 +30,9 @@ export function cancelResponse(
   };
 }
 
-async function stopElsewhere({ ledger, tellStop }: Pick<ResponseServices, "ledger" | "tellStop">, id: string) {
+async function stopElsewhere({ ledger, neighbours }: Pick<ResponseServices, "ledger" | "neighbours">, id: string) {
   await ledger.requestStop(id);
-  tellStop();
+  neighbours?.tellStop(id); // Its worker also looks by itself, each second.
 }
 
 /** Answers as the reference does when the response has already ended. */

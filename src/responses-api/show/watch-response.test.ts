@@ -34,7 +34,12 @@ async function watchedResponse() {
     }
   }
   const runs = new Runs({ runsMax: 1, backgroundRunsMax: 1, queueMax: 1, runMs: 1000 });
-  const services = { store: Object.assign(store.responses, { findResponse }), eventLog: store.events, runs };
+  const services = {
+    store: Object.assign(store.responses, { findResponse }),
+    eventLog: store.events,
+    runs,
+    neighbours: null,
+  };
   const watch = () => {
     const watched = { owner: OURS, responseId: ID, signal: controller.signal };
     return watchResponse(services, watched, -1);

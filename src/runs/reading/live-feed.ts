@@ -1,4 +1,4 @@
-import type { RecordedEvent } from "../ports.ts";
+import type { RecordedEvent } from "../recorded-event.ts";
 import { packDeltas, unpackDeltas, type WaitingEvent } from "../recording/packed-deltas.ts";
 
 /**
@@ -11,6 +11,8 @@ const TAKEN_EVENTS = 256;
 
 /** One reader's stream of the events of a running response. */
 export interface Subscription {
+  /** The number of the last event that was published before; −1 if none was. */
+  readonly shownBefore: number;
   /**
    * The next events since the last call; waits if there are none. `null` once the feed has ended and every event was
    * taken.
@@ -26,21 +28,37 @@ export class LiveFeed {
   readonly #readers = new Set<FeedReader>();
   /** True if slow readers can catch up from the log. If false, the run waits for them. */
   readonly #logged: boolean;
+  #shown = -1;
   #ended = false;
 
   constructor(logged: boolean) {
     this.#logged = logged;
   }
 
-  subscribe(): Subscription {
-    const reader = new FeedReader(this.#logged, () => this.#readers.delete(reader));
+  /** The number of the last event that was published, or that readers were told of; −1 if there is none. */
+  get shown(): number {
+    return this.#shown;
+  }
+
+  /** A reader that has read the log up to `seen`, if it has, is told of what was published since. */
+  subscribe(seen = Number.POSITIVE_INFINITY): Subscription {
+    const reader = new FeedReader(this.#logged, this.#shown, () => this.#readers.delete(reader));
+    if (seen < this.#shown) reader.lag();
     if (this.#ended) reader.end();
     else this.#readers.add(reader);
     return reader;
   }
 
   publish(events: readonly WaitingEvent[]): void {
+    const last = events.at(-1);
+    if (last !== undefined) this.#shown = Math.max(this.#shown, last.number + last.count - 1);
     for (const reader of this.#readers) reader.push(events);
+  }
+
+  /** Lets readers know of events up to this number that are in the log and not published here. */
+  skipTo(number: number): void {
+    this.#shown = Math.max(this.#shown, number);
+    for (const reader of this.#readers) reader.lag();
   }
 
   /** From now on the run waits for no reader. Called when the run is stopped, because few events follow. */
@@ -62,6 +80,7 @@ export class LiveFeed {
 }
 
 class FeedReader implements Subscription {
+  readonly shownBefore: number;
   readonly #mayLag: boolean;
   readonly #onClose: () => void;
   #pending: WaitingEvent[] = [];
@@ -72,7 +91,8 @@ class FeedReader implements Subscription {
   #wakeReader: (() => void) | null = null;
   #wakeWriter: (() => void) | null = null;
 
-  constructor(mayLag: boolean, onClose: () => void) {
+  constructor(mayLag: boolean, shownBefore: number, onClose: () => void) {
+    this.shownBefore = shownBefore;
     this.#mayLag = mayLag;
     this.#onClose = onClose;
   }
@@ -85,6 +105,11 @@ class FeedReader implements Subscription {
       // A reader that waits takes them at once.
       for (const event of this.#wakeReader === null ? packDeltas(events) : events) this.#add(event);
     }
+    this.#wake();
+  }
+
+  lag(): void {
+    this.#lagged = true;
     this.#wake();
   }
 

@@ -1,9 +1,11 @@
 import type { Logger } from "../../base/logger.ts";
+import type { BusObserver } from "../../bus/ports.ts";
 import { ConfigError } from "../../config/config-error.ts";
 import type { Config } from "../../config/load-config.ts";
 import type { ToolObserver } from "../../responses-api/ports.ts";
 import type { RunHost } from "../../runs/index.ts";
 import type { RunObserver } from "../../runs/ports.ts";
+import { measureBus } from "../../telemetry/bus-metrics.ts";
 import { type CodeObserver, measureCode } from "../../telemetry/code-metrics.ts";
 import { type IngestObserver, measureIngest } from "../../telemetry/ingest-metrics.ts";
 import { Meters } from "../../telemetry/meters.ts";
@@ -27,6 +29,7 @@ export interface Telemetry {
   readonly tools: ToolObserver;
   readonly ingest: IngestObserver;
   readonly code: CodeObserver;
+  readonly bus: BusObserver;
   readonly onCommit: (commit: Commit) => void;
   /** Adds tracing to the model if tracing is on. */
   watchModel(model: ChosenModel): ChosenModel;
@@ -47,6 +50,7 @@ export async function chooseTelemetry(config: Config, log: Logger): Promise<Tele
     tools: observeTools(meters, tracing, log),
     ingest: measureIngest(meters),
     code: measureCode(meters),
+    bus: measureBus(meters),
     onCommit: measureCommits(meters),
     watchModel: (model) => {
       if (tracing === null) return model;

@@ -1,0 +1,150 @@
+import { jsonOrUndefined } from "../base/json/read-json.ts";
+import { isRecord } from "../base/json/records.ts";
+
+/** A message of another version is not read: its receiver finds in the database what it would have told. */
+const VERSION = 1;
+
+/** What processes tell each other. `from` is the name that a process made for itself. */
+export type BusMessage =
+  /** To a worker: tell me of these runs from now on, for `INTEREST_MS`. `sentAt` comes back as an echo. */
+  | { readonly type: "watch"; readonly from: string; readonly sentAt: number; readonly runs: readonly RunInterest[] }
+  /** To a worker: these runs interest me no longer. */
+  | { readonly type: "unwatch"; readonly from: string; readonly ids: readonly string[] }
+  /** From a worker to one that watches its runs. */
+  | News
+  /** To a worker: look whether some of these runs were asked to stop or were deleted. */
+  | { readonly type: "stop"; readonly ids: readonly string[] }
+  /** To everyone: a worker has taken these runs. */
+  | { readonly type: "taken"; readonly ids: readonly string[] }
+  /** To everyone: there are runs that nobody makes. */
+  | { readonly type: "work" }
+  /** To everyone: an API key was changed. */
+  | { readonly type: "keys" };
+
+export interface RunInterest {
+  readonly id: string;
+  /** The number of the last event that the watching process knows of; null if it only wants to know of the end. */
+  readonly after: number | null;
+}
+
+/**
+ * What a worker tells of its runs. `number` counts its news to this receiver, so that a missing message is noticed.
+ * `series` names the count: it begins anew when the worker forgot the receiver.
+ */
+export interface News {
+  readonly type: "news";
+  readonly worker: number;
+  readonly series: string;
+  readonly number: number;
+  /** The `sentAt` of the question that this answers, or null. */
+  readonly echo: number | null;
+  readonly items: readonly NewsItem[];
+}
+
+export type NewsItem =
+  /** The events `first` to `last` of a run, as lines of `event-blocks/`. */
+  | {
+      readonly type: "events";
+      readonly id: string;
+      readonly first: number;
+      readonly last: number;
+      readonly lines: string;
+    }
+  /** The log has events up to `last` that were not sent; −1 if it is unknown how far. */
+  | { readonly type: "logged"; readonly id: string; readonly last: number }
+  /** This run is watched now; `last` is the number of its last event, or −1. */
+  | { readonly type: "watched"; readonly id: string; readonly last: number }
+  /** The worker does not make this run, or no longer. */
+  | { readonly type: "left"; readonly id: string };
+
+type NewsHead =
+  | readonly [type: "events", id: string, first: number, last: number, lines: number]
+  | readonly [type: "logged" | "watched", id: string, last: number]
+  | readonly [type: "left", id: string];
+
+/** A line of JSON; the lines of events follow as they are. */
+export function writeMessage(message: BusMessage): string {
+  if (message.type !== "news") return JSON.stringify({ v: VERSION, ...message });
+  const { items, ...rest } = message;
+  const lines = items.flatMap((item) => (item.type === "events" ? [item.lines] : []));
+  return [JSON.stringify({ v: VERSION, ...rest, items: items.map(headOf) }), ...lines].join("\n");
+}
+
+function headOf(item: NewsItem): NewsHead {
+  if (item.type === "events") return [item.type, item.id, item.first, item.last, item.lines.split("\n").length];
+  return item.type === "left" ? [item.type, item.id] : [item.type, item.id, item.last];
+}
+
+/** Null if the text is no message of this version. */
+export function readMessage(text: string): BusMessage | null {
+  const end = text.indexOf("\n");
+  const head = jsonOrUndefined(end === -1 ? text : text.slice(0, end));
+  if (!isRecord(head) || head["v"] !== VERSION) return null;
+  switch (head["type"]) {
+    case "watch":
+      return readWatch(head);
+    case "unwatch":
+      return isText(head["from"]) && isTexts(head["ids"])
+        ? { type: "unwatch", from: head["from"], ids: head["ids"] }
+        : null;
+    case "news":
+      return readNews(head, end === -1 ? [] : text.slice(end + 1).split("\n"));
+    case "stop":
+    case "taken":
+      return isTexts(head["ids"]) ? { type: head["type"], ids: head["ids"] } : null;
+    case "work":
+    case "keys":
+      return { type: head["type"] };
+    default:
+      return null;
+  }
+}
+
+function readWatch({ from, sentAt, runs }: Readonly<Record<string, unknown>>): BusMessage | null {
+  if (!isText(from) || !isNumber(sentAt) || !Array.isArray(runs)) return null;
+  const read = runs.map(readInterest);
+  return read.every((run) => run !== null) ? { type: "watch", from, sentAt, runs: read } : null;
+}
+
+function readInterest(run: unknown): RunInterest | null {
+  if (!isRecord(run)) return null;
+  const { id, after } = run;
+  return isText(id) && (after === null || isNumber(after)) ? { id, after } : null;
+}
+
+function readNews(head: Readonly<Record<string, unknown>>, lines: readonly string[]): News | null {
+  const { worker, series, number, echo, items } = head;
+  if (!isNumber(worker) || !isText(series) || !isNumber(number) || !Array.isArray(items)) return null;
+  let at = 0;
+  const read = items.map((item: unknown) => {
+    const [found, taken] = readItem(item, lines, at);
+    at += taken;
+    return found;
+  });
+  if (!read.every((item) => item !== null) || at !== lines.length) return null;
+  return { type: "news", worker, series, number, echo: isNumber(echo) ? echo : null, items: read };
+}
+
+/** The item, or null if it cannot be read, and how many lines it has from `at` on. */
+function readItem(head: unknown, lines: readonly string[], at: number): readonly [NewsItem | null, number] {
+  if (!Array.isArray(head)) return [null, 0];
+  const [type, id, number, last, count]: readonly unknown[] = head;
+  if (!isText(id)) return [null, 0];
+  if (type === "left") return [{ type, id }, 0];
+  if (!isNumber(number)) return [null, 0];
+  if (type === "logged" || type === "watched") return [{ type, id, last: number }, 0];
+  if (type !== "events" || !isNumber(last) || !isNumber(count) || count < 1) return [null, 0];
+  return [{ type, id, first: number, last, lines: lines.slice(at, at + count).join("\n") }, count];
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === "string";
+}
+
+function isTexts(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every(isText);
+}
+
+function isNumber(value: unknown): value is number {
+  return Number.isSafeInteger(value);
+}

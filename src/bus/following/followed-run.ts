@@ -1,0 +1,84 @@
+import { LiveFeed, type Subscription } from "../../runs/index.ts";
+import type { RecordedEvent } from "../../runs/ports.ts";
+
+/** A run of another process that somebody here watches. */
+export class FollowedRun {
+  readonly id: string;
+  readonly #feed = new LiveFeed(true);
+  #readers = 0;
+  #waiters = 0;
+  readonly #onUnwatched: () => void;
+  /** When its worker was last asked to tell of it and has not answered since, in milliseconds; null if it tells. */
+  askedAt: number | null = null;
+
+  constructor(id: string, known: number, onUnwatched: () => void) {
+    this.id = id;
+    this.#feed.skipTo(known);
+    this.#onUnwatched = onUnwatched;
+  }
+
+  /** What to ask its worker for: the events above this number, or null for its end only. */
+  get wanted(): number | null {
+    return this.#readers > 0 ? this.#feed.shown : null;
+  }
+
+  /** A reader that has read the log up to `after`. */
+  read(after: number): Subscription {
+    this.#readers += 1;
+    const live = this.#feed.subscribe(after);
+    return closedOnce(live, () => {
+      this.#readers -= 1;
+      this.#left();
+    });
+  }
+
+  /** Resolves when it has ended or is made elsewhere. */
+  async waitForEnd(signal: AbortSignal): Promise<void> {
+    this.#waiters += 1;
+    const live = this.#feed.subscribe();
+    const leave = (): void => live.close();
+    signal.addEventListener("abort", leave, { once: true });
+    if (signal.aborted) leave();
+    while ((await live.next()) !== null) live.takeLagged();
+    signal.removeEventListener("abort", leave);
+    live.close();
+    this.#waiters -= 1;
+    this.#left();
+  }
+
+  /** Events that follow each other. Readers find those in a gap before them in the log. */
+  show(events: readonly RecordedEvent[]): void {
+    const { shown } = this.#feed;
+    const fresh = (events[0]?.number ?? 0) > shown ? events : events.filter(({ number }) => number > shown);
+    if (fresh.length > 0) this.#feed.publish(fresh);
+  }
+
+  /** The log has events up to this number; −1 if it has more, and nobody knows how many. */
+  showLogged(last: number): void {
+    if (last === -1 || last > this.#feed.shown) this.#feed.skipTo(last);
+  }
+
+  end(): void {
+    this.#feed.end();
+  }
+
+  #left(): void {
+    if (this.#readers + this.#waiters === 0) this.#onUnwatched();
+  }
+}
+
+/** A subscription that tells when it is closed, once. */
+function closedOnce(live: Subscription, onClose: () => void): Subscription {
+  let isClosed = false;
+  return {
+    shownBefore: live.shownBefore,
+    next: () => live.next(),
+    takeLagged: () => live.takeLagged(),
+    close: () => {
+      live.close();
+      if (isClosed) return;
+      isClosed = true;
+      onClose();
+    },
+  };
+}

@@ -1,0 +1,204 @@
+import { assertNever } from "../base/assert.ts";
+import { randomHex } from "../base/ids.ts";
+import type { Logger } from "../base/logger.ts";
+import type { RunHost, Subscription } from "../runs/index.ts";
+import type { Neighbours, RunPlaces } from "../runs/ports.ts";
+import { type BusMessage, type RunInterest, readMessage, writeMessage } from "./bus-message.ts";
+import { DistantRuns } from "./following/distant-runs.ts";
+import type { FollowedRun } from "./following/followed-run.ts";
+import { type Broker, type BusObserver, EVERYONE, peerChannel, workerChannel } from "./ports.ts";
+import { ToldRuns } from "./telling/told-runs.ts";
+
+/** How often it looks what is due, in milliseconds. */
+const TICK_MS = 200;
+/** Of so many looks, one asks for the number of this worker, which changes when the lease was lost. */
+const TICKS_PER_NUMBER = 5;
+/** How many runs one message names, so that it fits every broker. */
+const NAMED_RUNS_MAX = 64;
+/** How many digits name a process. */
+const PEER_DIGITS = 16;
+
+export interface RunBusParts {
+  readonly broker: Broker;
+  readonly places: RunPlaces;
+  readonly runs: Pick<RunHost, "subscribe">;
+  readonly observer: BusObserver;
+  readonly log: Logger;
+}
+
+/** What the server does when others tell it to. */
+export interface BusDuties {
+  /** Looks which of these runs were asked to stop or deleted. */
+  lookForStops(responseIds: readonly string[]): void;
+  /** Looks for runs that nobody makes. */
+  lookForWork(): void;
+  /** Forgets the keys that it has cached. */
+  forgetKeys(): void;
+}
+
+/**
+ * Tells the other processes of a database what happens to runs here, and hears what happens there. A lost message costs
+ * at most a second, because everything is also in the database.
+ */
+export class RunBus implements Neighbours {
+  readonly #broker: Broker;
+  readonly #parts: RunBusParts;
+  readonly #peer = randomHex(PEER_DIGITS);
+  readonly #told: ToldRuns;
+  readonly #distant: DistantRuns;
+  #duties: Partial<BusDuties> = {};
+  #worker: number | null = null;
+  #timer: NodeJS.Timeout | null = null;
+  #ticks = 0;
+  #series = 0;
+
+  constructor(parts: RunBusParts) {
+    const { broker, places, runs, observer } = parts;
+    this.#broker = broker;
+    this.#parts = parts;
+    const now = (): number => Math.round(performance.now());
+    this.#told = new ToldRuns({
+      textBytesMax: broker.textBytesMax,
+      worker: () => this.#worker,
+      send: (peer, text) => this.#sendText(peerChannel(peer), text),
+      newSeries: () => `${this.#peer}.${(this.#series += 1)}`,
+      subscribe: (responseId) => runs.subscribe(responseId),
+      now,
+    });
+    this.#distant = new DistantRuns({
+      places,
+      now,
+      ask: (worker, followed) => this.#ask(worker, followed, now()),
+      unask: (worker, id) => this.#send(workerChannel(worker), { type: "unwatch", from: this.#peer, ids: [id] }),
+      answered: (ms) => observer.answered(ms),
+      caughtUp: (reason) => observer.caughtUp(reason),
+      onFault: (fault) => this.#logFault(fault),
+    });
+  }
+
+  /** Runs watched here and told of from here, and workers that are followed in the database. */
+  get load(): { readonly watched: number; readonly told: number; readonly silentWorkers: number } {
+    const { runs, silentWorkers } = this.#distant.load;
+    return { watched: runs, told: this.#told.size, silentWorkers };
+  }
+
+  get isConnected(): boolean {
+    return this.#broker.isConnected;
+  }
+
+  /** Begins to hear. Rejects if the database does not tell the number of this worker. */
+  async start(): Promise<void> {
+    this.#broker.open((text) => this.#hear(text));
+    this.#broker.join(EVERYONE);
+    this.#broker.join(peerChannel(this.#peer));
+    await this.#followNumber();
+    this.#timer = setInterval(() => this.#tick(), TICK_MS).unref();
+  }
+
+  /** Adds duties. Until then nothing is done. */
+  accept(duties: Partial<BusDuties>): void {
+    this.#duties = { ...this.#duties, ...duties };
+  }
+
+  subscribe(responseId: string, after: number): Subscription {
+    return this.#distant.read(responseId, after);
+  }
+
+  waitForEnd(responseId: string, signal: AbortSignal): Promise<void> {
+    return this.#distant.waitForEnd(responseId, signal);
+  }
+
+  tellStop(responseId: string): void {
+    this.#send(EVERYONE, { type: "stop", ids: [responseId] });
+    void this.#claimIfUnmade(responseId).catch((fault: unknown) => this.#logFault(fault));
+  }
+
+  tellWork(): void {
+    this.#send(EVERYONE, { type: "work" });
+  }
+
+  tellTaken(responseIds: readonly string[]): void {
+    this.#distant.hearTaken(responseIds);
+    for (let start = 0; start < responseIds.length; start += NAMED_RUNS_MAX)
+      this.#send(EVERYONE, { type: "taken", ids: responseIds.slice(start, start + NAMED_RUNS_MAX) });
+  }
+
+  /** Ends all subscriptions and sends what waits. */
+  async close(): Promise<void> {
+    if (this.#timer !== null) clearInterval(this.#timer);
+    this.#timer = null;
+    this.#told.clear();
+    this.#distant.clear();
+    await this.#broker.close();
+  }
+
+  #tick(): void {
+    this.#told.tick();
+    this.#distant.tick();
+    this.#ticks += 1;
+    if (this.#ticks % TICKS_PER_NUMBER === 0)
+      void this.#followNumber().catch((fault: unknown) => this.#logFault(fault));
+  }
+
+  async #followNumber(): Promise<void> {
+    const worker = await this.#parts.places.ownWorker();
+    if (worker === this.#worker) return;
+    if (this.#worker !== null) {
+      this.#broker.leave(workerChannel(this.#worker));
+      this.#told.clear(); // The runs of the old number are lost.
+    }
+    this.#worker = worker;
+    this.#broker.join(workerChannel(worker));
+  }
+
+  /** A run that nobody makes is stopped by whoever claims it. */
+  async #claimIfUnmade(responseId: string): Promise<void> {
+    const [place] = await this.#parts.places.find([responseId]);
+    if (place !== undefined && !place.isOver && place.worker === null) this.#duties.lookForWork?.();
+  }
+
+  #ask(worker: number, followed: readonly FollowedRun[], sentAt: number): void {
+    for (let start = 0; start < followed.length; start += NAMED_RUNS_MAX) {
+      const runs = followed
+        .slice(start, start + NAMED_RUNS_MAX)
+        .map((run): RunInterest => ({ id: run.id, after: run.wanted }));
+      this.#send(workerChannel(worker), { type: "watch", from: this.#peer, sentAt, runs });
+    }
+  }
+
+  #send(channel: string, message: BusMessage): void {
+    this.#sendText(channel, writeMessage(message));
+  }
+
+  #sendText(channel: string, text: string): void {
+    if (this.#broker.send(channel, text)) this.#parts.observer.sent();
+  }
+
+  #hear(text: string): void {
+    const message = readMessage(text);
+    if (message === null) return this.#parts.observer.dropped("unread");
+    this.#parts.observer.heard();
+    switch (message.type) {
+      case "watch":
+        return this.#told.watch(message.from, message.sentAt, message.runs);
+      case "unwatch":
+        return this.#told.unwatch(message.from, message.ids);
+      case "news":
+        return this.#distant.hear(message);
+      case "stop":
+        return this.#duties.lookForStops?.(message.ids);
+      case "taken":
+        return this.#distant.hearTaken(message.ids);
+      case "work":
+        return this.#duties.lookForWork?.();
+      case "keys":
+        return this.#duties.forgetKeys?.();
+      default:
+        return assertNever(message);
+    }
+  }
+
+  #logFault(fault: unknown): void {
+    this.#parts.log.warn({ err: fault }, "could not look up in the database what other servers do");
+  }
+}

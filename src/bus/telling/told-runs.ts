@@ -1,0 +1,196 @@
+import type { Subscription } from "../../runs/index.ts";
+import type { RecordedEvent } from "../../runs/ports.ts";
+import { linesOf, packEvents } from "../../store/event-blocks/event-block.ts";
+import type { NewsItem, RunInterest } from "../bus-message.ts";
+import { type MeasuredItem, measured, NewsBox } from "./news-box.ts";
+
+/** How long a process hears of a run without asking anew, in milliseconds. */
+export const INTEREST_MS = 30_000;
+/** A receiver that has heard nothing for this long gets an empty message, in milliseconds. */
+const HEARTBEAT_MS = 400;
+/** The maximum of processes that are told of runs. Others read the database. */
+const RECEIVERS_MAX = 1_000;
+
+export interface Teller {
+  readonly textBytesMax: number;
+  /** The number of this worker; null until it is known. */
+  worker(): number | null;
+  send(peer: string, text: string): void;
+  /** A name that no other count of news has. */
+  newSeries(): string;
+  /** The events of a run of this process; null if it does not make it. */
+  subscribe(responseId: string): Subscription | null;
+  now(): number;
+}
+
+/** A process that watches runs of this one. */
+interface Receiver {
+  readonly peer: string;
+  readonly box: NewsBox;
+  readonly runs: Set<ToldRun>;
+  toldAt: number;
+}
+
+interface Interest {
+  /** False if only the end of the run matters. */
+  readonly isInEvents: boolean;
+  until: number;
+}
+
+interface ToldRun {
+  readonly id: string;
+  readonly subscription: Subscription;
+  readonly receivers: Map<Receiver, Interest>;
+  /** The number of the last event that was told. */
+  last: number;
+}
+
+/** Tells other processes what happens to the runs of this one, once it is stored. */
+export class ToldRuns {
+  readonly #teller: Teller;
+  readonly #receivers = new Map<string, Receiver>();
+  readonly #runs = new Map<string, ToldRun>();
+  /** Those with news that wait for the end of this turn of the event loop. */
+  readonly #waiting = new Set<Receiver>();
+
+  constructor(teller: Teller) {
+    this.#teller = teller;
+  }
+
+  /** How many runs others watch here. */
+  get size(): number {
+    return this.#runs.size;
+  }
+
+  watch(peer: string, sentAt: number, runs: readonly RunInterest[]): void {
+    const receiver = this.#receivers.get(peer) ?? this.#addReceiver(peer);
+    if (receiver === null) return;
+    receiver.box.answer(sentAt);
+    for (const run of runs) this.#watchOne(receiver, run);
+    this.#wait(receiver);
+  }
+
+  unwatch(peer: string, ids: readonly string[]): void {
+    const receiver = this.#receivers.get(peer);
+    if (receiver === undefined) return;
+    for (const id of ids) {
+      const run = this.#runs.get(id);
+      if (run !== undefined) this.#forget(run, receiver);
+    }
+  }
+
+  /** To be called some times a second. */
+  tick(): void {
+    const now = this.#teller.now();
+    for (const receiver of this.#receivers.values()) {
+      for (const run of receiver.runs) {
+        const interest = run.receivers.get(receiver);
+        if (interest === undefined || interest.until <= now) this.#forget(run, receiver);
+      }
+      if (receiver.runs.size > 0 && now - receiver.toldAt >= HEARTBEAT_MS) this.#wait(receiver);
+    }
+  }
+
+  /** Forgets everyone, since this worker has a new number or ends. */
+  clear(): void {
+    for (const run of this.#runs.values()) run.subscription.close();
+    this.#runs.clear();
+    this.#receivers.clear();
+    this.#waiting.clear();
+  }
+
+  #addReceiver(peer: string): Receiver | null {
+    if (this.#receivers.size >= RECEIVERS_MAX) return null;
+    const box = new NewsBox(this.#teller.newSeries(), this.#teller.textBytesMax);
+    const receiver: Receiver = { peer, box, runs: new Set(), toldAt: this.#teller.now() };
+    this.#receivers.set(peer, receiver);
+    return receiver;
+  }
+
+  #watchOne(receiver: Receiver, { id, after }: RunInterest): void {
+    const run = this.#runs.get(id) ?? this.#addRun(id);
+    if (run === null) return receiver.box.add(this.#measured({ type: "left", id }));
+    run.receivers.set(receiver, { isInEvents: after !== null, until: this.#teller.now() + INTEREST_MS });
+    receiver.runs.add(run);
+    receiver.box.add(this.#measured({ type: "watched", id, last: run.last }));
+  }
+
+  #addRun(id: string): ToldRun | null {
+    const subscription = this.#teller.subscribe(id);
+    if (subscription === null) return null;
+    const run: ToldRun = { id, subscription, receivers: new Map(), last: subscription.shownBefore };
+    this.#runs.set(id, run);
+    void this.#tell(run);
+    return run;
+  }
+
+  /** Never rejects: a subscription does not. */
+  async #tell(run: ToldRun): Promise<void> {
+    const { subscription, id } = run;
+    for (let events = await subscription.next(); events !== null; events = await subscription.next()) {
+      const isLagging = subscription.takeLagged();
+      const first = events[0];
+      if (isLagging)
+        this.#addForReaders(run, { type: "logged", id, last: first === undefined ? -1 : first.number - 1 });
+      if (first !== undefined) this.#addForReaders(run, ...itemsOf(run, events));
+    }
+    if (this.#runs.get(id) !== run) return; // Nobody watches it any more.
+    const left = this.#measured({ type: "left", id });
+    for (const receiver of run.receivers.keys()) {
+      this.#add(receiver, left);
+      this.#forget(run, receiver);
+    }
+  }
+
+  #addForReaders(run: ToldRun, ...items: readonly NewsItem[]): void {
+    const readers = [...run.receivers].flatMap(([receiver, { isInEvents }]) => (isInEvents ? [receiver] : []));
+    for (const item of items.map((one) => this.#measured(one)))
+      for (const receiver of readers) this.#add(receiver, item);
+  }
+
+  #add(receiver: Receiver, item: MeasuredItem): void {
+    receiver.box.add(item);
+    this.#wait(receiver);
+  }
+
+  #measured(item: NewsItem): MeasuredItem {
+    return measured(item, this.#teller.textBytesMax);
+  }
+
+  /** One commit stores events of many runs, and its news go out together. */
+  #wait(receiver: Receiver): void {
+    if (this.#waiting.size === 0) setImmediate(() => this.#sendAll());
+    this.#waiting.add(receiver);
+  }
+
+  #sendAll(): void {
+    const worker = this.#teller.worker();
+    const receivers = [...this.#waiting];
+    this.#waiting.clear();
+    if (worker === null) return;
+    for (const receiver of receivers) {
+      receiver.toldAt = this.#teller.now();
+      for (const text of receiver.box.take(worker)) this.#teller.send(receiver.peer, text);
+      if (receiver.runs.size === 0) this.#receivers.delete(receiver.peer);
+    }
+  }
+
+  #forget(run: ToldRun, receiver: Receiver): void {
+    run.receivers.delete(receiver);
+    receiver.runs.delete(run);
+    if (receiver.runs.size === 0 && !this.#waiting.has(receiver)) this.#receivers.delete(receiver.peer);
+    if (run.receivers.size > 0) return;
+    this.#runs.delete(run.id);
+    run.subscription.close();
+  }
+}
+
+/** The events of a run, packed. Notes how far they go. */
+function itemsOf(run: ToldRun, events: readonly RecordedEvent[]): readonly NewsItem[] {
+  const { id } = run;
+  run.last = events.at(-1)?.number ?? run.last;
+  return packEvents(events).map((block) => {
+    const { firstNumber: first, lastNumber: last } = block;
+    return { type: "events", id, first, last, lines: linesOf([block]) };
+  });
+}

@@ -1,0 +1,32 @@
+import type { BusObserver } from "../bus/ports.ts";
+import type { Meters } from "./meters.ts";
+import { METRICS } from "./metric-table.ts";
+
+const MS_PER_S = 1000;
+
+/** Measures what servers tell each other. */
+export function measureBus(meters: Meters): BusObserver {
+  const messages = { sent: 0, heard: 0 };
+  const dropped = meters.counter(
+    METRICS.busDropped,
+    (["full", "away", "unread"] as const).map((reason) => ({ reason })),
+  );
+  const caughtUp = meters.counter(
+    METRICS.busCatchUps,
+    (["missed", "silent"] as const).map((reason) => ({ reason })),
+  );
+  const answers = meters.histogram(METRICS.busAnswer);
+  let reconnected = 0;
+  meters.watch(METRICS.busMessages, () =>
+    Object.entries(messages).map(([direction, value]) => ({ value, labels: { direction } })),
+  );
+  meters.watch(METRICS.busReconnects, () => reconnected);
+  return {
+    sent: () => void (messages.sent += 1),
+    heard: () => void (messages.heard += 1),
+    dropped: (reason) => dropped.add(1, { reason }),
+    reconnected: () => void (reconnected += 1),
+    answered: (ms) => answers.record(ms / MS_PER_S),
+    caughtUp: (reason) => caughtUp.add(1, { reason }),
+  };
+}
