@@ -14,7 +14,7 @@ interface DebianProgram {
 
 /**
  * A SearXNG for web searches; the sandbox that programs of models are tried in, with what they compute with; the
- * database, the broker and the load balancer of several machines.
+ * database, the broker and the load balancers of several machines.
  */
 const PROGRAMS: readonly DebianProgram[] = [
   { path: "/usr/bin/searx-run", packageName: "searx" },
@@ -25,6 +25,7 @@ const PROGRAMS: readonly DebianProgram[] = [
   { path: "/usr/lib/postgresql/*/bin/initdb", packageName: "postgresql" },
   { path: "/usr/bin/redis-server", packageName: "redis-server" },
   { path: "/usr/sbin/nginx", packageName: "nginx-light" },
+  { path: "/usr/sbin/haproxy", packageName: "haproxy" },
 ];
 const APT_GET = "/usr/bin/apt-get";
 /** Limit of each of the two commands. Where nothing can be fetched, no test run may wait longer. */
