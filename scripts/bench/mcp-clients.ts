@@ -1,32 +1,30 @@
-import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
-import { isRecord } from "../../src/base/json/records.ts";
-import { median } from "./statistics.ts";
+import { type ChildProcessByStdio, spawn } from "node:child_process";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import type { Readable, Writable } from "node:stream";
+import { cleanUp } from "./clean-up.ts";
 
-/**
- * The work of the tools without a server of ours: the client library over one open connection, in a bare Node process.
- * Each of TASKS lists the tools of MCP_URL and makes three calls at once. Prints `took MS`: the median time in which
- * all tasks together are done, over ROUNDS.
- */
-const { MCP_URL: url = "", TASKS: tasks = "", ROUNDS: rounds = "" } = process.env;
-const client = new Client({ name: "bench", version: "1" }, { versionNegotiation: { mode: "auto" } });
-await client.connect(new StreamableHTTPClientTransport(new URL(url)));
+/** The work of the tools without a server of ours, in a process of its own. */
+export class McpClients {
+  readonly #child: ChildProcessByStdio<Writable, Readable, null>;
+  readonly #lines: AsyncIterator<string>;
+  readonly stop: () => void;
 
-const times: number[] = [];
-for (let round = 0; round < Number(rounds); round += 1) {
-  const startedAt = performance.now();
-  await Promise.all(Array.from({ length: Number(tasks) }, () => task()));
-  times.push(performance.now() - startedAt);
-}
-console.log(`took ${median(times)}`);
-process.exit(0);
+  /** `tasks`: how many tasks a round has. */
+  constructor(url: string, tasks: number) {
+    this.#child = spawn(process.execPath, [join(import.meta.dirname, "mcp-client-process.ts")], {
+      stdio: ["pipe", "pipe", "inherit"],
+      env: { ...process.env, MCP_URL: url, TASKS: String(tasks) },
+    });
+    this.#lines = createInterface({ input: this.#child.stdout })[Symbol.asyncIterator]();
+    this.stop = cleanUp(() => this.#child.kill());
+  }
 
-async function task(): Promise<void> {
-  const { tools } = await client.request({ method: "tools/list", params: {} });
-  await Promise.all([1, 2, 3].map(() => call(tools)));
-}
-
-async function call([tool]: readonly unknown[]): Promise<void> {
-  const name = isRecord(tool) ? String(tool["name"]) : "";
-  const { isError } = await client.callTool({ name, arguments: {} });
-  if (isError === true) throw new Error("a call failed");
+  /** Resolves to the milliseconds in which all tasks together are done. */
+  async round(): Promise<number> {
+    this.#child.stdin.write("round\n");
+    const line = await this.#lines.next();
+    if (line.done === true) throw new Error("the clients of MCP ended");
+    return Number(line.value);
+  }
 }
