@@ -1,4 +1,5 @@
-import type { Kysely } from "kysely";
+import { type Kysely, type SqlBool, sql } from "kysely";
+import { dialectal } from "../database/dialectal.ts";
 import type { Database } from "../database/schema.ts";
 import { isOneOf } from "../database/time-first.ts";
 import type { TransactionRules } from "../database/transaction-rules.ts";
@@ -31,19 +32,41 @@ export async function claimRuns(
   const own = await lease.number();
   return await db.transaction().execute(async (transaction) => {
     if (!(await lease.hold(transaction, own))) return [];
-    const unmade = new Set((await findUnmade(transaction, own)).map(({ id }) => id));
-    const free = ids.filter((id) => unmade.has(id));
-    const rows = await transaction
-      .selectFrom("responses")
-      .select(["organization", "project", "body", "task", "restarts", "worker"])
-      .where(isOneOf("responses.id", free))
-      .orderBy("created_at")
-      .orderBy("id")
-      .execute();
-    await transaction.updateTable("responses").set({ worker: own }).where(isOneOf("responses.id", free)).execute();
-    return rows.map(({ worker, task, ...run }) => ({ ...run, task: worker === own ? null : task }));
+    const wanted = new Set(ids);
+    const unmade = (await findUnmade(transaction, own)).filter(({ id }) => wanted.has(id));
+    const claimed: ClaimedRow[] = [];
+    for (const [holder, runs] of Map.groupBy(unmade, ({ worker }) => worker))
+      claimed.push(...(await takeOver(transaction, { own, holder, ids: runs.map(({ id }) => id) })));
+    return claimed
+      .toSorted(byAge)
+      .map(({ id: _id, created_at: _createdAt, holder, ...run }) => (holder === own ? { ...run, task: null } : run));
   });
 }
+
+interface Takeover {
+  readonly own: number;
+  /** The worker that held the runs when they were listed: a dead one, this one, or none. */
+  readonly holder: number | null;
+  readonly ids: readonly string[];
+}
+
+/**
+ * Another server may claim the same runs at this moment. PostgreSQL passes over those that it has locked, and each is
+ * claimed only if it has no other holder since.
+ */
+async function takeOver(db: Kysely<Database>, { own, holder, ids }: Takeover): Promise<readonly ClaimedRow[]> {
+  const isStillHeld = holder === null ? sql<SqlBool>`worker is null` : sql<SqlBool>`worker = ${holder}`;
+  const passingOver = dialectal(sql``, () => sql`order by number for update skip locked`);
+  const { rows } = await sql<Omit<ClaimedRow, "holder">>`
+    with free as (
+      select number from responses where ${isOneOf("responses.id", ids)} and ${IS_LIVE} and ${isStillHeld} ${passingOver}
+    )
+    update responses set worker = ${own} where number in (select number from free)
+    returning id, created_at, organization, project, body, task, restarts`.execute(db);
+  return rows.map((row) => ({ ...row, holder }));
+}
+
+type ClaimedRow = ClaimedRun & { readonly id: string; readonly created_at: number; readonly holder: number | null };
 
 /** The live runs that no other worker holds, oldest first, including this worker's own. */
 async function findUnmade(db: Kysely<Database>, own: number) {
@@ -55,5 +78,12 @@ async function findUnmade(db: Kysely<Database>, own: number) {
     .unionAll(live.where("worker", ">", 0).where("worker", "not in", others))
     .execute();
   // Sorting in SQL would not use the index.
-  return unmade.toSorted((one, other) => one.created_at - other.created_at || (one.id < other.id ? -1 : 1));
+  return unmade.toSorted(byAge);
+}
+
+type Dated = Pick<ClaimedRow, "id" | "created_at">;
+
+/** Compares for sorting: the oldest run comes first. */
+function byAge(one: Dated, other: Dated): number {
+  return one.created_at - other.created_at || (one.id < other.id ? -1 : 1);
 }
