@@ -31,6 +31,10 @@ async function run(): Promise<void> {
     const { runKeysCommand } = await import("./commands/keys-command.ts");
     return runKeysCommand(others, readEnvironment(), OUTPUTS);
   }
+  if (first === "migrate") {
+    const { runMigrate } = await import("./commands/migrate-command.ts");
+    return console.log(await runMigrate(readEnvironment(), others));
+  }
   if (first === "lint-stream") {
     const { runLintStream } = await import("./commands/lint-stream-command.ts");
     process.exitCode = await runLintStream(others, readEnvironment(), { ...OUTPUTS, stdin: process.stdin });

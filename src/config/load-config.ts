@@ -5,6 +5,7 @@ import { flagOf, readCommandLine } from "./command-line.ts";
 import { ConfigError } from "./config-error.ts";
 import { readFilesUrl } from "./files-url.ts";
 import { readValue, type SettingValue } from "./read-value.ts";
+import type { Secret } from "./secret.ts";
 import type { Setting, Values } from "./setting.ts";
 import { SETTINGS } from "./settings.ts";
 
@@ -51,7 +52,9 @@ export function loadConfig(environment: Environment, argv: readonly string[]): C
     return setting.default;
   };
   const values = readTable(read);
-  if (values.processes > 1 && values.databaseFile === ":memory:")
+  if (values.databaseUrl !== null && !isPostgres(values.databaseUrl))
+    allProblems.push("DATABASE_URL is no address such as postgres://user:password@host/database.");
+  if (values.processes > 1 && values.databaseUrl === null && values.databaseFile === ":memory:")
     allProblems.push(`PROCESSES is ${values.processes}, but DATABASE_FILE is :memory:, which processes cannot share.`);
   if (values.nodeName !== null && !NODE_NAME.test(values.nodeName))
     allProblems.push(
@@ -78,6 +81,11 @@ function filesProblems(values: TableValues): readonly string[] {
   if (place === null) return ["FILES_URL is neither s3://bucket/prefix nor file:///folder."];
   if (place.type === "folder" || (values.awsAccessKeyId !== null && values.awsSecretAccessKey !== null)) return [];
   return ["FILES_URL names a bucket, but AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are not both set."];
+}
+
+function isPostgres(url: Secret): boolean {
+  const { protocol = "" } = URL.canParse(url.reveal()) ? new URL(url.reveal()) : {};
+  return protocol === "postgres:" || protocol === "postgresql:";
 }
 
 function incomingBytesMax(values: TableValues): number {

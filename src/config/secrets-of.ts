@@ -9,6 +9,12 @@ export function secretsOf(config: Config): readonly string[] {
   const secrets = Object.values(config)
     .flat()
     .flatMap((value) => (value instanceof Secret ? [value.reveal()] : []));
-  const parts = secrets.flatMap((secret) => secret.split(/[=,]/)).filter((part) => part.length >= PART_CHARACTERS_MIN);
-  return [...new Set([...secrets, ...parts])];
+  const parts = secrets.flatMap((secret) => [...secret.split(/[=,]/), ...passwordOf(secret)]);
+  return [...new Set([...secrets, ...parts.filter((part) => part.length >= PART_CHARACTERS_MIN)])];
+}
+
+/** The password in an address, as it is written there and as it is meant. */
+function passwordOf(secret: string): readonly string[] {
+  const { password = "" } = URL.canParse(secret) ? new URL(secret) : {};
+  return [password, decodeURIComponent(password)];
 }

@@ -3,6 +3,7 @@ import type { Setting } from "./setting.ts";
 import { ANSWER_SETTINGS } from "./tables/answer-settings.ts";
 import { CLOUD_SETTINGS } from "./tables/cloud-settings.ts";
 import { CODE_SETTINGS } from "./tables/code-settings.ts";
+import { DATABASE_SETTINGS } from "./tables/database-settings.ts";
 import { FILE_SETTINGS } from "./tables/file-settings.ts";
 import { FORMATTING_SETTINGS } from "./tables/formatting-settings.ts";
 import { IMAGE_SETTINGS } from "./tables/image-settings.ts";
@@ -122,6 +123,7 @@ export const SETTINGS = {
   ...FORMATTING_SETTINGS,
 
   ...STORAGE_SETTINGS,
+  ...DATABASE_SETTINGS,
 
   ...FILE_SETTINGS,
 

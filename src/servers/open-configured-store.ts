@@ -2,6 +2,7 @@ import { join } from "node:path";
 import type { Config } from "../config/load-config.ts";
 import { StoreBusy, StoreSpoilt } from "../responses-api/ports.ts";
 import { openStore, type Store, type StoreOptions } from "../store/open-store.ts";
+import { UnfitTables } from "../store/postgres/unfit-tables.ts";
 import { chooseFiles } from "./choices/choose-files.ts";
 import { DatabaseError } from "./database-error.ts";
 
@@ -15,6 +16,11 @@ export async function openConfiguredStore(
   const elsewhere = chooseFiles(config);
   const opening = openStore({
     file: config.databaseFile,
+    databaseUrl: config.databaseUrl?.reveal(),
+    connectionsMax: config.databasePoolMax,
+    databaseTimeoutMs: config.databaseTimeoutMs,
+    leaseMs: config.leaseMs,
+    migrates: config.migrate === "auto",
     filesFolder: filesFolder(config),
     commitIntervalMs: config.eventCommitIntervalMs,
     lockWaitMs: config.databaseLockWaitMs,
@@ -40,8 +46,18 @@ export async function openConfiguredStore(
     return { ...store, close };
   } catch (error) {
     await elsewhere?.close();
-    throw explained(error, config.databaseFile);
+    throw config.databaseUrl === null ? explained(error, config.databaseFile) : explainedRemote(error);
   }
+}
+
+/** The same for PostgreSQL. Its own words say which name or password was wrong, but never the password. */
+export function explainedRemote(error: unknown): unknown {
+  if (!(error instanceof Error)) return error;
+  const reason = error.cause instanceof Error && "code" in error.cause ? ` (${String(error.cause.code)})` : "";
+  const isKnown = error instanceof StoreBusy || error instanceof StoreSpoilt || error instanceof UnfitTables;
+  if (isKnown) return new DatabaseError(`Cannot use DATABASE_URL. ${error.message}${reason}`, { cause: error });
+  if (!("severity" in error)) return error;
+  return new DatabaseError(`Cannot use DATABASE_URL: ${error.message}.`, { cause: error });
 }
 
 /** Tells operators what they can do about a database that cannot be opened. */

@@ -16,7 +16,7 @@ import {
 import { responsesApiFaults } from "../responses-api/errors/faults.ts";
 import { notImplemented } from "../responses-api/errors/server-errors.ts";
 import type { HostedTool } from "../responses-api/hosted-tool.ts";
-import { RunKeeper } from "../responses-api/keeping/run-keeper.ts";
+import { type KeeperPace, RunKeeper } from "../responses-api/keeping/run-keeper.ts";
 import type { ResponseServices } from "../responses-api/services.ts";
 import { RunHost } from "../runs/index.ts";
 import { type ApiKeys, openApiKeys } from "../secrets/secrets-on-disk.ts";
@@ -88,7 +88,7 @@ export async function startResponsesApi(
     const parts = { store, runs, neighbours: bus, model, telemetry, speech, guards, tools, code };
     const foundations = { ...parts, isLeaving, joined, ...searched };
     const services = buildResponseServices(config, foundations, log);
-    const keeper = await startKeeper(services, bus, log);
+    const keeper = await startKeeper(config, services, bus, log);
     const intake = searched.startIntake();
     const stopClaiming = () => Promise.all([keeper.stopClaiming(), intake.stop()]);
     joined?.accept({ measure: () => telemetry.metricsText() });
@@ -154,8 +154,13 @@ function openRunHost(config: Config, telemetry: Telemetry): RunHost {
 }
 
 /** Hears what other processes tell, and looks after the runs. */
-async function startKeeper(services: ResponseServices, bus: RunBus | null, log: Logger): Promise<RunKeeper> {
-  const keeper = new RunKeeper(services, log);
+async function startKeeper(
+  config: Config,
+  services: ResponseServices,
+  bus: RunBus | null,
+  log: Logger,
+): Promise<RunKeeper> {
+  const keeper = new RunKeeper(services, log, keeperPace(config));
   bus?.accept({
     lookForStops: (responseIds) => keeper.lookForStops(responseIds),
     lookForWork: () => keeper.lookForWork(),
@@ -163,6 +168,12 @@ async function startKeeper(services: ResponseServices, bus: RunBus | null, log: 
   await bus?.start();
   await keeper.start();
   return keeper;
+}
+
+/** Other machines know of a dead one only by its lease, so they look each second. */
+function keeperPace({ databaseUrl, leaseMs }: Config): KeeperPace | undefined {
+  if (databaseUrl === null) return undefined;
+  return { looksPerRenewal: Math.floor(leaseMs / LEASE_MS_PER_LOOK), looksPerClaim: 1 };
 }
 
 /** `keys`: who may ask; `requests`: told of everyone who does. */
@@ -202,6 +213,9 @@ function application(
 }
 
 /** The principal of operations that need no key. */
+/** A lease is renewed three times before it ends; a look is a second after the one before. */
+const LEASE_MS_PER_LOOK = 3_000;
+
 const ANYONE: Principal = {
   keyId: "",
   owner: { organization: "", project: "" },

@@ -69,13 +69,15 @@ export interface StoreOptions {
   /** Where the bytes of files are kept, if not in these folders. */
   readonly elsewhere?: { readonly files: FileBytes; readonly containers: ContainerBytes } | null;
   /** A `postgres://` address. With it, `file` only tells where the default folders are. */
-  readonly databaseUrl?: string;
+  readonly databaseUrl?: string | undefined;
   /** How many connections to PostgreSQL are used besides one for commits and one for the lease. */
   readonly connectionsMax?: number;
   /** How long a statement may take in PostgreSQL, and how long it waits for a connection, in milliseconds. */
   readonly databaseTimeoutMs?: number;
   /** How long a process that does not renew its lease keeps its runs, in milliseconds. Only with PostgreSQL. */
   readonly leaseMs?: number;
+  /** Whether tables in PostgreSQL are brought up to date; else a store with older ones does not open. Default: yes. */
+  readonly migrates?: boolean;
   readonly commitIntervalMs?: number;
   /** How long a write waits for a lock of another process, in milliseconds. */
   readonly lockWaitMs?: number;
@@ -227,7 +229,14 @@ export function databaseOptions({ file, lockWaitMs, sync, ownerBytesMax = 0 }: S
 function postgresOptions(url: string, options: StoreOptions): PostgresOptions {
   const { connectionsMax = CONNECTIONS_MAX, databaseTimeoutMs = DATABASE_TIMEOUT_MS, leaseMs = LEASE_MS } = options;
   const countsUsage = (options.ownerBytesMax ?? 0) > 0;
-  return { url, poolMax: connectionsMax, timeoutMs: databaseTimeoutMs, leaseMs, countsUsage };
+  return {
+    migrates: options.migrates ?? true,
+    url,
+    poolMax: connectionsMax,
+    timeoutMs: databaseTimeoutMs,
+    leaseMs,
+    countsUsage,
+  };
 }
 
 function throwLater(error: Error): void {

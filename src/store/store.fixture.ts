@@ -80,7 +80,7 @@ function databaseFor(file: string): Promise<string> {
   return known;
 }
 
-const TEMPLATE = { name: "antiphon_stores", prepare: migratePostgres };
+const TEMPLATE = { name: "antiphon_stores", prepare: async (url: string) => void (await migratePostgres(url)) };
 
 /** Runs SQL beside the store that has the database at this path. Values stand as `?` in it. */
 export async function runSql(

@@ -14,8 +14,15 @@ export type KeeperServices = OrderServices & Pick<ResponseServices, "runs" | "le
 
 /** How often the keeper reads the requests to stop a run, in milliseconds. */
 const LOOK_INTERVAL_MS = 1_000;
-/** The number of looks between two renewals of the lease, so that it is renewed well before it expires. */
-const LOOKS_PER_RENEWAL = 5;
+/** How often the keeper works. */
+export interface KeeperPace {
+  /** The number of looks between two renewals of the lease, so that it is renewed well before it expires. */
+  readonly looksPerRenewal: number;
+  /** The number of looks between two searches for runs that nobody makes. */
+  readonly looksPerClaim: number;
+}
+
+const USUAL_PACE: KeeperPace = { looksPerRenewal: 5, looksPerClaim: 5 };
 /** The maximum of abandoned runs claimed at a time. Each brings its whole request into memory. */
 const CLAIMS_MAX = 20;
 /** The maximum of claimed runs whose events are in memory at the same time. */
@@ -32,6 +39,7 @@ const RESTARTS_MAX = 3;
 export class RunKeeper {
   readonly #services: KeeperServices;
   readonly #log: Logger;
+  readonly #pace: KeeperPace;
   #timer: NodeJS.Timeout | null = null;
   #look: Promise<void> = Promise.resolve();
   /** Resolves when nothing is being claimed: a run that is claimed twice at the same time would be made twice. */
@@ -41,7 +49,8 @@ export class RunKeeper {
   #mayClaim = true;
   #isClosed = false;
 
-  constructor(services: KeeperServices, log: Logger) {
+  constructor(services: KeeperServices, log: Logger, pace = USUAL_PACE) {
+    this.#pace = pace;
     this.#services = services;
     this.#log = log;
   }
@@ -138,13 +147,12 @@ export class RunKeeper {
   async #lookOnce(): Promise<void> {
     const { ledger } = this.#services;
     this.#looks += 1;
-    const isRenewal = this.#looks % LOOKS_PER_RENEWAL === 0;
+    const isRenewal = this.#looks % this.#pace.looksPerRenewal === 0;
     if (isRenewal && !(await ledger.renewLease()))
       this.#log.warn({}, "the lease expired: another server may have claimed this server's runs");
     await this.#stopAsked();
-    if (!isRenewal) return;
-    if (this.#mayClaim) await this.#claimAndResume();
-    await this.#releaseLost();
+    if (this.#mayClaim && this.#looks % this.#pace.looksPerClaim === 0) await this.#claimAndResume();
+    if (isRenewal) await this.#releaseLost();
   }
 
   async #stopAsked(): Promise<void> {

@@ -6,6 +6,8 @@ export interface DatabaseAddress {
   readonly url: string;
   /** How long a statement, and the wait for a connection, may take in milliseconds. */
   readonly timeoutMs: number;
+  /** How long a statement waits for a lock in milliseconds. Left out: as long as it may take. */
+  readonly lockWaitMs?: number;
 }
 
 /** After this long in a transaction without a statement, PostgreSQL takes a server for cut off and frees its locks. */
@@ -16,14 +18,14 @@ const IDLE_MS = 60_000;
 const KEEP_ALIVE_MS = 5_000;
 
 /** Opens connections as they are needed, up to `max`. Every wait on them has an end. */
-export function openPostgresPool({ url, timeoutMs }: DatabaseAddress, max: number): pg.Pool {
+export function openPostgresPool({ url, timeoutMs, lockWaitMs }: DatabaseAddress, max: number): pg.Pool {
   const pool = new pg.Pool({
     connectionString: url,
     max,
     connectionTimeoutMillis: timeoutMs,
     idleTimeoutMillis: IDLE_MS,
     statement_timeout: timeoutMs,
-    lock_timeout: timeoutMs,
+    lock_timeout: lockWaitMs ?? timeoutMs,
     query_timeout: timeoutMs + ANSWER_MS,
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
     keepAlive: true,

@@ -10,7 +10,7 @@ import { claimRuns, listUnmadeRuns } from "../thread/run-claims.ts";
 import { type ErasureCursor, type ErasureStep, StoredErasure } from "../upkeep/erasure.ts";
 import { type ExpiryCursor, type ExpiryStep, StoredExpiry } from "../upkeep/expiry.ts";
 import { type DatabaseAddress, openPostgresPool } from "./connections.ts";
-import { migratePostgres } from "./migrate-postgres.ts";
+import { checkTables, migratePostgres } from "./migrate-postgres.ts";
 import { postgresDialect } from "./postgres-dialect.ts";
 import { PostgresLease } from "./postgres-lease.ts";
 import { POSTGRES_RULES } from "./transaction-rules.ts";
@@ -20,6 +20,8 @@ export interface PostgresOptions extends DatabaseAddress {
   readonly poolMax: number;
   /** How long a lease lasts without renewal, in milliseconds. */
   readonly leaseMs: number;
+  /** Whether the tables are brought up to date, or only looked at. */
+  readonly migrates: boolean;
   /** Whether the bytes stored for each owner are counted. */
   readonly countsUsage: boolean;
 }
@@ -52,9 +54,9 @@ export class PostgresOwner implements DatabaseCalls {
     this.#erasure = new StoredErasure(this.db, POSTGRES_RULES);
   }
 
-  /** Brings the tables up to date and opens the connections. */
+  /** Opens the connections, after the tables were brought up to date. Throws `UnfitTables` if they cannot be used. */
   static async open(options: PostgresOptions): Promise<PostgresOwner> {
-    await migratePostgres(options.url);
+    await (options.migrates ? migratePostgres(options.url) : checkTables(options));
     return new PostgresOwner(options);
   }
 

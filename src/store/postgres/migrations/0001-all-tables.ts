@@ -14,6 +14,9 @@ const TEXT = `text collate "C"`;
 const NUMBER = "bigint generated always as identity";
 
 const TABLES = [
+  // Programs with fewer migrations than this cannot use the tables.
+  `create table schema_compatibility (compatible_from bigint not null)`,
+  `insert into schema_compatibility values (1)`,
   `create table workers (
     id ${NUMBER} primary key,
     host ${TEXT} not null,

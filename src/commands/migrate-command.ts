@@ -1,0 +1,16 @@
+import { loadConfig } from "../config/load-config.ts";
+import { explainedRemote, openConfiguredStore } from "../servers/open-configured-store.ts";
+import { migratePostgres } from "../store/postgres/migrate-postgres.ts";
+
+/** Runs `migrate`: brings the tables of the configured database up to date, and says what it did. */
+export async function runMigrate(...given: Parameters<typeof loadConfig>): Promise<string> {
+  const config = loadConfig(...given);
+  if (config.databaseUrl === null) {
+    await (await openConfiguredStore(config)).close();
+    return "The tables are up to date.";
+  }
+  const count = await migratePostgres(config.databaseUrl.reveal()).catch((error: unknown) => {
+    throw explainedRemote(error);
+  });
+  return `The tables are up to date; migrations that ran: ${count}.`;
+}
