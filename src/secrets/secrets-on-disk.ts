@@ -21,7 +21,7 @@ export interface ApiKeys {
 
 /**
  * The keys that may call the API: those configured and those stored. If there are none, creates one, stores its hash,
- * and writes it to `api-key` in the data folder.
+ * and writes it to `api-key` in the data folder. Of several servers that start at the same time, one does so.
  */
 export async function openApiKeys(configured: readonly string[], store: KeyStore, dataDir: string): Promise<ApiKeys> {
   const file = join(dataDir, "api-key");
@@ -29,7 +29,7 @@ export async function openApiKeys(configured: readonly string[], store: KeyStore
   const finder: KeyFinder = { findByHash: async (hash) => byHash.get(hash) ?? store.findByHash(hash) };
   if (byHash.size > 0 || (await store.count()) > 0) return { finder, made: null, file };
   const made = newApiKey();
-  await store.addKey(newKey(made, "first start"));
+  if (!(await store.addFirstKey(newKey(made, "first start")))) return { finder, made: null, file };
   writeSecret(dataDir, file, `${made}\n`);
   return { finder, made, file };
 }

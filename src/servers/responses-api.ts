@@ -13,6 +13,7 @@ import {
   ownerHeaders,
   type Principal,
 } from "../responses-api/access/authenticate.ts";
+import { CachedKeys } from "../responses-api/access/cached-keys.ts";
 import { responsesApiFaults } from "../responses-api/errors/faults.ts";
 import { notImplemented } from "../responses-api/errors/server-errors.ts";
 import type { HostedTool } from "../responses-api/hosted-tool.ts";
@@ -76,8 +77,7 @@ export async function startResponsesApi(
   const busParts = { places: store.places, runs, observer: telemetry.bus, log };
   const bus = joined === null ? null : new RunBus({ broker: new ProcessBroker(joined), ...busParts });
   try {
-    const configuredKeys = config.apiKeys.map((key) => key.reveal());
-    const keys = await openApiKeys(configuredKeys, store.keys, config.dataDir);
+    const keys = await openApiKeys(revealed(config.apiKeys), store.keys, config.dataDir);
     const model = telemetry.watchModel(await chooseModel(config, log));
     const guards = chooseEgress(config, log);
     const searched = chooseVectorStores(config, { store, model, telemetry, filesWaiting, joined }, log);
@@ -92,7 +92,7 @@ export async function startResponsesApi(
     const intake = searched.startIntake();
     const stopClaiming = () => Promise.all([keeper.stopClaiming(), intake.stop()]);
     joined?.accept({ measure: () => telemetry.metricsText() });
-    const served = application(services, { keys, requests: telemetry.requests }, config, log);
+    const served = application(services, { keys, bus, requests: telemetry.requests }, config, log);
     const server = await listen(served, config).catch(async (error: unknown) => {
       await stopClaiming();
       await keeper.close(0);
@@ -176,14 +176,20 @@ function keeperPace({ databaseUrl, leaseMs }: Config): KeeperPace | undefined {
   return { looksPerRenewal: Math.floor(leaseMs / LEASE_MS_PER_LOOK), looksPerClaim: 1 };
 }
 
-/** `keys`: who may ask; `requests`: told of everyone who does. */
+/** `keys`: who may ask; `bus`: tells when they change; `requests`: told of everyone who asks. */
 function application(
   services: ResponseServices,
-  { keys, requests }: { readonly keys: ApiKeys; readonly requests: Telemetry["requests"] },
+  {
+    keys,
+    bus,
+    requests,
+  }: { readonly keys: ApiKeys; readonly bus: RunBus | null; readonly requests: Telemetry["requests"] },
   config: Config,
   log: Logger,
 ): Application {
-  const authenticate = createAuthenticator(keys.finder);
+  const cachedKeys = new CachedKeys(keys.finder);
+  bus?.accept({ forgetKeys: () => cachedKeys.forget() });
+  const authenticate = createAuthenticator(cachedKeys);
   return createApplication<Principal>({
     contract: contractOf({
       routes: responsesApiRoutes,
@@ -212,10 +218,14 @@ function application(
   });
 }
 
-/** The principal of operations that need no key. */
+function revealed(secrets: readonly { reveal(): string }[]): readonly string[] {
+  return secrets.map((secret) => secret.reveal());
+}
+
 /** A lease is renewed three times before it ends; a look is a second after the one before. */
 const LEASE_MS_PER_LOOK = 3_000;
 
+/** The principal of operations that need no key. */
 const ANYONE: Principal = {
   keyId: "",
   owner: { organization: "", project: "" },

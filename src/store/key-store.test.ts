@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import { verifies } from "../../tests/verifies.ts";
 import { hashApiKey, newApiKey } from "../base/api-key.ts";
-import { openTestStore, testStores } from "./store.fixture.ts";
+import { openTestStore, temporaryFile, testStores } from "./store.fixture.ts";
 import { aKey, OTHERS, OURS } from "./stored-shapes.fixture.ts";
 
 testStores("a key is found by the hash of its secret, with its owner", async () => {
@@ -62,4 +62,15 @@ testStores("a key cannot be added twice", async () => {
   const { keys } = await openTestStore();
   await keys.addKey(aKey("hash", OURS));
   await expect(keys.addKey(aKey("hash", OURS))).rejects.toThrow(/unique/i);
+});
+
+testStores("of several servers that add a first key at the same time, one does", async () => {
+  const file = temporaryFile();
+  const [one, other] = [await openTestStore({ file }), await openTestStore({ file })];
+  const added = await Promise.all(
+    [one, other, one, other].map(({ keys }, index) => keys.addFirstKey(aKey(`hash ${index}`, OURS))),
+  );
+  expect(added.filter((isAdded) => isAdded)).toHaveLength(1);
+  expect(await one.keys.listKeys()).toHaveLength(1);
+  expect(await other.keys.findByHash(`hash ${added.indexOf(true)}`)).toMatchObject({ owners: [OURS] });
 });

@@ -28,6 +28,8 @@ export type NewKey = Pick<ApiKey, "name" | "lastFour" | "owners" | "isRouted" | 
 /** The stored API keys. Keys are found by their hash; the keys themselves are not stored. */
 export interface KeyStore extends KeyFinder {
   addKey(key: NewKey): Promise<ApiKey>;
+  /** Returns false if a first key was added before, perhaps by another server that starts at the same time. */
+  addFirstKey(key: NewKey): Promise<boolean>;
   /** All keys, oldest first, including revoked and expired ones. */
   listKeys(): Promise<readonly ApiKey[]>;
   /** Returns false if there is no such key, or if it was already revoked. */
@@ -35,6 +37,9 @@ export interface KeyStore extends KeyFinder {
   /** The number of keys, including revoked and expired ones. */
   count(): Promise<number>;
 }
+
+/** All servers give the first key this id, so that only one of them can add it. */
+const FIRST_KEY_ID = "key_first";
 
 export class StoredKeys implements KeyStore {
   readonly #db: Kysely<Database>;
@@ -45,23 +50,18 @@ export class StoredKeys implements KeyStore {
 
   async addKey(key: NewKey): Promise<ApiKey> {
     const createdAt = now();
-    const row = {
-      id: newId("key", createdAt),
-      hash: key.hash,
-      organization: key.owners[0].organization,
-      project: key.owners[0].project,
-      owners: key.isRouted ? JSON.stringify(key.owners) : null,
-      name: key.name,
-      last_four: key.lastFour,
-      requests_per_minute: key.limits.requests,
-      tokens_per_minute: key.limits.tokens,
-      tools: key.tools == null ? null : JSON.stringify(key.tools),
-      created_at: createdAt,
-      expires_at: key.expiresAt,
-      revoked_at: null,
-    };
+    const row = rowOf(key, newId("key", createdAt), createdAt);
     await this.#db.insertInto("api_keys").values(row).execute();
     return apiKey(row);
+  }
+
+  async addFirstKey(key: NewKey): Promise<boolean> {
+    const { numInsertedOrUpdatedRows } = await this.#db
+      .insertInto("api_keys")
+      .values(rowOf(key, FIRST_KEY_ID, now()))
+      .onConflict((conflict) => conflict.column("id").doNothing())
+      .executeTakeFirstOrThrow();
+    return numInsertedOrUpdatedRows === 1n;
   }
 
   async findByHash(hash: string): Promise<ApiKey | null> {
@@ -92,6 +92,24 @@ export class StoredKeys implements KeyStore {
       .executeTakeFirstOrThrow();
     return keys;
   }
+}
+
+function rowOf(key: NewKey, id: string, createdAt: number) {
+  return {
+    id,
+    hash: key.hash,
+    organization: key.owners[0].organization,
+    project: key.owners[0].project,
+    owners: key.isRouted ? JSON.stringify(key.owners) : null,
+    name: key.name,
+    last_four: key.lastFour,
+    requests_per_minute: key.limits.requests,
+    tokens_per_minute: key.limits.tokens,
+    tools: key.tools == null ? null : JSON.stringify(key.tools),
+    created_at: createdAt,
+    expires_at: key.expiresAt,
+    revoked_at: null,
+  };
 }
 
 type Wanted = { readonly hash: string; readonly now: number };

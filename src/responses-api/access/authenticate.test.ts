@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { hashApiKey } from "../../base/api-key.ts";
 import type { KeyFinder, KnownKey } from "../ports.ts";
-import { createAuthenticator, KEY_CACHE_MS } from "./authenticate.ts";
+import { createAuthenticator } from "./authenticate.ts";
+import { CachedKeys, KEY_CACHE_MS } from "./cached-keys.ts";
 
 const SECRET = "sk-0123456789abcdefghij";
 const OWNER = { organization: "acme", project: "web" };
@@ -27,7 +28,7 @@ describe("an authenticator", () => {
   test("caches a key for a while, then notices that it was revoked", async () => {
     const known = new Map([[hashApiKey(SECRET), KEY]]);
     const keys = keysOf(known);
-    const authenticate = createAuthenticator(keys);
+    const authenticate = createAuthenticator(new CachedKeys(keys));
     expect(await authenticate(HEADERS)).toMatchObject({ keyId: "key_1", owner: OWNER, limits: KEY.limits });
     known.clear();
     vi.advanceTimersByTime(KEY_CACHE_MS - 1);
@@ -39,9 +40,51 @@ describe("an authenticator", () => {
 
   test("does not cache an unknown key, because it may be created the next moment", async () => {
     const known = new Map<string, KnownKey>();
-    const authenticate = createAuthenticator(keysOf(known));
+    const authenticate = createAuthenticator(new CachedKeys(keysOf(known)));
     await expect(authenticate(HEADERS)).rejects.toMatchObject({ status: 401 });
     known.set(hashApiKey(SECRET), KEY);
     expect(await authenticate(HEADERS)).toMatchObject({ owner: OWNER });
+  });
+
+  test("notices at once that a key was revoked if it is told that keys changed", async () => {
+    const known = new Map([[hashApiKey(SECRET), KEY]]);
+    const cached = new CachedKeys(keysOf(known));
+    const authenticate = createAuthenticator(cached);
+    await authenticate(HEADERS);
+    known.clear();
+    cached.forget();
+    await expect(authenticate(HEADERS)).rejects.toMatchObject({ status: 401, code: "invalid_api_key" });
+  });
+
+  test("looks a key up once for requests that come at the same time, and caches it from when it was asked for", async () => {
+    const answer = Promise.withResolvers<KnownKey | null>();
+    let looks = 0;
+    const cached = new CachedKeys({ findByHash: () => ((looks += 1), answer.promise) });
+    const authenticate = createAuthenticator(cached);
+    const asked = [authenticate(HEADERS), authenticate(HEADERS)];
+    vi.advanceTimersByTime(KEY_CACHE_MS - 1);
+    answer.resolve(KEY);
+    expect(await Promise.all(asked)).toHaveLength(2);
+    await authenticate(HEADERS);
+    expect(looks).toBe(1);
+    vi.advanceTimersByTime(1);
+    await authenticate(HEADERS);
+    expect(looks).toBe(2);
+  });
+
+  test("does not cache what it asked for before keys changed", async () => {
+    const answers = [Promise.withResolvers<KnownKey | null>(), Promise.withResolvers<KnownKey | null>()];
+    let looks = 0;
+    const none = Promise.resolve(null);
+    const cached = new CachedKeys({ findByHash: () => answers[looks++]?.promise ?? none });
+    const authenticate = createAuthenticator(cached);
+    const before = authenticate(HEADERS);
+    cached.forget();
+    const after = authenticate(HEADERS);
+    answers[0]?.resolve(KEY);
+    expect(await before).toMatchObject({ keyId: "key_1" });
+    answers[1]?.resolve(null);
+    await expect(after).rejects.toMatchObject({ status: 401 });
+    await expect(authenticate(HEADERS)).rejects.toMatchObject({ status: 401 });
   });
 });

@@ -12,37 +12,15 @@ export interface Principal extends RatedKey {
 
 export type Authenticator = (headers: RequestHeaders) => Promise<Principal>;
 
-/** The maximum of cached keys. */
-const CACHED_KEYS_MAX = 1024;
-/** How long a key is cached, in milliseconds; a revoked key can work for that long. */
-export const KEY_CACHE_MS = 2_000;
-
-interface CachedKey {
-  readonly key: KnownKey;
-  readonly until: number;
-}
-
 /**
  * Reads `Authorization: Bearer KEY` and the routing headers. Throws the reference's 401 error for a missing or wrong
  * key, and for an owner that the key may not act for.
  */
 export function createAuthenticator(keys: KeyFinder): Authenticator {
-  const cached = new Map<string, CachedKey>();
-  const find = async (hash: string): Promise<KnownKey | null> => {
-    const known = cached.get(hash);
-    if (known !== undefined && performance.now() < known.until) return known.key;
-    cached.delete(hash);
-    const key = await keys.findByHash(hash);
-    if (key === null) return null;
-    const [oldest] = cached.size < CACHED_KEYS_MAX ? [] : cached.keys();
-    if (oldest !== undefined) cached.delete(oldest);
-    cached.set(hash, { key, until: performance.now() + KEY_CACHE_MS });
-    return key;
-  };
   return async (headers) => {
     const secret = /^Bearer +(\S+) *$/i.exec(String(headers["authorization"] ?? ""))?.[1];
     if (secret === undefined) throw missingApiKey();
-    const key = await find(hashApiKey(secret));
+    const key = await keys.findByHash(hashApiKey(secret));
     if (key === null) throw incorrectApiKey(maskApiKey(secret));
     return { keyId: key.id, owner: routedOwner(key, headers), limits: key.limits, tools: key.tools ?? null };
   };
