@@ -35,5 +35,7 @@ export function openPostgresPool({ url, timeoutMs, lockWaitMs }: DatabaseAddress
     types: READ_AS_SQLITE,
   });
   pool.on("error", () => {}); // An idle connection ended; the next statement opens another.
+  // One in use ended between two statements. The next one on it fails; without a listener, this process would.
+  pool.on("connect", (client) => client.on("error", () => {}));
   return pool;
 }
