@@ -16,20 +16,21 @@ export interface HttpServer {
 export async function serveHttp(
   answer: RequestListener,
   atEnd: (close: () => void) => void = onTestFinished,
+  host = "127.0.0.1",
 ): Promise<HttpServer> {
   const paths: string[] = [];
   const server = createServer((request, response) => {
     paths.push(request.url ?? "");
     answer(request, response);
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  await new Promise<void>((resolve) => server.listen(0, host, resolve));
   atEnd(() => {
     server.closeAllConnections();
     server.close();
   });
   const address = server.address();
   if (address === null || typeof address === "string") throw new Error("the server has no port");
-  return { url: `http://127.0.0.1:${address.port}`, port: address.port, paths };
+  return { url: `http://${host}:${address.port}`, port: address.port, paths };
 }
 
 /** Answers every call with these bytes. */

@@ -1,6 +1,4 @@
 import { fileURLToPath } from "node:url";
-import { createMcpHandler, McpServer } from "@modelcontextprotocol/server";
-import { z } from "zod";
 import {
   lastChunk,
   type ReceivedCall,
@@ -9,15 +7,14 @@ import {
   textChunk,
 } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
 import { type ChildServer, startChildServer } from "../child-server.ts";
-import { serveHttp } from "../http-server.ts";
 import { toolDelta, usageChunk } from "../responses/behind-upstream.ts";
+import { serveBank, type Tool } from "./bank.ts";
 
 const BREAKER = fileURLToPath(new URL("break-at-step.fixture.ts", import.meta.url));
 
 /** Where the process is killed during a call of a tool. */
 export const PLACES = ["before begin", "begin to effect", "effect to finish", "finish to event"] as const;
 export type Place = (typeof PLACES)[number];
-export type Tool = "pay" | "look";
 
 /** The text in what is stored next at the places that the store sees. */
 const KILL_AT: Readonly<Record<Place, string>> = {
@@ -60,21 +57,7 @@ export async function payingWorld(): Promise<PayingWorld> {
     await kill();
     return { content: [] };
   };
-  const handler = createMcpHandler(() => toolsOf(act), { legacy: "reject" });
-  const mcp = await serveHttp((request, response) => {
-    void (async () => {
-      let body = "";
-      for await (const piece of request.setEncoding("utf8")) body += String(piece);
-      const headers = new Headers();
-      for (const [name, value] of Object.entries(request.headers))
-        if (typeof value === "string") headers.set(name, value);
-      const { method = "GET" } = request;
-      const url = `http://127.0.0.1${request.url}`;
-      const reply = await handler.fetch(new Request(url, { method, headers, body: method === "POST" ? body : null }));
-      response.writeHead(reply.status, Object.fromEntries(reply.headers));
-      response.end(await reply.text());
-    })();
-  });
+  const mcpUrl = await serveBank(act);
   const model = await serveChat((response, call) => {
     response.writeHead(200, { "content-type": "text/event-stream" });
     response.end(sse(...nextTurn(call), "[DONE]"));
@@ -83,7 +66,7 @@ export async function payingWorld(): Promise<PayingWorld> {
     done,
     asked: () => model.calls.map(({ body }) => body),
     modelUrl: `${model.origin}/v1`,
-    mcpUrl: `${mcp.url}/mcp`,
+    mcpUrl,
     aim: (next) => (aim = next),
   };
 }
@@ -103,23 +86,12 @@ export function startAimed(folder: string, world: PayingWorld, place: Place | nu
   });
 }
 
-type Act = (tool: Tool, number: number) => Promise<{ content: { type: "text"; text: string }[] }>;
-
-function toolsOf(act: Act): McpServer {
-  const server = new McpServer({ name: "bank", version: "1.0.0" });
-  const inputSchema = z.object({ number: z.number() });
-  server.registerTool("pay", { description: "Pays.", inputSchema }, ({ number }) => act("pay", number));
-  const looks = { description: "Looks.", inputSchema, annotations: { readOnlyHint: true } };
-  server.registerTool("look", looks, ({ number }) => act("look", number));
-  return server;
-}
-
 /** What each turn of the model reads. It writes one token. */
 export const INPUT_TOKENS = 1000;
 const USAGE = usageChunk({ prompt_tokens: INPUT_TOKENS, completion_tokens: 1, total_tokens: INPUT_TOKENS + 1 });
 
 /** Looks first, then pays, then is done. Calls whose result it was not shown it makes again. */
-function nextTurn({ body }: ReceivedCall): readonly unknown[] {
+export function nextTurn({ body }: ReceivedCall): readonly unknown[] {
   const number = /number (\d+)/.exec(body)?.[1] ?? "0";
   const results = body.split('"role":"tool"').length - 1;
   if (results >= 2) return [textChunk("All done."), lastChunk("stop"), USAGE];

@@ -3,18 +3,11 @@ import type { Response as ResponseBody } from "../../generated/responses-api/typ
 import type { ChildServer } from "../child-server.ts";
 import { type ReadStream, readStream } from "../responses/read-stream.ts";
 import { verifies } from "../verifies.ts";
+import type { Tool } from "./bank.ts";
 import { checkClientView, nothingSeen } from "./check-client-view.ts";
 import { type ClientView, readEvents } from "./client.ts";
 import { dataFolder, query, until } from "./lives.ts";
-import {
-  INPUT_TOKENS,
-  type PayingWorld,
-  PLACES,
-  type Place,
-  payingWorld,
-  startAimed,
-  type Tool,
-} from "./paying-world.ts";
+import { INPUT_TOKENS, type PayingWorld, PLACES, type Place, payingWorld, startAimed } from "./paying-world.ts";
 
 /** CI sets a lower number to save time. */
 const KILLS = Math.ceil((Number(process.env["CRASH_KILLS"] ?? 50) * 4) / 5);

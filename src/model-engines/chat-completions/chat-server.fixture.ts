@@ -19,19 +19,26 @@ export interface ChatServer {
 
 type Answer = (response: ServerResponse, call: ReceivedCall) => unknown;
 
-/** Starts a model server on a real port that answers by `answer`. It is stopped after the test. */
-export async function serveChat(answer: Answer): Promise<ChatServer> {
+/** Starts a model server on a real port that answers by `answer`, on loopback by default. It ends with the test. */
+export async function serveChat(answer: Answer, host?: string): Promise<ChatServer> {
   const calls: ReceivedCall[] = [];
   const closings = new WeakMap<Socket, Promise<void>>();
-  const { url } = await serveHttp((request, response) => {
-    const { socket } = request;
-    const closed = closings.get(socket) ?? new Promise<void>((resolve) => socket.once("close", () => resolve()));
-    closings.set(socket, closed);
-    void receive(request, closed).then((call) => {
-      calls.push(call);
-      return answer(response, call);
-    });
-  });
+  const { url } = await serveHttp(
+    (request, response) => {
+      const { socket } = request;
+      const closed = closings.get(socket) ?? new Promise<void>((resolve) => socket.once("close", () => resolve()));
+      closings.set(socket, closed);
+      void receive(request, closed).then(
+        (call) => {
+          calls.push(call);
+          return answer(response, call);
+        },
+        () => undefined, // The caller went away in the middle of its request.
+      );
+    },
+    undefined,
+    host,
+  );
   return { origin: url, calls };
 }
 
