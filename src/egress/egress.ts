@@ -5,7 +5,7 @@ import { type AskTimeouts, askOnce, explainFailure, type OneReply } from "./ask-
 import { EgressError } from "./egress-error.ts";
 import { type EgressPolicy, EgressRules } from "./egress-rules.ts";
 import { findRoute, type ResolvedAddress, type ResolveHost, resolveHost } from "./find-route.ts";
-import { type OpenedCall, openReply } from "./open-reply.ts";
+import { type OpenedCall, type OpenedReply, openReply } from "./open-reply.ts";
 import { readDecodedBody, tooLarge } from "./read-decoded-body.ts";
 
 /** Policy, time limits and log of the guard. */
@@ -52,6 +52,8 @@ export interface Fetched {
 export interface Egress {
   /** Fetches a URL. Rejects with `EgressError`, or the reason of `signal` if that aborts. */
   fetchGuarded(url: string, request: GuardedRequest): Promise<Fetched>;
+  /** Makes a call as `openGuarded` does, and gives JSON without making a `Response` of it. */
+  callGuarded(url: string, call: GuardedCall): Promise<OpenedReply>;
   /**
    * Makes a call of any method. Resolves with the head of the reply, of any status but a redirect; its body is a stream
    * that must be read or cancelled. JSON was read before, and only `text` and `json` of the reply give it. Rejects, and
@@ -82,16 +84,20 @@ export function createEgress(options: EgressOptions): Egress {
   const rules = new EgressRules(options.policy);
   const { lookups = newLookupSlots() } = options;
   const pool = new AddressPool(options.timeouts.connectMs);
+  const callGuarded: Egress["callGuarded"] = async (target, call) => {
+    try {
+      const url = checkedUrl(target, rules);
+      const addresses = await route(url, { ...options, rules, lookups, request: call, signal: call.signal });
+      return await openReply(pool.agent(url.origin, addresses), url, call);
+    } catch (error) {
+      call.signal.throwIfAborted();
+      throw told(error, target, options.log);
+    }
+  };
   return {
+    callGuarded,
     async openGuarded(target, call) {
-      try {
-        const url = checkedUrl(target, rules);
-        const addresses = await route(url, { ...options, rules, lookups, request: call, signal: call.signal });
-        return await openReply(pool.agent(url.origin, addresses), url, call);
-      } catch (error) {
-        call.signal.throwIfAborted();
-        throw told(error, target, options.log);
-      }
+      return (await callGuarded(target, call)).response();
     },
     async fetchGuarded(url, request) {
       const deadline = AbortSignal.timeout(options.timeouts.totalMs);

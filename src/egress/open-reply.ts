@@ -13,7 +13,8 @@ const BODILESS: ReadonlySet<number> = new Set([204, 205, 304]);
 /** One call of any method, and the limits of its reply. */
 export interface OpenedCall {
   readonly method: string;
-  readonly headers: Headers;
+  /** Names are in lower case. */
+  readonly headers: Headers | Readonly<Record<string, string>>;
   readonly body: string | null;
   /** Limit for the bytes of the reply's body. Reading beyond it fails with `EgressError`. */
   readonly bytesMax: number;
@@ -21,17 +22,27 @@ export interface OpenedCall {
   readonly signal: AbortSignal;
 }
 
+/** The reply to a call. */
+export interface OpenedReply {
+  readonly status: number;
+  /** The whole body if it is JSON by its type; else null. */
+  readonly json: string | null;
+  /** The same reply for who wants it so, which costs more. Call it once at most, and always if `json` is null. */
+  response(): Response;
+}
+
 /**
  * Sends the call and resolves when the head of its reply has arrived, or all of it if it is JSON. Rejects with
  * `EgressError` for a redirect.
  */
-export async function openReply(agent: Dispatcher, url: URL, call: OpenedCall): Promise<Response> {
+export async function openReply(agent: Dispatcher, url: URL, call: OpenedCall): Promise<OpenedReply> {
   const standing = { "user-agent": USER_AGENT, accept: "*/*" };
+  const own = call.headers instanceof Headers ? Object.fromEntries(call.headers) : call.headers;
   const reply = await agent.request({
     origin: url.origin,
     path: `${url.pathname}${url.search}`,
     method: call.method,
-    headers: { ...standing, ...Object.fromEntries(call.headers), "accept-encoding": "identity" },
+    headers: { ...standing, ...own, "accept-encoding": "identity" },
     body: call.body,
     signal: call.signal,
   });
@@ -41,13 +52,16 @@ export async function openReply(agent: Dispatcher, url: URL, call: OpenedCall): 
     reply.body.on("error", () => {}).destroy();
     throw error;
   }
-  const head = { status: reply.statusCode, headers: headersOf(reply.headers) };
-  if (BODILESS.has(reply.statusCode)) {
+  const status = reply.statusCode;
+  const head = (): ResponseInit => ({ status, headers: headersOf(reply.headers) });
+  if (BODILESS.has(status)) {
     reply.body.on("error", () => {}).resume();
-    return new Response(null, head);
+    return { status, json: null, response: () => new Response(null, head()) };
   }
-  if (isJson(reply.headers)) return new ReadReply(await readWhole(reply.body, call.bytesMax), head);
-  return new Response(limitedBody(reply.body, call), head);
+  if (!isJson(reply.headers))
+    return { status, json: null, response: () => new Response(limitedBody(reply.body, call), head()) };
+  const json = await readWhole(reply.body, call.bytesMax);
+  return { status, json, response: () => new ReadReply(json, head()) };
 }
 
 function refuseStrange({ statusCode, headers }: Dispatcher.ResponseData): void {

@@ -1,4 +1,12 @@
-import { type CallToolResult, Client, type ListToolsResult, type Tool } from "@modelcontextprotocol/client";
+import {
+  type CallToolResult,
+  Client,
+  type ListToolsResult,
+  StreamableHTTPClientTransport,
+  type Tool,
+} from "@modelcontextprotocol/client";
+import { type BegunReply, CallIds } from "./call-ids.ts";
+import { type CallParams, DirectCalls } from "./direct-calls.ts";
 import { McpFault, McpTimeout, refusedStatus } from "./mcp-failure.ts";
 import type { McpOptions, McpServer } from "./mcp-server.ts";
 import { type EndableTransport, type HttpTransport, openTransport, type Use, withinUse } from "./open-transport.ts";
@@ -33,6 +41,8 @@ interface OpenClient {
   readonly client: Client;
   readonly transport: EndableTransport;
   readonly kind: HttpTransport | "program";
+  /** Null where calls need what only the client library knows. */
+  readonly direct: DirectCalls | null;
 }
 
 /** A connection to one server. It is opened when it is first needed. */
@@ -40,6 +50,7 @@ export class McpConnection {
   readonly #server: McpServer;
   readonly #options: McpConnectionOptions;
   readonly #lifetime = new AbortController();
+  readonly #callIds = new CallIds();
   #opening: Promise<OpenClient> | null = null;
   #opened: OpenClient | null = null;
   /** The first page, while it is under way. */
@@ -108,29 +119,39 @@ export class McpConnection {
    * Calls a tool. `schema` is its input schema, from which newer servers want some arguments as headers. Rejects with
    * `McpFault` or the reason of the signal.
    */
-  async callTool(
-    call: {
-      readonly name: string;
-      readonly arguments: Readonly<Record<string, unknown>>;
-      readonly schema: object;
-    },
-    asking: Asking,
-  ): Promise<CallToolResult> {
+  async callTool(call: CallParams & { readonly schema: object }, asking: Asking): Promise<CallToolResult> {
+    const startedAt = performance.now();
+    const { direct } = this.#opened ?? (await unlessAborted(this.#client(), asking.signal));
+    const outcome = direct === null ? null : await this.#callDirectly(direct, call, asking);
+    if (outcome?.type === "read") return outcome.result;
+    const begun = outcome?.begun ?? null;
     const { callTimeoutMs: timeout } = this.#options;
+    const passedMs = begun === null ? 0 : performance.now() - startedAt;
     const toolDefinition: Tool = { name: call.name, inputSchema: { ...call.schema, type: "object" } };
     const options = {
       signal: asking.signal,
-      timeout,
+      timeout: Math.max(1, timeout - passedMs),
       onprogress: () => {}, // So that the server reports progress.
       resetTimeoutOnProgress: true,
-      maxTotalTimeout: PROGRESS_FACTOR * timeout,
+      maxTotalTimeout: PROGRESS_FACTOR * timeout - passedMs,
     };
     const params = { name: call.name, arguments: call.arguments };
-    return await this.#ask(asking, NOT_FOUND, (client) =>
+    const work = (client: Client): Promise<CallToolResult> =>
       client.getProtocolEra() === "modern"
         ? client.callTool(params, { ...options, toolDefinition })
-        : client.request({ method: "tools/call", params }, CALL_RESULT, options),
-    );
+        : client.request({ method: "tools/call", params }, CALL_RESULT, options);
+    return await this.#ask(asking, NOT_FOUND, work, begun);
+  }
+
+  async #callDirectly(direct: DirectCalls, { name, arguments: args }: CallParams, { signal, until }: Asking) {
+    signal.throwIfAborted();
+    const limits = { signals: [signal, until], timeoutMs: this.#options.callTimeoutMs };
+    try {
+      return await direct.call({ name, arguments: args }, limits);
+    } catch (error) {
+      signal.throwIfAborted();
+      throw new McpFault(error, { status: null, isForgotten: false });
+    }
   }
 
   /** Ends the session and all requests. Never rejects. */
@@ -145,21 +166,30 @@ export class McpConnection {
   }
 
   /** `forgotten`: the status beside 404 by which a server shows that it does not know the session any more. */
-  async #ask<T>({ signal, until }: Asking, forgotten: number, work: (client: Client) => Promise<T>): Promise<T> {
+  async #ask<T>(
+    { signal, until }: Asking,
+    forgotten: number,
+    work: (client: Client) => Promise<T>,
+    begun: BegunReply | null = null,
+  ): Promise<T> {
     signal.throwIfAborted();
-    const { client, transport } = await unlessAborted(this.#client(), signal);
+    const { client, transport } = this.#opened ?? (await unlessAborted(this.#client(), signal));
     const hadSession = transport.sessionId !== undefined;
     const failed = new AbortController();
-    const use: Use = { signals: [until, failed.signal], refusedWith: null };
+    const use: Use = { signals: [until, failed.signal], refusedWith: null, begun };
     try {
       return await withinUse(use, () => work(client));
     } catch (error) {
+      begun?.stop();
       failed.abort(error); // The older protocol leaves the request open.
       signal.throwIfAborted();
       const status = refusedStatus(error);
       const isForgotten = hadSession && (status === NOT_FOUND || status === forgotten);
       if (isForgotten) this.#isOver = true;
       throw new McpFault(error, { status: use.refusedWith, isForgotten });
+    } finally {
+      // The library may yet tell the server that the call is given up.
+      if (begun !== null) setImmediate(() => this.#callIds.delete(begun.id));
     }
   }
 
@@ -216,14 +246,46 @@ export class McpConnection {
       await transport.close().catch(() => {});
       throw error;
     }
-    return { client, transport, kind: this.#server.reach.type === "program" ? "program" : kind };
+    return {
+      client,
+      transport,
+      kind: this.#server.reach.type === "program" ? "program" : kind,
+      direct: this.#directCalls(client, transport),
+    };
+  }
+
+  /** Newer servers want headers for each call that the client library makes. */
+  #directCalls(client: Client, transport: EndableTransport): DirectCalls | null {
+    const { egress, operatorEgress, caller } = this.#options;
+    const { reach, isOperators } = this.#server;
+    if (reach.type === "program" || !(transport instanceof StreamableHTTPClientTransport)) return null;
+    if (client.getProtocolEra() === "modern") return null;
+    const { onmessage } = transport;
+    // oxlint-disable-next-line unicorn/prefer-add-event-listener -- The transport is no event target.
+    transport.onmessage = (message) => onmessage?.(this.#callIds.received(message));
+    return new DirectCalls({
+      address: reach,
+      egress: isOperators ? operatorEgress : egress,
+      caller,
+      transport,
+      lifetime: this.#lifetime.signal,
+      tellCancelled: (requestId) =>
+        void client.notification({ method: "notifications/cancelled", params: { requestId } }).catch(() => {}),
+    });
   }
 
   #transport(kind: HttpTransport, signal: AbortSignal, onRefused: (status: number) => void): EndableTransport {
     const { egress, operatorEgress, caller } = this.#options;
     const { reach, isOperators } = this.#server;
     if (reach.type === "program") return new ProgramTransport(reach, signal);
-    return openTransport(kind, reach, { egress: isOperators ? operatorEgress : egress, caller, signal, onRefused });
+    const callIds = this.#callIds;
+    return openTransport(kind, reach, {
+      egress: isOperators ? operatorEgress : egress,
+      caller,
+      signal,
+      onRefused,
+      callIds,
+    });
   }
 }
 

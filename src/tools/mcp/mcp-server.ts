@@ -43,9 +43,9 @@ export interface McpOptions {
   readonly mode: "on" | "operator" | "off";
   readonly servers: readonly OperatorServer[];
   /** For the URLs of requests. */
-  readonly egress: Pick<Egress, "openGuarded">;
+  readonly egress: Pick<Egress, "callGuarded" | "openGuarded">;
   /** For the URLs of the operator. */
-  readonly operatorEgress: Pick<Egress, "openGuarded">;
+  readonly operatorEgress: Pick<Egress, "callGuarded" | "openGuarded">;
   readonly listTimeoutMs: number;
   readonly callTimeoutMs: number;
   /** Most tools that one server may offer to one response. */

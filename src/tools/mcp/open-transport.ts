@@ -1,10 +1,13 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { SSEClientTransport, StreamableHTTPClientTransport, type Transport } from "@modelcontextprotocol/client";
+import { jsonOrUndefined } from "../../base/json/read-json.ts";
+import { isRecord } from "../../base/json/records.ts";
 import type { Egress } from "../../egress/egress.ts";
+import type { BegunReply, CallIds } from "./call-ids.ts";
 import type { McpAddress } from "./mcp-server.ts";
 
 /** Most bytes of one reply. Over SSE all replies of a connection are one. */
-const REPLY_BYTES_MAX = 16 * 1024 * 1024;
+export const REPLY_BYTES_MAX = 16 * 1024 * 1024;
 const METHOD_NOT_ALLOWED = 405;
 /** A message that ends a request. It is sent after the request was given up, and has this long. */
 const CANCELLED = '{"jsonrpc":"2.0","method":"notifications/cancelled"';
@@ -24,6 +27,7 @@ export interface McpTransportOptions {
   readonly signal: AbortSignal;
   /** Called with the status of each reply that is an error and belongs to no `Use`. */
   readonly onRefused: (status: number) => void;
+  readonly callIds: CallIds;
 }
 
 /** One request of a response, for which the transport may make several calls. */
@@ -32,6 +36,8 @@ export interface Use {
   readonly signals: readonly AbortSignal[];
   /** The status of the last reply that was an error; null if there was none. */
   refusedWith: number | null;
+  /** The begun reply to the first message of this use, which was sent directly; null once it is taken. */
+  begun: BegunReply | null;
 }
 
 const USES = new AsyncLocalStorage<Use>();
@@ -56,7 +62,9 @@ function guardedFetch(kind: HttpTransport, address: McpAddress, options: McpTran
   const { origin } = new URL(address.url);
   return async (target: string | URL, init: RequestInit = {}): Promise<Response> => {
     const use = USES.getStore();
-    const body = typeof init.body === "string" ? init.body : null;
+    const body = typeof init.body === "string" ? options.callIds.sent(init.body) : null;
+    const begun = use === undefined ? null : takeBegun(use, body, options.callIds);
+    if (begun !== null) return begun;
     const method = init.method ?? "GET";
     const headers = new Headers(init.headers);
     // A stream of the server's own messages: no use for it here. One that goes on where a reply broke off is opened.
@@ -76,6 +84,16 @@ function guardedFetch(kind: HttpTransport, address: McpAddress, options: McpTran
     if (!reply.ok && use !== undefined) use.refusedWith = reply.status;
     return reply;
   };
+}
+
+function takeBegun(use: Use, body: string | null, callIds: CallIds): Response | null {
+  const { begun } = use;
+  const message = begun === null || body === null ? undefined : jsonOrUndefined(body);
+  if (begun === null || !isRecord(message) || typeof message["id"] !== "number") return null;
+  use.begun = null;
+  callIds.add(begun.id, message["id"]);
+  if (begun.reply.status >= 400) use.refusedWith = begun.reply.status;
+  return begun.reply.response();
 }
 
 function limitsOf(body: string | null, use: Use | undefined): readonly AbortSignal[] {

@@ -75,7 +75,8 @@ function described(mimeType: string, base64: string): string {
   return `[${mimeType.slice(0, 100)}, ${size}]`;
 }
 
-function isOnlyTexts(value: unknown): value is CallToolResult {
+/** Whether a result of a call is nothing but texts, and perhaps the mark of an error. */
+export function isOnlyTexts(value: unknown): value is CallToolResult {
   if (!isRecord(value)) return false;
   const { content, isError = false, ...others } = value;
   if (!Array.isArray(content) || typeof isError !== "boolean" || Object.keys(others).length > 0) return false;

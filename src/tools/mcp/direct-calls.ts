@@ -1,0 +1,124 @@
+import type { CallToolResult } from "@modelcontextprotocol/client";
+import { jsonOrUndefined } from "../../base/json/read-json.ts";
+import { isRecord } from "../../base/json/records.ts";
+import type { Egress } from "../../egress/egress.ts";
+import type { OpenedReply } from "../../egress/open-reply.ts";
+import type { BegunReply } from "./call-ids.ts";
+import { McpTimeout } from "./mcp-failure.ts";
+import type { McpAddress } from "./mcp-server.ts";
+import { type EndableTransport, REPLY_BYTES_MAX } from "./open-transport.ts";
+import { isOnlyTexts } from "./read-result.ts";
+
+const OK = 200;
+/** Made once: each error costs a stack trace. */
+const OVER = new Error("nobody waits for this call any more");
+
+/** What a tool is called with. */
+export interface CallParams {
+  readonly name: string;
+  readonly arguments: Readonly<Record<string, unknown>>;
+}
+
+export type DirectOutcome =
+  | { readonly type: "read"; readonly result: CallToolResult }
+  | { readonly type: "begun"; readonly begun: BegunReply };
+
+export interface DirectParts {
+  readonly address: McpAddress;
+  readonly egress: Pick<Egress, "callGuarded">;
+  readonly caller: string;
+  readonly transport: EndableTransport & { readonly protocolVersion: string | undefined };
+  /** Ends all calls. */
+  readonly lifetime: AbortSignal;
+  /** Tells the server that nobody waits for this call any more. */
+  readonly tellCancelled: (id: string) => void;
+}
+
+export interface DirectLimits {
+  /** Each of them stops the call. */
+  readonly signals: readonly AbortSignal[];
+  readonly timeoutMs: number;
+}
+
+/**
+ * Calls tools of an open connection over streamable HTTP with one request, past the client library, which takes several
+ * times as long for each. A reply that is nothing but texts in JSON is read here. Whatever else a server answers is
+ * left to the library: streams, statuses, errors of the protocol, and results with more than texts.
+ */
+export class DirectCalls {
+  readonly #parts: DirectParts;
+  readonly #headers: Readonly<Record<string, string>>;
+  #calls = 0;
+
+  constructor(parts: DirectParts) {
+    this.#parts = parts;
+    this.#headers = headersOf(parts);
+  }
+
+  /** Rejects with `EgressError`, `McpTimeout`, or the reason of the signal that stopped it. */
+  async call(params: CallParams, limits: DirectLimits): Promise<DirectOutcome> {
+    const { egress, address, caller } = this.#parts;
+    this.#calls += 1;
+    const id = `call-${this.#calls}`;
+    const wait = this.#begin(id, limits);
+    const message = { method: "tools/call", params: { ...params, _meta: { progressToken: id } }, jsonrpc: "2.0", id };
+    try {
+      const reply = await egress.callGuarded(address.url, {
+        method: "POST",
+        headers: this.#headers,
+        body: JSON.stringify(message),
+        bytesMax: REPLY_BYTES_MAX,
+        signal: wait.signal,
+        caller,
+      });
+      const result = resultOf(reply, id);
+      if (result === null) return { type: "begun", begun: { id, reply, stop: wait.handOver() } };
+      wait.forget();
+      return { type: "read", result };
+    } catch (error) {
+      wait.forget();
+      throw error;
+    }
+  }
+
+  #begin(id: string, { signals, timeoutMs }: DirectLimits) {
+    const controller = new AbortController();
+    const all = [...signals, this.#parts.lifetime];
+    let isHandedOver = false;
+    const forget = (): void => {
+      clearTimeout(timer);
+      for (const signal of all) signal.removeEventListener("abort", leave);
+    };
+    const stop = (reason: unknown): void => {
+      forget();
+      controller.abort(reason);
+      if (!isHandedOver) this.#parts.tellCancelled(id);
+    };
+    const leave = (): void => stop(all.find(({ aborted }) => aborted)?.reason);
+    const timer = setTimeout(() => stop(new McpTimeout(`no answer in ${timeoutMs} ms`)), timeoutMs);
+    for (const signal of all) signal.addEventListener("abort", leave, { once: true });
+    const handOver = (): (() => void) => {
+      isHandedOver = true;
+      clearTimeout(timer);
+      return () => stop(OVER);
+    };
+    return { signal: controller.signal, forget, handOver };
+  }
+}
+
+/** As the client library sends them, and the headers of the server that are not among them. */
+function headersOf({ address, transport }: DirectParts): Readonly<Record<string, string>> {
+  const headers = new Headers({ "content-type": "application/json", accept: "application/json, text/event-stream" });
+  if (transport.sessionId !== undefined) headers.set("mcp-session-id", transport.sessionId);
+  if (transport.protocolVersion !== undefined) headers.set("mcp-protocol-version", transport.protocolVersion);
+  for (const [name, value] of Object.entries(address.headers)) if (!headers.has(name)) headers.set(name, value);
+  return Object.fromEntries(headers);
+}
+
+/** The result, if the reply is one that is nothing but texts. */
+function resultOf({ status, json }: OpenedReply, id: string): CallToolResult | null {
+  const message = status === OK && json !== null ? jsonOrUndefined(json) : undefined;
+  if (!isRecord(message) || message["id"] !== id || message["jsonrpc"] !== "2.0") return null;
+  const { result } = message;
+  return isOnlyTexts(result) ? result : null;
+}
