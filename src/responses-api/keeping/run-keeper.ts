@@ -14,6 +14,7 @@ export type KeeperServices = OrderServices & Pick<ResponseServices, "runs" | "le
 
 /** How often the keeper reads the requests to stop a run, in milliseconds. */
 const LOOK_INTERVAL_MS = 1_000;
+
 /** How often the keeper works. */
 export interface KeeperPace {
   /** The number of looks between two renewals of the lease, so that it is renewed well before it expires. */
@@ -23,6 +24,7 @@ export interface KeeperPace {
 }
 
 const USUAL_PACE: KeeperPace = { looksPerRenewal: 5, looksPerClaim: 5 };
+
 /** The maximum of abandoned runs claimed at a time. Each brings its whole request into memory. */
 const CLAIMS_MAX = 20;
 /** The maximum of claimed runs whose events are in memory at the same time. */

@@ -10,7 +10,7 @@ const BUSY = /^(?:08|53|57|40001|40P01|25P03|25006|55P03)/;
 const SPOILT = /^XX00[12]/;
 /** After these the connection ends, or can write no more. */
 const ENDS_CONNECTION = /^(?:08|57P|25P03|25006)/;
-const UNIQUE_VIOLATION = "23505";
+const FOREIGN_KEY_VIOLATION = "23503";
 
 /** The five characters by which PostgreSQL names an error; null for errors that did not come from it. */
 export function sqlStateOf(error: unknown): string | null {
@@ -29,14 +29,9 @@ function isOwnFault(error: unknown): boolean {
   return error instanceof TypeError || error instanceof RangeError || error instanceof InvariantError;
 }
 
-/** Whether a row was refused because this constraint has one with its key. */
-export function isTaken(error: unknown, constraint: string): boolean {
-  return (
-    sqlStateOf(error) === UNIQUE_VIOLATION &&
-    error instanceof Error &&
-    "constraint" in error &&
-    error.constraint === constraint
-  );
+/** Whether a row was refused because the row that it belongs to is gone. */
+export function isWithoutParent(error: unknown): boolean {
+  return sqlStateOf(error) === FOREIGN_KEY_VIOLATION;
 }
 
 /** The error that callers get. Says nothing of the address, the user or the password. */

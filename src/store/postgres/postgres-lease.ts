@@ -1,14 +1,17 @@
 import { readFileSync } from "node:fs";
 import { type Kysely, type RawBuilder, sql } from "kysely";
+import type { RowInserter } from "../database/row-inserter.ts";
 import type { Database } from "../database/schema.ts";
-import { isOwnNumber, type OwnWorkers, setNumber } from "../thread/own-workers.ts";
+import { isOwnNumber, type OwnWorkers, ownNumber, setNumber } from "../thread/own-workers.ts";
 import type { Lease } from "../workers/lease.ts";
 import { removeDeadWorkers } from "../workers/remove-dead-workers.ts";
 import { HOST, hasEnded, startOf, type WorkerProcess } from "../workers/worker-process.ts";
-import { POSTGRES_RULES } from "./transaction-rules.ts";
 
 /** A lease cannot end later than this after now, unless the clock of the database was set back. */
 const LEASE_MS_MAX = 600_000;
+
+/** So often that a lease outlives two renewals that fail. */
+const RENEWALS_PER_TERM = 3;
 
 /** The time of the database in milliseconds: no other clock decides about leases. */
 const NOW_MS: RawBuilder<number> = sql`(extract(epoch from clock_timestamp()) * 1000)::bigint`;
@@ -22,6 +25,9 @@ export class PostgresLease implements Lease {
   readonly #db: Kysely<Database>;
   readonly #own: OwnWorkers;
   readonly #leaseMs: number;
+  readonly #inserter: RowInserter;
+  /** Renews the lease also while this process has other things to do with the database. */
+  #timer: NodeJS.Timeout | null = null;
   #number: Promise<number> | null = null;
   #registered: number | null = null;
   /** By our own clock, as the next two. */
@@ -29,7 +35,8 @@ export class PostgresLease implements Lease {
   #hasFailed = false;
   #judgesFrom = 0;
 
-  constructor(db: Kysely<Database>, own: OwnWorkers, leaseMs: number) {
+  constructor(db: Kysely<Database>, own: OwnWorkers, leaseMs: number, inserter: RowInserter) {
+    this.#inserter = inserter;
     this.#db = db;
     this.#own = own;
     this.#leaseMs = leaseMs;
@@ -78,13 +85,15 @@ export class PostgresLease implements Lease {
   }
 
   async resign(): Promise<void> {
+    if (this.#timer !== null) clearInterval(this.#timer);
+    this.#timer = null;
     if (this.#number === null) return;
     const number = await this.#number;
     this.#number = null;
     setNumber(this.#own, 0);
     await this.#db.transaction().execute(async (transaction) => {
       await sql`select id from workers where id = ${number} for update`.execute(transaction);
-      await removeDeadWorkers(transaction, POSTGRES_RULES.inserter, [number]);
+      await removeDeadWorkers(transaction, this.#inserter, [number]);
     });
   }
 
@@ -98,7 +107,13 @@ export class PostgresLease implements Lease {
     );
     setNumber(this.#own, id);
     this.#registered = id;
+    this.#timer ??= setInterval(() => void this.#renewInTime(), this.#leaseMs / RENEWALS_PER_TERM).unref();
     return id;
+  }
+
+  async #renewInTime(): Promise<void> {
+    const number = ownNumber(this.#own);
+    if (number !== 0) await this.renew(number).catch(() => {}); // The next write tells.
   }
 
   #isKept(number: number, isRegistered: boolean): boolean {

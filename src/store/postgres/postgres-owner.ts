@@ -1,5 +1,6 @@
 import { CompiledQuery, Kysely, sql } from "kysely";
 import type { Database } from "../database/schema.ts";
+import type { TransactionRules } from "../database/transaction-rules.ts";
 import type { WriteJob, WriteOutcome } from "../runs/commit-plan.ts";
 import { findForeignTail } from "../runs/event-log.ts";
 import { type Chunk, chunkOfTail } from "../runs/run-tail.ts";
@@ -13,7 +14,7 @@ import { type DatabaseAddress, openPostgresPool } from "./connections.ts";
 import { checkTables, migratePostgres } from "./migrate-postgres.ts";
 import { postgresDialect } from "./postgres-dialect.ts";
 import { PostgresLease } from "./postgres-lease.ts";
-import { POSTGRES_RULES } from "./transaction-rules.ts";
+import { postgresRules } from "./transaction-rules.ts";
 
 export interface PostgresOptions extends DatabaseAddress {
   /** How many connections serve everything but commits and the lease, which have one each. */
@@ -35,6 +36,7 @@ export class PostgresOwner implements DatabaseCalls {
   readonly #writes: Kysely<Database>;
   readonly #leases: Kysely<Database>;
   readonly #own: OwnWorkers;
+  readonly #rules: TransactionRules;
   readonly #lease: PostgresLease;
   readonly #writer: RunWriter;
   readonly #expiry: StoredExpiry;
@@ -48,10 +50,11 @@ export class PostgresOwner implements DatabaseCalls {
     this.#writes = openDatabase(options, 1);
     this.#leases = openDatabase(options, 1);
     this.#own = takePlace();
-    this.#lease = new PostgresLease(this.#leases, this.#own, options.leaseMs);
-    this.#writer = new RunWriter(this.#writes, this.#lease, POSTGRES_RULES);
-    this.#expiry = new StoredExpiry(this.db, POSTGRES_RULES);
-    this.#erasure = new StoredErasure(this.db, POSTGRES_RULES);
+    this.#rules = postgresRules(options.timeoutMs);
+    this.#lease = new PostgresLease(this.#leases, this.#own, options.leaseMs, this.#rules.inserter);
+    this.#writer = new RunWriter(this.#writes, this.#lease, this.#rules);
+    this.#expiry = new StoredExpiry(this.db, this.#rules);
+    this.#erasure = new StoredErasure(this.db, this.#rules);
   }
 
   /** Opens the connections, after the tables were brought up to date. Throws `UnfitTables` if they cannot be used. */
@@ -105,11 +108,13 @@ export class PostgresOwner implements DatabaseCalls {
   }
 
   listUnmadeRuns(): Promise<readonly UnmadeRun[]> {
-    return listUnmadeRuns(this.db, this.#lease, POSTGRES_RULES);
+    return listUnmadeRuns(this.db, this.#lease, this.#rules);
   }
 
-  claimRuns(ids: readonly string[]): Promise<readonly ClaimedRun[]> {
-    return claimRuns(this.db, this.#lease, ids);
+  async claimRuns(ids: readonly string[]): Promise<readonly ClaimedRun[]> {
+    const claimed = await claimRuns(this.db, this.#lease, ids);
+    this.#writer.takeUp(ids);
+    return claimed;
   }
 
   deleteExpired(before: number, cursor: ExpiryCursor | null): Promise<ExpiryStep> {

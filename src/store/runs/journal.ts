@@ -21,6 +21,7 @@ export function writeJournal(entries: readonly JournalEntry[]): string {
 
 export function readJournal(body: string): readonly JournalEntry[] {
   const entries: JournalEntry[] = [];
+  if (body.trim() === "") return entries; // It only marks a commit.
   const lines = body.split("\n");
   for (let line = 0; line < lines.length; ) {
     const [responseId, first, last, count] = lines[line]?.split(" ") ?? [];
@@ -56,9 +57,9 @@ export class JournalSpan {
     return this.#end;
   }
 
-  /** Whether the journal has rows before this position. */
-  hasRowsBefore(position: number): boolean {
-    return this.#cut < position;
+  /** Whether the journal has at least this many characters before this position. */
+  hasBefore(position: number, characters: number): boolean {
+    return position - this.#cut >= characters;
   }
 
   /** How many characters could be removed from the journal. */

@@ -1,4 +1,4 @@
-import { expect } from "vitest";
+import { expect, test } from "vitest";
 import { RunLost } from "../../runs/ports.ts";
 import { numbersFrom, openTestStore, readNumbers, runSql, temporaryFile, testStores } from "../store.fixture.ts";
 import { aResponse, OURS } from "../stored-shapes.fixture.ts";
@@ -133,7 +133,7 @@ testStores(
   },
 );
 
-testStores("a look for runs is as short beside 50,000 ended ones", async () => {
+test("a look for runs is as short beside 50,000 ended ones", async () => {
   const { file, one } = await twoWorkers();
   await runSql(
     file,

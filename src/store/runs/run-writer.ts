@@ -1,10 +1,12 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Kysely } from "kysely";
+import { assert } from "../../base/assert.ts";
 import { StoreBusy } from "../../responses-api/ports.ts";
-import { RunLost } from "../../runs/ports.ts";
+import { RunLost, StoreStopped } from "../../runs/ports.ts";
 import { changeConversations, findUnheld, type Holder, noteConversations } from "../conversations/conversation-rows.ts";
 import { builtOnce, type StandIns } from "../database/built-once.ts";
 import type { Database } from "../database/schema.ts";
-import type { TransactionRules } from "../database/transaction-rules.ts";
+import type { CommitRecovery, TransactionRules } from "../database/transaction-rules.ts";
 import { writeLedgerRows } from "../tools/ledger-rows.ts";
 import type { Lease } from "../workers/lease.ts";
 import { removeDeadWorkers } from "../workers/remove-dead-workers.ts";
@@ -27,6 +29,33 @@ import type { RunTail } from "./run-tail.ts";
 const JOURNAL_CHARACTERS_MAX = 4 * 1024 * 1024;
 
 const NONE: ReadonlySet<string> = new Set();
+/** How far the journal advances by a row without text, so that each row has a position of its own. */
+const MARK_CHARACTERS = 1;
+/** Rows that only mark commits are removed when there are this many, rather than one by one. */
+const CUT_CHARACTERS_MIN = 64;
+
+/** How long to wait before a commit is tried again, in milliseconds. */
+const RETRY_MS = 100;
+
+/** What a transaction has written. */
+interface WrittenCommit {
+  readonly plan: CommitPlan;
+  readonly journal: string;
+  /** The position before which the journal was removed; null if nothing was. */
+  readonly cut: number | null;
+  readonly lost: ReadonlySet<string>;
+  readonly changed: ReadonlyMap<number, WriteOutcome>;
+  readonly deleted: ReadonlyMap<number, string>;
+}
+
+/** A commit whose answer was lost. */
+interface UnknownCommit {
+  readonly jobs: readonly WriteJob[];
+  /** The runs that it was about. */
+  readonly runs: Iterable<string>;
+  /** To be called if it was carried out. */
+  readonly learn: () => readonly WriteOutcome[];
+}
 
 /**
  * Executes the jobs of a commit in one transaction. It is the only writer of responses, items and events. Events of
@@ -40,6 +69,9 @@ export class RunWriter {
   #journal = new JournalSpan();
   /** The live runs of this worker. Each entry holds less than one chunk of text. */
   readonly #runs = new Map<string, UnfinishedRun>();
+  #unsettled: UnknownCommit | null = null;
+  /** Runs of which more is stored than those who make them were told. */
+  readonly #misled = new Set<string>();
   #recovery: Promise<void> | null = null;
   /** The worker number that holds `#runs`. */
   #worker = 0;
@@ -64,6 +96,8 @@ export class RunWriter {
     const worker = await this.#lease.number();
     if (worker === this.#worker) return;
     this.#worker = worker;
+    this.#unsettled = null;
+    this.#misled.clear();
     this.#runs.clear();
     this.#journal = new JournalSpan();
   }
@@ -75,7 +109,57 @@ export class RunWriter {
 
   /** Must not be called concurrently. The state in memory changes only after the database has committed. */
   async commit(jobs: readonly WriteJob[]): Promise<readonly WriteOutcome[]> {
+    const { recovery } = this.#rules;
+    if (recovery !== null) return await this.#commitPatiently(jobs, recovery);
     await this.recover();
+    return await this.#commitUnlessLost(jobs);
+  }
+
+  /** Tries again after faults that may pass. No other commit begins before the outcome of this one is known. */
+  async #commitPatiently(jobs: readonly WriteJob[], recovery: CommitRecovery): Promise<readonly WriteOutcome[]> {
+    const until = performance.now() + recovery.patienceMs;
+    for (;;) {
+      try {
+        await this.recover();
+        return (await this.#settle(jobs, recovery)) ?? (await this.#commitUnlessLost(jobs));
+      } catch (error) {
+        if (!recovery.mayPass(error) || performance.now() + RETRY_MS > until) throw error;
+      }
+      await sleep(RETRY_MS);
+    }
+  }
+
+  /**
+   * Finds out how a commit ended whose answer was lost. Returns its outcomes if it was carried out and had these jobs.
+   * The callers of other jobs were told that it failed, so nothing more is stored of their runs until a worker has
+   * claimed them.
+   */
+  async #settle(jobs: readonly WriteJob[], recovery: CommitRecovery): Promise<readonly WriteOutcome[] | null> {
+    const unsettled = this.#unsettled;
+    if (unsettled === null) return null;
+    const end = await recovery.settle(this.#db, { worker: this.#worker, position: this.#journal.end });
+    this.#unsettled = null;
+    if (end === "gone") {
+      await this.#lease.renew(this.#worker); // From now on there is a new number.
+      if (unsettled.jobs === jobs) throw new StoreStopped("it is unknown whether the latest changes are stored");
+      return null;
+    }
+    if (end === "undone") {
+      this.#journal.advance(MARK_CHARACTERS);
+      return null;
+    }
+    const outcomes = unsettled.learn();
+    if (unsettled.jobs === jobs) return outcomes;
+    for (const responseId of unsettled.runs) this.#misled.add(responseId);
+    return null;
+  }
+
+  /** This worker has claimed these runs, and whoever makes them has read their events anew. */
+  takeUp(responseIds: readonly string[]): void {
+    for (const responseId of responseIds) this.#misled.delete(responseId);
+  }
+
+  async #commitUnlessLost(jobs: readonly WriteJob[]): Promise<readonly WriteOutcome[]> {
     try {
       return await this.#commitOnce(jobs);
     } catch (error) {
@@ -93,20 +177,40 @@ export class RunWriter {
     if (!isOneStatement(plan) || this.#journal.excess > JOURNAL_CHARACTERS_MAX)
       return await this.#commitAll(jobs, plan);
     const journal = writeJournal(plan.journal);
-    await this.#insertJournal(this.#db, journal); // Fails on the foreign key if the lease was lost.
-    return this.#learn(plan, journal, new Map(), new Map());
+    const learn = (): readonly WriteOutcome[] => this.#learn(plan, journal, new Map(), new Map());
+    return await this.#learnOnce({ jobs, runs: plan.runs.keys(), learn }, async () => {
+      await this.#insertJournal(this.#db, journal); // Fails on the foreign key if the lease was lost.
+    });
+  }
+
+  /** Learns what was stored once it is, or later, if the answer is lost. */
+  async #learnOnce(commit: UnknownCommit, store: () => Promise<void>): Promise<readonly WriteOutcome[]> {
+    try {
+      await store();
+    } catch (error) {
+      if (this.#rules.recovery?.isUnknown(error) === true) this.#unsettled = commit;
+      throw error;
+    }
+    return commit.learn();
   }
 
   async #commitAll(jobs: readonly WriteJob[], first: CommitPlan): Promise<readonly WriteOutcome[]> {
-    const { plan, journal, cut, lost, changed, deleted } = await this.#db
-      .transaction()
-      .execute((transaction) => this.#writeAll(transaction, jobs, first));
-    this.#journal.cutAt(cut);
-    for (const responseId of lost) this.#forget(responseId);
-    return this.#learn(plan, journal, deleted, changed);
+    const written: { all: WrittenCommit | null } = { all: null };
+    const learn = (): readonly WriteOutcome[] => {
+      assert(written.all !== null, "a commit is learned after it was written");
+      const { plan, journal, cut, lost, changed, deleted } = written.all;
+      if (cut !== null) this.#journal.cutAt(cut);
+      for (const responseId of lost) this.#forget(responseId);
+      return this.#learn(plan, journal, deleted, changed);
+    };
+    return await this.#learnOnce({ jobs, runs: first.runs.keys(), learn }, async () => {
+      await this.#db.transaction().execute(async (transaction) => {
+        written.all = await this.#writeAll(transaction, jobs, first);
+      });
+    });
   }
 
-  async #writeAll(transaction: Kysely<Database>, jobs: readonly WriteJob[], first: CommitPlan) {
+  async #writeAll(transaction: Kysely<Database>, jobs: readonly WriteJob[], first: CommitPlan): Promise<WrittenCommit> {
     await this.#requireLease(transaction, this.#worker);
     await this.#holdOthersOff(transaction, first);
     const noted = await writeLedgerRows(transaction, this.#worker, first.tools);
@@ -119,18 +223,26 @@ export class RunWriter {
     const plan = ended.size === 0 ? held : planCommit(jobs, this.#context(lost));
     const journal = writeJournal(plan.journal);
     const cut = this.#journal.findStart(this.#endedTails(plan));
-    if (this.#journal.hasRowsBefore(cut)) await cutJournal(transaction, { worker: this.#worker, cut });
+    const isCut = this.#journal.hasBefore(cut, this.#rules.recovery === null ? 1 : CUT_CHARACTERS_MIN);
+    if (isCut) await cutJournal(transaction, { worker: this.#worker, cut });
     await this.#insertJournal(transaction, journal);
     await this.#rules.inserter.insertParts(transaction, "event_chunks", plan.chunks);
     await this.#rules.inserter.insertParts(transaction, "items", plan.items);
     const writer = { db: transaction, inserter: this.#rules.inserter, worker: this.#worker };
     const moved = await changeConversations(writer, plan.conversations);
     const changed = new Map<number, WriteOutcome>([...noted, ...moved]);
-    return { plan, journal, cut, lost, changed, deleted: await deleteResponses(transaction, plan.deletions) };
+    return {
+      plan,
+      journal,
+      cut: isCut ? cut : null,
+      lost,
+      changed,
+      deleted: await deleteResponses(transaction, plan.deletions),
+    };
   }
 
   async #insertJournal(db: Kysely<Database>, body: string): Promise<void> {
-    if (body === "") return;
+    if (body === "" && this.#rules.recovery === null) return;
     await this.#rules.inserter.insert(db, "event_journal", [
       { worker: this.#worker, position: this.#journal.end, body },
     ]);
@@ -151,7 +263,8 @@ export class RunWriter {
       throw new RunLost("the lease expired, and another server may have claimed the runs");
   }
 
-  #context(lost: ReadonlySet<string>): CommitContext {
+  #context(unheld: ReadonlySet<string>): CommitContext {
+    const lost = this.#misled.size === 0 ? unheld : unheld.union(this.#misled);
     return { worker: this.#worker, runs: this.#runs, overdue: this.#journal.findOverdue(JOURNAL_CHARACTERS_MAX), lost };
   }
 
@@ -175,7 +288,7 @@ export class RunWriter {
       if (run === null) this.#forget(responseId);
       else this.#remember(responseId, run);
     }
-    this.#journal.advance(journal.length);
+    this.#journal.advance(this.#rules.recovery === null ? journal.length : Math.max(MARK_CHARACTERS, journal.length));
     for (const responseId of deleted.values()) this.#forget(responseId);
     return plan.outcomes.map((outcome, index) => changed.get(index) ?? (deleted.has(index) ? "written" : outcome));
   }
