@@ -14,6 +14,7 @@ import { errorOf } from "../../thread/messages.ts";
 import { secondsNow, touching } from "../store-statements.ts";
 import { ChunkSearch } from "./chunk-search.ts";
 import type { SearchAnswer, SearchRequest, SearchThreadData } from "./search-messages.ts";
+import { SqliteChunkIndex } from "./sqlite-chunk-index.ts";
 import { VectorCache } from "./vector-scores.ts";
 
 /** Searches are answered one after the other. Beyond this many, a search is refused. */
@@ -44,7 +45,10 @@ export class StoredChunkFinder implements ChunkFinder {
   constructor(db: Kysely<Database>, options: SearchThreadData) {
     this.#db = db;
     this.#options = options;
-    this.#inMemory = options.file === ":memory:" ? new ChunkSearch(db, new VectorCache(options.vectorBytesMax)) : null;
+    this.#inMemory =
+      options.file === ":memory:"
+        ? new ChunkSearch(db, new SqliteChunkIndex(db), new VectorCache(options.vectorBytesMax))
+        : null;
   }
 
   async modelsOf(scope: Places): Promise<readonly VectorModel[]> {

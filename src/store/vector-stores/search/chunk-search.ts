@@ -10,10 +10,11 @@ import type {
 } from "../../../vector-stores/ports.ts";
 import type { Database } from "../../database/schema.ts";
 import { storedJson } from "../../stored-json.ts";
-import { CHUNKS_OF_FILE_MAX, chunkKey, fileOfChunk, ordinalOfChunk, placedWord } from "../chunk-keys.ts";
+import { CHUNKS_OF_FILE_MAX, fileOfChunk, ordinalOfChunk } from "../chunk-keys.ts";
+import type { ChunkIndex, NumberedModel } from "./chunk-index.ts";
 import { filterSql } from "./filter-sql.ts";
-import { cosineOf, NearestChunks, type VectorCache, type VectorRow } from "./vector-scores.ts";
-import { type SearchedFile, type WordCount, WordScores } from "./word-scores.ts";
+import { cosineOf, NearestChunks, type VectorCache } from "./vector-scores.ts";
+import { type SearchedFile, WordScores } from "./word-scores.ts";
 
 /** What is estimated is near the truth, so a few times as many chunks are estimated as are wanted. */
 const CANDIDATES_PER_RESULT = 4;
@@ -28,7 +29,7 @@ interface SearchedStore {
   readonly number: number;
   readonly id: string;
   readonly isExpired: boolean;
-  readonly model: (VectorModel & { readonly number: number }) | null;
+  readonly model: NumberedModel | null;
 }
 
 interface FileRow extends SearchedFile {
@@ -40,18 +41,18 @@ interface FileRow extends SearchedFile {
 /** Searches chunks by reading the database, and keeps vectors in memory. It writes nothing. */
 export class ChunkSearch {
   readonly #db: Kysely<Database>;
+  readonly #index: ChunkIndex;
   readonly #vectors: VectorCache;
 
-  constructor(db: Kysely<Database>, vectors: VectorCache) {
+  constructor(db: Kysely<Database>, index: ChunkIndex, vectors: VectorCache) {
     this.#db = db;
+    this.#index = index;
     this.#vectors = vectors;
   }
 
   /** As `ChunkFinder.modelsOf`. */
   async modelsOf(scope: Pick<SearchScope, "owner" | "storeIds">): Promise<readonly VectorModel[]> {
-    const models = (await this.#findStores(scope)).flatMap(({ model }) => model ?? []);
-    const each = new Map(models.map(({ number, name, dimensions }) => [number, { name, dimensions }]));
-    return [...each.values()];
+    return modelsOf(await this.#findStores(scope)).map(({ name, dimensions }) => ({ name, dimensions }));
   }
 
   /** As `ChunkFinder.find`. */
@@ -102,30 +103,13 @@ export class ChunkSearch {
     words: readonly string[],
   ): Promise<WordScores> {
     const scores = new WordScores(files);
-    const counted: { readonly word: string; readonly chunks: number }[] = [];
-    for (const word of words) counted.push({ word, chunks: await this.#countChunks(stores, word) });
-    const known = counted.filter(({ chunks }) => chunks > 0).toSorted((one, other) => one.chunks - other.chunks);
+    const numbers = stores.map(({ number }) => number);
     const commonFrom = Math.max(COMMON_CHUNKS_MIN, scores.chunkCount * COMMON_SHARE);
-    for (const [index, { word, chunks }] of known.entries())
-      if (index === 0 || chunks < commonFrom) scores.add(await this.#placesOf(stores, word));
+    const known = await this.#index.findWords(numbers, words, Math.ceil(commonFrom));
+    const rarestFirst = known.toSorted((one, other) => one.chunks - other.chunks);
+    for (const [index, { word, chunks, places }] of rarestFirst.entries())
+      if (index === 0 || chunks < commonFrom) scores.add(places ?? (await this.#index.placesOf(numbers, word)));
     return scores;
-  }
-
-  async #countChunks(stores: readonly SearchedStore[], word: string): Promise<number> {
-    const placed = stores.map(({ number }) => `"${placedWord(number, word)}"`).join(" OR ");
-    const [row] = await this.#rows<{ readonly chunks: number }>(sql`select count(*) as chunks from vector_store_words
-      where vector_store_words match ${placed}`);
-    return row?.chunks ?? 0;
-  }
-
-  async #placesOf(stores: readonly SearchedStore[], word: string): Promise<readonly WordCount[]> {
-    const found: (readonly WordCount[])[] = [];
-    for (const { number } of stores)
-      found.push(
-        await this.#rows<WordCount>(sql`select doc as key, count(*) as count from vector_store_word_places
-          where term = ${placedWord(number, word)} group by doc`),
-      );
-    return found.flat();
   }
 
   async #lengthsOf(keys: readonly number[]): Promise<ReadonlyMap<number, number>> {
@@ -149,20 +133,19 @@ export class ChunkSearch {
     perKindMax: number,
   ): Promise<readonly number[]> {
     const nearest = new NearestChunks(vector, perKindMax * CANDIDATES_PER_RESULT);
-    const models = new Map(stores.map(({ number, model }) => [number, model]));
-    for (const { number, storeNumber, modelNumber } of files.values()) {
-      const model = models.get(storeNumber);
-      if (model == null || modelNumber === null) continue;
-      nearest.add(number, this.#vectors.get(model.number, number) ?? (await this.#loadVectors(model, number)));
+    for (const model of modelsOf(stores)) {
+      const lacking: FileRow[] = [];
+      for (const file of filesWith(model, stores, files)) {
+        const known = this.#vectors.get(model.number, file.number);
+        if (known === undefined) lacking.push(file);
+        else nearest.add(known);
+      }
+      for await (const read of this.#index.readFiles(model, lacking)) {
+        this.#vectors.add(model.number, read);
+        nearest.add(read);
+      }
     }
     return nearest.keys;
-  }
-
-  async #loadVectors(model: VectorModel & { readonly number: number }, fileNumber: number) {
-    const rows = await this.#rows<VectorRow>(sql`select key, vector from vector_store_vectors
-      where model_number = ${model.number} and key >= ${chunkKey(fileNumber, 0)} and key < ${chunkKey(fileNumber + 1, 0)}
-      order by key`);
-    return this.#vectors.add(model.number, fileNumber, model.dimensions, rows);
   }
 
   async #cosines(
@@ -173,14 +156,11 @@ export class ChunkSearch {
   ): Promise<ReadonlyMap<number, number>> {
     const cosines = new Map<number, number>();
     const searched = new Set(stores.map(({ number }) => number));
-    const models = [...new Set(stores.flatMap(({ model }) => model?.number ?? []))];
     const own = keys.filter((key) => searched.has(files.get(fileOfChunk(key))?.storeNumber ?? 0));
-    for (const model of models)
-      for (const some of inPortions(own)) {
-        const rows = await this.#rows<VectorRow>(sql`select key, vector from vector_store_vectors
-          where model_number = ${model} and key in (${sql.join(some)})`);
-        for (const row of rows) cosines.set(row.key, cosineOf(vector, row.vector));
-      }
+    for (const model of modelsOf(stores))
+      for (const some of inPortions(own))
+        for (const [key, stored] of await this.#index.vectorsOf(model, some))
+          cosines.set(key, cosineOf(vector, stored));
     return cosines;
   }
 
@@ -273,6 +253,21 @@ function foundChunk(row: ChunkRow, storeId: string): FoundChunk {
 
 function isModel(model: VectorModel | null, other: VectorModel): boolean {
   return model !== null && model.name === other.name && model.dimensions === other.dimensions;
+}
+
+/** The models of these stores, each once. */
+function modelsOf(stores: readonly SearchedStore[]): readonly NumberedModel[] {
+  return [...new Map(stores.flatMap(({ model }) => (model === null ? [] : [[model.number, model]]))).values()];
+}
+
+/** The files that have vectors in stores that use this model. */
+function filesWith(
+  model: NumberedModel,
+  stores: readonly SearchedStore[],
+  files: ReadonlyMap<number, FileRow>,
+): readonly FileRow[] {
+  const using = new Set(stores.flatMap((store) => (store.model?.number === model.number ? [store.number] : [])));
+  return [...files.values()].filter(({ storeNumber, modelNumber }) => using.has(storeNumber) && modelNumber !== null);
 }
 
 /** The keys with the highest values. */

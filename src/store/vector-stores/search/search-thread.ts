@@ -8,6 +8,7 @@ import { messageOfError } from "../../thread/messages.ts";
 import { remoteDialect } from "../../thread/remote-dialect.ts";
 import { ChunkSearch } from "./chunk-search.ts";
 import type { SearchAnswer, SearchRequest, SearchThreadData } from "./search-messages.ts";
+import { SqliteChunkIndex } from "./sqlite-chunk-index.ts";
 import { VectorCache } from "./vector-scores.ts";
 
 assert(!isMainThread && parentPort !== null, "this module is the start of a thread");
@@ -19,10 +20,8 @@ const query = async ({ sql, parameters }: { sql: string; parameters: readonly un
   numAffectedRows: undefined,
   insertId: undefined,
 });
-const search = new ChunkSearch(
-  new Kysely<Database>({ dialect: remoteDialect({ query }) }),
-  new VectorCache(vectorBytesMax),
-);
+const db = new Kysely<Database>({ dialect: remoteDialect({ query }) });
+const search = new ChunkSearch(db, new SqliteChunkIndex(db), new VectorCache(vectorBytesMax));
 
 /** Only the writer of a statement knows the shape of its rows. */
 function rowsOf(rows: unknown[]): never[] {
