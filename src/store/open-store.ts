@@ -35,6 +35,10 @@ import type { Expiry } from "./upkeep/expiry.ts";
 import { StoredQuota } from "./upkeep/storage-quota.ts";
 import { StoredIngestQueue } from "./vector-stores/ingest-queue.ts";
 import { StoredChunkFinder } from "./vector-stores/search/chunk-finder.ts";
+import { ChunkSearch } from "./vector-stores/search/chunk-search.ts";
+import { SqliteChunkIndex } from "./vector-stores/search/sqlite-chunk-index.ts";
+import { ThreadedSearch } from "./vector-stores/search/threaded-search.ts";
+import { VectorCache } from "./vector-stores/search/vector-scores.ts";
 import { StoredVectorRenewal } from "./vector-stores/vector-renewal.ts";
 import { StoredVectorStores } from "./vector-stores/vector-store-store.ts";
 import { LEASE_MS } from "./workers/worker-lease.ts";
@@ -157,10 +161,7 @@ export async function assembleStore(
     onCommit: options.onCommit,
   });
   const { contextBytesMax = CONTEXT_BYTES_MAX, ownerBytesMax = 0, vectorStoreBytesMax = 0 } = options;
-  const chunks = new StoredChunkFinder(db, {
-    file: options.file,
-    vectorBytesMax: options.vectorCacheBytes ?? VECTOR_CACHE_BYTES,
-  });
+  const chunks = new StoredChunkFinder(db, searchOf(db, options));
   const onWaiting = options.onFilesWaiting ?? (() => {});
   const quota = new StoredQuota(db, ownerBytesMax);
   const keys = new StoredKeys(db);
@@ -184,7 +185,10 @@ export async function assembleStore(
     quota,
     tools: new StoredToolLedger(db, queue),
     vectorStores: new StoredVectorStores(db, calls, { ownerBytesMax: vectorStoreBytesMax, onWaiting }),
-    ingestQueue: new StoredIngestQueue(db, calls, vectorStoreBytesMax),
+    ingestQueue: new StoredIngestQueue(db, calls, {
+      ownerBytesMax: vectorStoreBytesMax,
+      mergesWords: options.databaseUrl === undefined,
+    }),
     vectorRenewal: new StoredVectorRenewal(db, calls),
     chunks,
     containers: contained.containers,
@@ -218,7 +222,7 @@ function containersOf(
   const bytes = options.elsewhere?.containers ?? folder;
   const writer = new ContainerFileWriter(db, calls, { bytes, quota, limits });
   const minutesUnused = options.containerMinutesUnused ?? CONTAINER_MINUTES_UNUSED;
-  const containers = new ContainerStore(db, { files, writer, bytes, limits, minutesUnused });
+  const containers = new ContainerStore(db, { calls, files, writer, bytes, limits, minutesUnused });
   return { containers, folder, writer, sessionContainers: new SessionContainers(db, containers, writer) };
 }
 
@@ -237,6 +241,19 @@ function postgresOptions(url: string, options: StoreOptions): PostgresOptions {
     leaseMs,
     countsUsage,
   };
+}
+
+/** Searches run in threads of their own, but what is in memory can be read only here. */
+function searchOf(db: Kysely<Database>, options: StoreOptions): ThreadedSearch | ChunkSearch {
+  const { file, databaseUrl, vectorCacheBytes: vectorBytesMax = VECTOR_CACHE_BYTES } = options;
+  if (databaseUrl !== undefined) {
+    const { url, timeoutMs } = postgresOptions(databaseUrl, options);
+    const module = new URL("./postgres/postgres-search-worker.ts", import.meta.url);
+    return new ThreadedSearch(module, { database: { url, timeoutMs }, vectorBytesMax });
+  }
+  if (isInMemory(options)) return new ChunkSearch(db, new SqliteChunkIndex(db), new VectorCache(vectorBytesMax));
+  const module = new URL("./vector-stores/search/search-worker.ts", import.meta.url);
+  return new ThreadedSearch(module, { database: file, vectorBytesMax });
 }
 
 function throwLater(error: Error): void {

@@ -44,6 +44,11 @@ testStores.each = <const Case>(cases: readonly Case[]) => {
   };
 };
 
+/** Whether the test runs on PostgreSQL. */
+export function isPostgres(): boolean {
+  return current === "PostgreSQL";
+}
+
 function isSkipped(): boolean {
   return whyNoPostgres() !== undefined;
 }

@@ -5,6 +5,7 @@ import { bytesAtMost } from "../../base/limits/bytes-at-most.ts";
 import type { ContainerChange, ContainerRefusal } from "../../responses-api/containers.ts";
 import type { StorageQuota } from "../../responses-api/ports.ts";
 import type { Owner } from "../../runs/ports.ts";
+import { KEEP_ROWS } from "../database/dialectal.ts";
 import type { Database } from "../database/schema.ts";
 import type { ContainerBytes } from "../files/file-bytes.ts";
 import { writeSignal } from "../files/file-folder.ts";
@@ -13,7 +14,13 @@ import { Removals } from "../files/removals.ts";
 import type { DatabaseCalls } from "../thread/database-calls.ts";
 import { secondsNow } from "../vector-stores/store-statements.ts";
 import { DATA_FOLDER } from "./container-path.ts";
-import { type ContainerFileRow, findContainerRow, isRunning, shownContainerFile } from "./container-rows.ts";
+import {
+  type ContainerFileRow,
+  containersLock,
+  findContainerRow,
+  isRunning,
+  shownContainerFile,
+} from "./container-rows.ts";
 
 export interface ContainerLimits {
   readonly containerBytesMax: number;
@@ -57,7 +64,7 @@ interface HeldFile {
   readonly holder: number;
 }
 
-type Calls = Pick<DatabaseCalls, "workerNumber" | "findDeadWorkers">;
+type Calls = Pick<DatabaseCalls, "query" | "workerNumber" | "findDeadWorkers">;
 
 /**
  * Writes and removes the files of containers. As with uploaded files, a row is written before the bytes and removed
@@ -210,9 +217,9 @@ export class ContainerFileWriter {
     const ofOwner = sql`(select coalesce(sum(bytes), 0) from container_files
       where organization = ${draft.organization} and project = ${draft.project} and holder is null
       and not (container_id = ${containerId} and path = ${draft.path}))`;
-    const { rows } = await sql<{ readonly id: string }>`
+    const { sql: text, parameters } = sql`
       update container_files set
-        holder = case id when ${draft.id} then null else ${draft.holder} end,
+        holder = case id when ${draft.id} then null else cast(${draft.holder} as bigint) end,
         bytes = case id when ${draft.id} then ${bytes} else bytes end,
         upload_id = coalesce(upload_id, (select before.upload_id from container_files as before
           where before.container_id = ${containerId} and before.path = ${draft.path} and before.upload_id is not null
@@ -221,12 +228,13 @@ export class ContainerFileWriter {
           or (container_id = ${containerId} and path = ${draft.path} and holder is null))
         and exists (select 1 from container_files where id = ${draft.id} and holder = ${draft.holder})
         and exists (select 1 from containers where id = ${containerId} and state = 'running'
-          and expires_at > ${secondsNow()})
+          and expires_at > ${secondsNow()} ${KEEP_ROWS})
         and (select coalesce(sum(bytes), 0) ${others}) + ${bytes} <= ${containerBytesMax}
         and (select count(*) ${others}) < ${filesMax}
-        and (${ownerBytesMax} = 0 or ${ofOwner} + ${bytes} <= ${ownerBytesMax})
-      returning id`.execute(this.#db);
-    const ids = rows.map(({ id }) => id);
+        and ${ownerBytesMax === 0 ? sql`true` : sql`${ofOwner} + ${bytes} <= ${ownerBytesMax}`}
+      returning id`.compile(this.#db);
+    const { rows } = await this.#calls.query({ sql: text, parameters }, containersLock(draft));
+    const ids = rows.map(({ id }: { readonly id: string }) => id);
     return ids.includes(draft.id) ? ids.filter((id) => id !== draft.id) : null;
   }
 

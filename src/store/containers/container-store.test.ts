@@ -3,13 +3,13 @@ import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterEach, expect, test, vi } from "vitest";
+import { afterEach, expect, vi } from "vitest";
 import type { ContainerFile } from "../../../generated/responses-api/types.ts";
 import { verifies } from "../../../tests/verifies.ts";
 import type { ContainerChange, NewContainer } from "../../responses-api/containers.ts";
 import { StorageQuotaExceeded } from "../../responses-api/ports.ts";
 import { openStore, type Store, type StoreOptions } from "../open-store.ts";
-import { openTestStore, temporaryFile } from "../store.fixture.ts";
+import { openTestStore, temporaryFile, testStores, withDatabase } from "../store.fixture.ts";
 import { OTHERS, OURS } from "../stored-shapes.fixture.ts";
 
 const PAGE = { limit: 100, order: "asc", after: null } as const;
@@ -73,7 +73,7 @@ async function textIn({ containers }: Store, containerId: string, fileId: string
   return stream === null ? null : Buffer.concat(await Array.fromAsync(stream.content)).toString();
 }
 
-test("a container has copies of uploaded files, under their names", async () => {
+testStores("a container has copies of uploaded files, under their names", async () => {
   const store = await open();
   const [first, second] = [await upload(store, "sales.csv", "1,2"), await upload(store, "sales.csv", "3,4")];
   const id = await newContainer(store, { fileIds: [first, second, first] });
@@ -92,7 +92,7 @@ test("a container has copies of uploaded files, under their names", async () => 
   expect(await textIn(store, id, files[0]?.id ?? "")).toBe("1,2");
 });
 
-test("only this user can read the files' bytes, and the folders they lie in", async () => {
+testStores("only this user can read the files' bytes, and the folders they lie in", async () => {
   const store = await open();
   const id = await newContainer(store);
   const file = await put(store, id, "a.txt");
@@ -100,7 +100,7 @@ test("only this user can read the files' bytes, and the folders they lie in", as
   expect(paths.map((path) => (statSync(path).mode & 0o777).toString(8))).toEqual(["700", "700", "600"]);
 });
 
-test.each(OTHERS)("another owner ($organization, $project) finds nothing of a container", async (theirs) => {
+testStores.each(OTHERS)("another owner ($organization, $project) finds nothing of a container", async (theirs) => {
   verifies("containers.owner.foreign-is-unknown");
   const store = await open();
   const { containers, sessionContainers } = store;
@@ -122,7 +122,7 @@ test.each(OTHERS)("another owner ($organization, $project) finds nothing of a co
   expect(await pathsIn(store, id)).toEqual(["/mnt/data/a.txt"]);
 });
 
-test("uploaded files of others cannot be copied", async () => {
+testStores("uploaded files of others cannot be copied", async () => {
   const store = await open();
   const { containers, files } = store;
   const foreign = { purpose: "user_data", filename: "a", mimeType: "text/plain", expiresAfter: null } as const;
@@ -136,7 +136,7 @@ test("uploaded files of others cannot be copied", async () => {
   expect(await containers.copyMissingUploads(OURS, id, [theirs.id])).toEqual(refused);
 });
 
-test("a file takes the place of one at its path, and nothing is left of that", async () => {
+testStores("a file takes the place of one at its path, and nothing is left of that", async () => {
   verifies("containers.files.new-contents-new-id");
   const store = await open();
   const id = await newContainer(store);
@@ -149,7 +149,7 @@ test("a file takes the place of one at its path, and nothing is left of that", a
   expect(readdirSync(join(store.folder, id))).toEqual([after?.id]);
 });
 
-test("of two that write one path at the same time, one remains", async () => {
+testStores("of two that write one path at the same time, one remains", async () => {
   const store = await open();
   const id = await newContainer(store);
   await Promise.all(["a", "b", "c", "d"].map((text) => put(store, id, "same.txt", text)));
@@ -157,7 +157,7 @@ test("of two that write one path at the same time, one remains", async () => {
   expect(readdirSync(join(store.folder, id))).toHaveLength(1);
 });
 
-test("a picture without a path gets one by its id, and a path that cannot be is refused", async () => {
+testStores("a picture without a path gets one by its id, and a path that cannot be is refused", async () => {
   const store = await open();
   const { sessionContainers } = store;
   const id = await newContainer(store);
@@ -167,7 +167,7 @@ test("a picture without a path gets one by its id, and a path that cannot be is 
   expect(await sessionContainers.keep(OURS, id, made("/etc/passwd", "x"), NEVER)).toEqual({ type: "bad_path" });
 });
 
-test("a session knows whether the one before it was another", async () => {
+testStores("a session knows whether the one before it was another", async () => {
   const store = await open();
   const { sessionContainers } = store;
   const id = await newContainer(store);
@@ -184,7 +184,7 @@ test("a session knows whether the one before it was another", async () => {
   expect(await sessionContainers.read(OURS, id, file.id)).toBeNull();
 });
 
-test("uploads are copied once, and what code made of them stays", async () => {
+testStores("uploads are copied once, and what code made of them stays", async () => {
   const store = await open();
   const { containers, sessionContainers } = store;
   const [first, second] = [await upload(store, "a.csv", "1"), await upload(store, "b.csv", "2")];
@@ -200,7 +200,7 @@ test("uploads are copied once, and what code made of them stays", async () => {
   ]);
 });
 
-test("files and containers are listed by creation, page by page", async () => {
+testStores("files and containers are listed by creation, page by page", async () => {
   const store = await open();
   const { containers } = store;
   const ids = [await newContainer(store), await newContainer(store, { name: "other" }), await newContainer(store)];
@@ -220,7 +220,7 @@ test("files and containers are listed by creation, page by page", async () => {
   expect(await containers.listFiles(OURS, id, { ...PAGE, after: "cfile_unknown" })).toBeNull();
 });
 
-test("a container takes no more bytes than it may have, also from several at once", async () => {
+testStores("a container takes no more bytes than it may have, also from several at once", async () => {
   verifies("containers.limits.bytes-and-files");
   const store = await open({ containerBytesMax: 10 });
   const { containers } = store;
@@ -240,7 +240,7 @@ test("a container takes no more bytes than it may have, also from several at onc
   expect(readdirSync(join(store.folder, id))).toHaveLength(2);
 });
 
-test("uploads that would not fit make no container", async () => {
+testStores("uploads that would not fit make no container", async () => {
   const store = await open({ containerBytesMax: 5 });
   const fileIds = [await upload(store, "a", "123"), await upload(store, "b", "456")];
   const container = { name: "w", fileIds, expiresAfterMinutes: null, memoryLimit: "1g" } as const;
@@ -251,7 +251,7 @@ test("uploads that would not fit make no container", async () => {
   expect(await store.containers.listContainers(OURS, { ...PAGE, name: null })).toMatchObject({ entries: [] });
 });
 
-test("an owner has no more containers than it may have, and no more bytes in all of them", async () => {
+testStores("an owner has no more containers than it may have, and no more bytes in all of them", async () => {
   verifies("containers.quota.per-owner");
   const store = await open({ ownerContainersMax: 2, ownerContainerBytesMax: 10 });
   const { containers, sessionContainers } = store;
@@ -274,7 +274,7 @@ test("an owner has no more containers than it may have, and no more bytes in all
   expect((await containers.createContainer(OURS, container)).type).toBe("changed");
 });
 
-test("files of containers count towards what an owner may store", async () => {
+testStores("files of containers count towards what an owner may store", async () => {
   const store = await open({ ownerBytesMax: 1000 });
   const id = await newContainer(store);
   await put(store, id, "a", "x".repeat(600));
@@ -285,7 +285,7 @@ test("files of containers count towards what an owner may store", async () => {
   await put(store, await newContainer(store), "b", "x".repeat(600));
 });
 
-test("a container expires when it was unused, its files go, and its row a day later", async () => {
+testStores("a container expires when it was unused, its files go, and its row a day later", async () => {
   verifies("containers.expiry.idle");
   const store = await open();
   const { containers, sessionContainers } = store;
@@ -319,7 +319,7 @@ test("a container expires when it was unused, its files go, and its row a day la
   expect(await containers.findContainer(OURS, id)).toBeNull();
 });
 
-test("a deleted container is unknown, and nothing of it is left", async () => {
+testStores("a deleted container is unknown, and nothing of it is left", async () => {
   const store = await open();
   const { containers } = store;
   const id = await newContainer(store);
@@ -330,7 +330,7 @@ test("a deleted container is unknown, and nothing of it is left", async () => {
   expect(readdirSync(store.folder)).toEqual([]);
 });
 
-test("a file that is written while its container is deleted leaves nothing", async () => {
+testStores("a file that is written while its container is deleted leaves nothing", async () => {
   const store = await open();
   const { containers } = store;
   const id = await newContainer(store);
@@ -344,7 +344,7 @@ test("a file that is written while its container is deleted leaves nothing", asy
   expect(readdirSync(store.folder)).toEqual([]);
 });
 
-test("nothing stays of a file that breaks off", async () => {
+testStores("nothing stays of a file that breaks off", async () => {
   const store = await open();
   const id = await newContainer(store);
   async function* broken(): AsyncGenerator<Uint8Array> {
@@ -360,14 +360,17 @@ test("nothing stays of a file that breaks off", async () => {
   expect(readdirSync(store.folder)).toEqual([]);
 });
 
-test("what a killed process had half written is removed at the next start", async () => {
+testStores("what a killed process had half written is removed at the next start", async () => {
   verifies("containers.storage.half-written-is-removed");
   const file = temporaryFile();
-  const before = await openStore({ file });
+  const options = await withDatabase({ file });
+  const before = await openStore(options);
   const id = await newContainer(before);
   const kept = await put(before, id, "a.txt");
   await before.close();
-  const writer = spawn(process.execPath, [WRITER, file, id], { stdio: ["ignore", "pipe", "inherit"] });
+  const writer = spawn(process.execPath, [WRITER, JSON.stringify(options), id], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
   const exited = once(writer, "exit");
   await once(writer.stdout, "data");
   const folder = join(dirname(file), "containers", id);

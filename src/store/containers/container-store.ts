@@ -15,12 +15,14 @@ import type { ListPage } from "../../responses-api/vector-stores.ts";
 import type { Owner } from "../../runs/ports.ts";
 import type { Database } from "../database/schema.ts";
 import type { ContainerBytes } from "../files/file-bytes.ts";
+import type { DatabaseCalls } from "../thread/database-calls.ts";
 import { secondsNow } from "../vector-stores/store-statements.ts";
 import type { ContainerFileWriter, ContainerLimits } from "./container-file-writer.ts";
 import { pageOfContainerFiles, pageOfContainers } from "./container-pages.ts";
 import { ownPathOfUpload, pathOfUpload } from "./container-path.ts";
 import {
   type ContainerRow,
+  containersLock,
   filesOf,
   findContainerRow,
   isRunning,
@@ -31,6 +33,7 @@ import {
 import { emptyContainers, expireContainers, forgetContainers } from "./container-upkeep.ts";
 
 export interface ContainerStoreParts {
+  readonly calls: Pick<DatabaseCalls, "query">;
   readonly files: Pick<FileStore, "findFile" | "streamFile">;
   readonly writer: ContainerFileWriter;
   readonly bytes: ContainerBytes;
@@ -196,15 +199,17 @@ export class ContainerStore implements Containers {
     const minutes = container.expiresAfterMinutes ?? this.#parts.minutesUnused;
     const id = container.id ?? newId("cntr", now);
     const values = [id, owner.organization, owner.project, container.name, container.memoryLimit, now, now, minutes];
-    const { rows } = await sql<ContainerRow>`
+    const running = sql`(select count(*) from containers where organization = ${owner.organization}
+      and project = ${owner.project} and state = 'running' and expires_at > ${now})`;
+    const { sql: text, parameters } = sql`
       insert into containers (id, organization, project, name, memory_limit, created_at, last_active_at,
         expires_after_minutes, expires_at)
       select ${sql.join(values)}, ${now + minutes * SECONDS_A_MINUTE}
-      where ${containersMax} = 0 or ${containersMax} > (select count(*) from containers
-        where organization = ${owner.organization} and project = ${owner.project} and state = 'running'
-          and expires_at > ${now})
-      returning *`.execute(this.#db);
-    return rows[0] ?? { reason: "too_many_containers", containersMax };
+      where ${containersMax === 0 ? sql`true` : sql`${containersMax} > ${running}`}
+      returning *`.compile(this.#db);
+    const { rows } = await this.#parts.calls.query({ sql: text, parameters }, containersLock(owner));
+    const [row]: readonly ContainerRow[] = rows;
+    return row ?? { reason: "too_many_containers", containersMax };
   }
 
   /** Looks at what is to be copied before anything is. */

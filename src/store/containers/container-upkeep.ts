@@ -1,4 +1,5 @@
 import { type Kysely, sql } from "kysely";
+import { SKIP_LOCKED } from "../database/dialectal.ts";
 import type { Database } from "../database/schema.ts";
 import type { ContainerFileWriter } from "./container-file-writer.ts";
 
@@ -14,7 +15,8 @@ export async function expireContainers(db: Kysely<Database>, now: number): Promi
     .select("number")
     .where(sql<boolean>`state = 'running'`) // Not as a parameter, which would keep the index from being used.
     .where("expires_at", "<=", now)
-    .limit(CONTAINERS_AT_ONCE_MAX);
+    .limit(CONTAINERS_AT_ONCE_MAX)
+    .modifyEnd(SKIP_LOCKED);
   const { numUpdatedRows } = await db
     .updateTable("containers")
     .set({ state: "expired" })

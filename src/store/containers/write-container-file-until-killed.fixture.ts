@@ -4,7 +4,7 @@ import { OURS } from "../stored-shapes.fixture.ts";
 
 /**
  * A process that starts writing a file into a container, prints a line once bytes are on the disk, and never ends. Its
- * arguments are the database and the id of the container.
+ * arguments are the options of the store and the id of the container.
  */
 async function* neverEnding(): AsyncGenerator<Uint8Array> {
   yield Buffer.alloc(1024);
@@ -13,6 +13,6 @@ async function* neverEnding(): AsyncGenerator<Uint8Array> {
   for (;;) await sleep(1000);
 }
 
-const [, , file = "", containerId = ""] = process.argv;
-const { containers } = await openStore({ file });
+const [, , options = "", containerId = ""] = process.argv;
+const { containers } = await openStore(JSON.parse(options));
 await containers.addFile(OURS, containerId, { filename: "endless.txt", content: neverEnding() });

@@ -28,6 +28,17 @@ export function isListedNumber(column: string, numbers: RawBuilder<string>): Raw
   );
 }
 
+/** At the end of a query for rows to change: those that another transaction is changing are passed over. */
+export const SKIP_LOCKED = dialectal(sql``, () => sql`for update skip locked`);
+
+/** At the end of a query: nobody may change or remove these rows before the transaction ends. */
+export const KEEP_ROWS = dialectal(sql``, () => sql`for share`);
+
+/** The same for rows of one table, of which only the key must stay. */
+export function keepKeysOf(table: string): RawBuilder<unknown> {
+  return dialectal(sql``, () => sql`for key share of ${sql.ref(table)}`);
+}
+
 /** Whether a text column holds this text anywhere. */
 export function hasText(column: string, text: string | RawBuilder<string>): RawBuilder<boolean> {
   const name = sql.ref(column);

@@ -8,7 +8,7 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { verifies } from "../../../tests/verifies.ts";
 import type { FileStore, IncomingFile } from "../../responses-api/ports.ts";
 import { openStore } from "../open-store.ts";
-import { openTestStore, temporaryFile } from "../store.fixture.ts";
+import { openTestStore, temporaryFile, testStores, withDatabase } from "../store.fixture.ts";
 import { OTHERS, OURS } from "../stored-shapes.fixture.ts";
 
 const PAGE = { limit: 100, order: "desc", after: null, purpose: null } as const;
@@ -39,7 +39,7 @@ async function textOf(content: AsyncIterable<Uint8Array>): Promise<string> {
   return Buffer.concat(await Array.fromAsync(content)).toString();
 }
 
-test("a file is found, read and streamed as it came", async () => {
+testStores("a file is found, read and streamed as it came", async () => {
   const { files } = await openFiles();
   const file = await files.createFile(OURS, incoming({ expiresAfter: 3600 }));
   expect(file).toMatchObject({ purpose: "user_data", filename: "notes.txt", mimeType: "text/plain", bytes: 7 });
@@ -53,13 +53,13 @@ test("a file is found, read and streamed as it came", async () => {
   expect(await textOf(streamed?.content ?? bytesOf())).toBe("one two");
 });
 
-test("only this user can read a file's bytes, and the folder they lie in", async () => {
+testStores("only this user can read a file's bytes, and the folder they lie in", async () => {
   const { files, folder } = await openFiles();
   const { id } = await files.createFile(OURS, incoming());
   expect([folder, join(folder, id)].map((path) => (statSync(path).mode & 0o777).toString(8))).toEqual(["700", "600"]);
 });
 
-test.each(OTHERS)(
+testStores.each(OTHERS)(
   "another owner ($organization, $project) finds nothing of a file and cannot delete it",
   async (theirs) => {
     verifies("files.owner.foreign-is-unknown");
@@ -75,7 +75,7 @@ test.each(OTHERS)(
   },
 );
 
-test("a deleted file is unknown, its bytes are gone, and it cannot be deleted twice", async () => {
+testStores("a deleted file is unknown, its bytes are gone, and it cannot be deleted twice", async () => {
   const { files, folder } = await openFiles();
   const { id } = await files.createFile(OURS, incoming());
   expect(await files.deleteFile(OURS, id)).toBe(true);
@@ -84,7 +84,7 @@ test("a deleted file is unknown, its bytes are gone, and it cannot be deleted tw
   expect(await files.deleteFile(OURS, id)).toBe(false);
 });
 
-test("files are listed by creation in both orders, page by page, for one purpose or all", async () => {
+testStores("files are listed by creation in both orders, page by page, for one purpose or all", async () => {
   const { files } = await openFiles();
   const ids: string[] = [];
   for (const purpose of ["user_data", "vision", "user_data", "vision", "user_data"] as const)
@@ -103,7 +103,7 @@ test("files are listed by creation in both orders, page by page, for one purpose
   expect(await list({ after: "file-unknown" })).toBeNull();
 });
 
-test("an expired file is unknown before it is removed, and afterwards its bytes are gone", async () => {
+testStores("an expired file is unknown before it is removed, and afterwards its bytes are gone", async () => {
   verifies("files.expiry.expired-is-unknown");
   const { files, folder } = await openFiles();
   const stays = await files.createFile(OURS, incoming());
@@ -122,14 +122,14 @@ test("an expired file is unknown before it is removed, and afterwards its bytes 
   expect(readdirSync(folder)).toEqual([stays.id]);
 });
 
-test("more expired files than are removed at a time are all removed", async () => {
+testStores("more expired files than are removed at a time are all removed", async () => {
   const { files, folder } = await openFiles();
   await Promise.all(Array.from({ length: 205 }, () => files.createFile(OURS, incoming({ expiresAfter: 1 }))));
   expect(await files.deleteExpired(Number.MAX_SAFE_INTEGER)).toBe(205);
   expect(readdirSync(folder)).toEqual([]);
 });
 
-test("nothing stays of an upload that breaks", async () => {
+testStores("nothing stays of an upload that breaks", async () => {
   const { files, folder } = await openFiles();
   async function* broken(): AsyncGenerator<Uint8Array> {
     yield Buffer.from("half");
@@ -142,16 +142,17 @@ test("nothing stays of an upload that breaks", async () => {
   expect(await files.listFiles(OURS, PAGE)).toEqual({ files: [], hasMore: false });
 });
 
-test("what a killed process had half written is removed at the next start, and nothing else is", async () => {
+testStores("what a killed process had half written is removed at the next start, and nothing else is", async () => {
   verifies("files.storage.half-written-is-removed");
   const file = temporaryFile();
   const folder = join(dirname(file), "files");
-  const before = await openStore({ file });
+  const options = await withDatabase({ file });
+  const before = await openStore(options);
   const kept = await before.files.createFile(OURS, incoming());
   await before.close();
   await writeFile(join(folder, "a-stranger"), "not ours to remove");
 
-  const writer = spawn(process.execPath, [WRITER, file], { stdio: ["ignore", "pipe", "inherit"] });
+  const writer = spawn(process.execPath, [WRITER, JSON.stringify(options)], { stdio: ["ignore", "pipe", "inherit"] });
   const exited = once(writer, "exit");
   await once(writer.stdout, "data");
   const parts = (): readonly string[] => readdirSync(folder).filter((name) => name.endsWith(".part"));

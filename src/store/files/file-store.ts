@@ -12,6 +12,7 @@ import type {
   StoredFile,
 } from "../../responses-api/ports.ts";
 import type { Owner } from "../../runs/ports.ts";
+import { SKIP_LOCKED } from "../database/dialectal.ts";
 import type { Database, FilesTable } from "../database/schema.ts";
 import type { DatabaseCalls } from "../thread/database-calls.ts";
 import type { FileBytes } from "./file-bytes.ts";
@@ -173,7 +174,8 @@ export class StoredFiles implements FileStore {
       .select("id")
       .where("expires_at", "<=", by)
       .where("holder", "is", null)
-      .limit(REMOVED_TOGETHER_MAX);
+      .limit(REMOVED_TOGETHER_MAX)
+      .modifyEnd(SKIP_LOCKED);
     const rows = await this.#db
       .updateTable("files")
       .set({ holder })

@@ -3,8 +3,8 @@ import { openStore } from "../open-store.ts";
 import { OURS } from "../stored-shapes.fixture.ts";
 
 /**
- * A process that starts writing a file into the store of its first argument, prints a line once bytes are on the disk,
- * and never ends.
+ * A process that starts writing a file into the store with the options of its first argument, prints a line once bytes
+ * are on the disk, and never ends.
  */
 async function* neverEnding(): AsyncGenerator<Uint8Array> {
   yield Buffer.alloc(1024);
@@ -13,7 +13,7 @@ async function* neverEnding(): AsyncGenerator<Uint8Array> {
   for (;;) await sleep(1000);
 }
 
-const { files } = await openStore({ file: process.argv[2] ?? "" });
+const { files } = await openStore(JSON.parse(process.argv[2] ?? ""));
 await files.createFile(OURS, {
   purpose: "user_data",
   filename: "endless.txt",

@@ -11,6 +11,7 @@ import { claimRuns, listUnmadeRuns } from "../thread/run-claims.ts";
 import { type ErasureCursor, type ErasureStep, StoredErasure } from "../upkeep/erasure.ts";
 import { type ExpiryCursor, type ExpiryStep, StoredExpiry } from "../upkeep/expiry.ts";
 import { type DatabaseAddress, openPostgresPool } from "./connections.ts";
+import { countPostgresUsage } from "./count-postgres-usage.ts";
 import { checkTables, migratePostgres } from "./migrate-postgres.ts";
 import { postgresDialect } from "./postgres-dialect.ts";
 import { PostgresLease } from "./postgres-lease.ts";
@@ -60,6 +61,7 @@ export class PostgresOwner implements DatabaseCalls {
   /** Opens the connections, after the tables were brought up to date. Throws `UnfitTables` if they cannot be used. */
   static async open(options: PostgresOptions): Promise<PostgresOwner> {
     await (options.migrates ? migratePostgres(options.url) : checkTables(options));
+    if (options.countsUsage) await countPostgresUsage(options.url);
     return new PostgresOwner(options);
   }
 
@@ -68,8 +70,15 @@ export class PostgresOwner implements DatabaseCalls {
     return true;
   }
 
-  async query({ sql: text, parameters }: Statement): Promise<StatementResult> {
-    const { rows, numAffectedRows } = await this.db.executeQuery<never>(CompiledQuery.raw(text, [...parameters]));
+  async query({ sql: text, parameters }: Statement, lockName?: string): Promise<StatementResult> {
+    const query = CompiledQuery.raw(text, [...parameters]);
+    const { rows, numAffectedRows } =
+      lockName === undefined
+        ? await this.db.executeQuery<never>(query)
+        : await this.db.transaction().execute(async (transaction) => {
+            await sql`select pg_advisory_xact_lock(hashtextextended(${lockName}, 0))`.execute(transaction);
+            return await transaction.executeQuery<never>(query);
+          });
     return { rows, numAffectedRows, insertId: undefined };
   }
 

@@ -41,7 +41,11 @@ export interface ClaimedRun {
 export interface DatabaseCalls {
   /** Returns false if damage was found in the database; rejects if it does not answer. */
   isSound(): Promise<boolean>;
-  query(statement: Statement): Promise<StatementResult>;
+  /**
+   * Statements with the same lock name run one after the other, each after the commit of the one before. In SQLite all
+   * statements do.
+   */
+  query(statement: Statement, lockName?: string): Promise<StatementResult>;
   /**
    * Runs statements in one transaction and resolves to how many rows each changed. If the first changes none, nothing
    * is changed: it is the condition of the others, and the result is null.

@@ -77,7 +77,8 @@ export class DatabaseOwner implements DatabaseCalls {
     return !this.#health.isSpoilt;
   }
 
-  async query({ sql, parameters }: Statement): Promise<StatementResult> {
+  /** Needs no locks: all statements run one after the other. */
+  async query({ sql, parameters }: Statement, _lockName?: string): Promise<StatementResult> {
     const { rows, numAffectedRows, insertId } = await this.#db.executeQuery<never>(
       CompiledQuery.raw(sql, [...parameters]),
     );

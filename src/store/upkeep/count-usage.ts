@@ -1,15 +1,15 @@
 import { type Kysely, sql } from "kysely";
 import type { Database } from "../database/schema.ts";
 
-interface Counted {
+export interface Counted {
   readonly table: string;
   readonly columns: readonly string[];
-  /** The function of SQLite that gives the bytes of a column. */
+  /** The function that gives the bytes of a column. */
   readonly size: "octet_length" | "abs";
 }
 
 /** What counts in each table: the text of a row, or the size of its file. */
-const COUNTED: readonly Counted[] = [
+export const COUNTED: readonly Counted[] = [
   { table: "responses", columns: ["body"], size: "octet_length" },
   { table: "items", columns: ["body"], size: "octet_length" },
   { table: "conversation_items", columns: ["body"], size: "octet_length" },
@@ -34,19 +34,23 @@ export async function countUsage(db: Kysely<Database>): Promise<void> {
   });
 }
 
+/** The bytes of these columns as SQL; `row` is empty or ends in a dot. */
+export function bytesOf(columns: readonly string[], size: Counted["size"], row = ""): string {
+  return columns.map((column) => `coalesce(${size}(${row}${column}), 0)`).join(" + ");
+}
+
 async function countTable(db: Kysely<Database>, { table, columns, size }: Counted): Promise<void> {
-  const bytesOf = (row: string): string => columns.map((column) => `coalesce(${size}(${row}${column}), 0)`).join(" + ");
   const add = (owner: string, bytes: string): string =>
     `insert into owner_usage (organization, project, bytes) values (${owner}.organization, ${owner}.project, ${bytes})
       on conflict (organization, project) do update set bytes = bytes + excluded.bytes`;
-  const [before, after] = [bytesOf("old."), bytesOf("new.")];
+  const [before, after] = [bytesOf(columns, size, "old."), bytesOf(columns, size, "new.")];
   const statements = [
     `create trigger ${table}_usage_added after insert on ${table} begin ${add("new", after)}; end`,
     `create trigger ${table}_usage_changed after update of ${columns.join(", ")} on ${table}
       begin ${add("new", `${after} - (${before})`)}; end`,
     `create trigger ${table}_usage_removed after delete on ${table} begin ${add("old", `-(${before})`)}; end`,
     `insert into owner_usage (organization, project, bytes)
-      select organization, project, sum(${bytesOf("")}) from ${table} where true group by organization, project
+      select organization, project, sum(${bytesOf(columns, size)}) from ${table} where true group by organization, project
       on conflict (organization, project) do update set bytes = bytes + excluded.bytes`,
   ];
   for (const statement of statements) await sql.raw(statement).execute(db);

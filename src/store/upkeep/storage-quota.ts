@@ -1,7 +1,18 @@
-import type { Kysely } from "kysely";
+import { type Kysely, sql } from "kysely";
 import { type StorageQuota, StorageQuotaExceeded } from "../../responses-api/ports.ts";
 import type { Owner } from "../../runs/ports.ts";
+import { dialectal } from "../database/dialectal.ts";
 import type { Database } from "../database/schema.ts";
+import { foldUsage } from "../postgres/count-postgres-usage.ts";
+
+/** The rows that together tell how much is stored for each owner. */
+const USAGE = dialectal(
+  sql`owner_usage`,
+  () => sql`(select organization, project, bytes from owner_usage
+    union all select organization, project, bytes from owner_usage_changes) as owner_usage`,
+);
+/** An owner with more rows gets fewer. */
+const ROWS_MAX = 1_000;
 
 /** Compares the bytes stored for an owner, as counted by `count-usage.ts`, with the limit. */
 export class StoredQuota implements StorageQuota {
@@ -16,12 +27,11 @@ export class StoredQuota implements StorageQuota {
 
   async requireRoom(owner: Owner, bytes = 1): Promise<void> {
     if (this.#bytesMax === 0) return;
-    const row = await this.#db
-      .selectFrom("owner_usage")
-      .select("bytes")
-      .where("organization", "=", owner.organization)
-      .where("project", "=", owner.project)
-      .executeTakeFirst();
-    if ((row?.bytes ?? 0) + bytes > this.#bytesMax) throw new StorageQuotaExceeded(this.#bytesMax);
+    const { rows } = await sql<{ readonly count: number; readonly stored: number }>`
+      select count(*) as count, coalesce(sum(bytes), 0) as stored from ${USAGE}
+      where organization = ${owner.organization} and project = ${owner.project}`.execute(this.#db);
+    const { count, stored } = rows[0] ?? { count: 0, stored: 0 };
+    if (count > ROWS_MAX) await foldUsage(this.#db, owner);
+    if (stored + bytes > this.#bytesMax) throw new StorageQuotaExceeded(this.#bytesMax);
   }
 }

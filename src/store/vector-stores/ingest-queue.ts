@@ -9,12 +9,15 @@ import type {
   IngestTask,
   VectorModel,
 } from "../../vector-stores/ports.ts";
+import { dialectal, SKIP_LOCKED } from "../database/dialectal.ts";
 import type { Database } from "../database/schema.ts";
+import { postgresChunkRows, postgresWordRows } from "../postgres/chunk-rows.ts";
 import { storedJson } from "../stored-json.ts";
 import type { DatabaseCalls } from "../thread/database-calls.ts";
 import { findLivingWorkers } from "../workers/living-workers.ts";
 import { CHUNKS_OF_FILE_MAX, chunkKey, placedWord } from "./chunk-keys.ts";
 import { compileAll } from "./compile-all.ts";
+import { secondsNow } from "./store-statements.ts";
 import { eraseChunks } from "./store-upkeep.ts";
 import { modelNumber, vectorRows } from "./vector-models.ts";
 import { switchStore } from "./vector-renewal.ts";
@@ -29,6 +32,13 @@ const MERGED_PAGES = 8;
 const MERGES_MAX = 4;
 
 type Calls = Pick<DatabaseCalls, "transact" | "workerNumber" | "findDeadWorkers">;
+
+export interface IngestOptions {
+  /** How many bytes the vector stores of one owner may hold; 0 for no limit. */
+  readonly ownerBytesMax: number;
+  /** Whether the index of words has to be merged here. PostgreSQL merges its own by itself. */
+  readonly mergesWords: boolean;
+}
 
 interface ClaimedRow {
   readonly number: number;
@@ -46,12 +56,13 @@ export class StoredIngestQueue implements IngestQueue {
   readonly #db: Kysely<Database>;
   readonly #calls: Calls;
   readonly #ownerBytesMax: number;
+  readonly #mergesWords: boolean;
 
-  /** With `ownerBytesMax` 0 there is no limit. */
-  constructor(db: Kysely<Database>, calls: Calls, ownerBytesMax: number) {
+  constructor(db: Kysely<Database>, calls: Calls, { ownerBytesMax, mergesWords }: IngestOptions) {
     this.#db = db;
     this.#calls = calls;
     this.#ownerBytesMax = ownerBytesMax;
+    this.#mergesWords = mergesWords;
   }
 
   async claim(): Promise<IngestTask | null> {
@@ -84,7 +95,7 @@ export class StoredIngestQueue implements IngestQueue {
       where ${isClaimed(task)} and ${hasRoom}`;
     const inserted = insertions(task, chunks, modelKey);
     if ((await this.#transact([counted, ...inserted])) !== null) {
-      await this.#mergeWords();
+      if (this.#mergesWords) await this.#mergeWords();
       return "added";
     }
     const { rows } = await sql`select 1 from vector_store_files where ${isClaimed(task)}`.execute(this.#db);
@@ -96,15 +107,17 @@ export class StoredIngestQueue implements IngestQueue {
     const finished = sql`update vector_store_files set status = ${end.type}, worker = null, error = ${error},
         usage_bytes = ${end.type === "failed" ? sql`0` : sql`usage_bytes`}
       where ${isClaimed(task)}`;
-    const used = sql`update vector_stores set last_active_at = max(last_active_at, unixepoch()) where id = ${task.storeId}`;
-    const removed = sql`insert or ignore into vector_store_removals (file_number) values (${task.number})`;
+    const now = secondsNow();
+    const used = sql`update vector_stores set last_active_at = ${now}
+      where id = ${task.storeId} and last_active_at < ${now}`;
+    const removed = sql`insert into vector_store_removals (file_number) values (${task.number}) on conflict do nothing`;
     const changed = await this.#transact([finished, used, ...(end.type === "failed" ? [removed] : [])]);
     if (changed !== null && end.type === "completed") await this.#useModelOf(task);
     return changed !== null;
   }
 
   async release(task: IngestTask, why: "stopping" | "fault"): Promise<void> {
-    const attempts = why === "stopping" ? sql`max(0, attempts - 1)` : sql`attempts`;
+    const attempts = why === "stopping" ? sql`case when attempts > 0 then attempts - 1 else 0 end` : sql`attempts`;
     const released = sql`update vector_store_files set worker = null, attempts = ${attempts} where ${isClaimed(task)}`;
     await released.execute(this.#db);
   }
@@ -146,7 +159,7 @@ export class StoredIngestQueue implements IngestQueue {
       update vector_store_files set worker = ${worker}, attempts = attempts + 1, usage_bytes = 0,
         chunk_count = 0, word_count = 0, model_number = null
       where number = (select number from vector_store_files where status = 'in_progress' and worker is null
-        order by number limit 1)
+        order by number limit 1 ${SKIP_LOCKED})
       returning number, store_number, organization, project, file_id, chunking, attempts,
         (select id from vector_stores where vector_stores.number = store_number) as store_id`.execute(this.#db);
     return rows[0] ?? null;
@@ -212,25 +225,38 @@ function insertions(
   chunks: readonly IndexedChunk[],
   modelKey: number | null,
 ): readonly RawBuilder<unknown>[] {
-  const rows = JSON.stringify(chunks.map((chunk) => rowOf(number, chunk)));
-  const words = chunks.map(({ ordinal, words: ofChunk }) => [
-    chunkKey(number, ordinal),
-    ofChunk.map((word) => placedWord(storeNumber, word)).join(" "),
-  ]);
+  for (const { ordinal } of chunks)
+    assert(ordinal < CHUNKS_OF_FILE_MAX, "a file has no more chunks than their keys can count");
   const vectors = chunks.flatMap(({ ordinal, vector }) =>
     vector === null ? [] : [{ key: chunkKey(number, ordinal), vector }],
   );
   const inserted = [
     sql`insert into vector_store_chunks (key, text, first, last, headings, word_count)
-      select value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5 from json_each(${rows})`,
-    sql`insert into vector_store_words (rowid, words)
-      select value ->> 0, value ->> 1 from json_each(${JSON.stringify(words)})`,
+      ${dialectal(chunkRows(number, chunks), () => postgresChunkRows(number, chunks))}`,
+    sql`insert into vector_store_words
+      ${dialectal(wordRows(number, storeNumber, chunks), () => postgresWordRows(number, storeNumber, chunks))}`,
   ];
   if (modelKey === null) return inserted;
   return [...inserted, sql`insert into vector_store_vectors ${vectorRows(modelKey, vectors)}`];
 }
 
-function rowOf(fileNumber: number, { ordinal, text, start, end, headings, words }: IndexedChunk): readonly unknown[] {
-  assert(ordinal < CHUNKS_OF_FILE_MAX, "a file has no more chunks than their keys can count");
-  return [chunkKey(fileNumber, ordinal), text, start, end, JSON.stringify(headings), words.length];
+function chunkRows(fileNumber: number, chunks: readonly IndexedChunk[]): RawBuilder<unknown> {
+  const rows = chunks.map(({ ordinal, text, start, end, headings, words }) => [
+    chunkKey(fileNumber, ordinal),
+    text,
+    start,
+    end,
+    JSON.stringify(headings),
+    words.length,
+  ]);
+  return sql`select value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5
+    from json_each(${JSON.stringify(rows)})`;
+}
+
+function wordRows(fileNumber: number, storeNumber: number, chunks: readonly IndexedChunk[]): RawBuilder<unknown> {
+  const rows = chunks.map(({ ordinal, words }) => [
+    chunkKey(fileNumber, ordinal),
+    words.map((word) => placedWord(storeNumber, word)).join(" "),
+  ]);
+  return sql`(rowid, words) select value ->> 0, value ->> 1 from json_each(${JSON.stringify(rows)})`;
 }

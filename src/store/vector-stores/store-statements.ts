@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { NewStoreFile } from "../../responses-api/vector-stores.ts";
 import type { Owner } from "../../runs/ports.ts";
+import { dialectal, keepKeysOf } from "../database/dialectal.ts";
 
 export const SECONDS_A_DAY = 86_400;
 
@@ -25,30 +26,39 @@ export function addingFiles(
   batchId: string | null,
 ): readonly RawBuilder<unknown>[] {
   if (files.length === 0) return [];
-  const list = JSON.stringify(
-    files.map(({ fileId, attributes, chunking }) => ({
-      fileId,
-      attributes: attributes === null ? null : JSON.stringify(attributes),
-      chunking: JSON.stringify(chunking),
-    })),
-  );
+  const added = rowsOf(files);
   return [
     sql`delete from vector_store_files
       where store_number = (select number from vector_stores where id = ${storeId})
-        and file_id in (select value ->> 'fileId' from json_each(${list}))`,
+        and file_id in (select file_id from (${added}) as added)`,
     sql`insert into vector_store_files (store_number, file_id, organization, project, filename, created_at, status,
         attributes, chunking, batch_number)
       select stores.number, files.id, files.organization, files.project, files.filename, ${secondsNow()}, 'in_progress',
-        added.value ->> 'attributes', added.value ->> 'chunking',
-        (select number from vector_store_batches where id = ${batchId})
-      from json_each(${list}) as added
-      join files on files.id = added.value ->> 'fileId' and files.organization = ${owner.organization}
+        added.attributes, added.chunking, (select number from vector_store_batches where id = ${batchId})
+      from (${added}) as added
+      join files on files.id = added.file_id and files.organization = ${owner.organization}
         and files.project = ${owner.project} and files.holder is null
       join vector_stores as stores on stores.id = ${storeId}
       where true
-      order by added.key
+      order by added.place ${keepKeysOf("files")} ${keepKeysOf("stores")}
       on conflict (store_number, file_id) do nothing`,
   ];
+}
+
+/** A query that gives these files in their order. */
+function rowsOf(files: readonly NewStoreFile[]): RawBuilder<unknown> {
+  const rows = files.map(({ fileId, attributes, chunking }) => ({
+    fileId,
+    attributes: attributes === null ? null : JSON.stringify(attributes),
+    chunking: JSON.stringify(chunking),
+  }));
+  return dialectal(
+    sql`select value ->> 'fileId' as file_id, value ->> 'attributes' as attributes, value ->> 'chunking' as chunking,
+      key as place from json_each(${JSON.stringify(rows)})`,
+    () => sql`select * from unnest(${rows.map(({ fileId }) => fileId)}::text[],
+      ${rows.map(({ attributes }) => attributes)}::text[], ${rows.map(({ chunking }) => chunking)}::text[])
+      with ordinality as given (file_id, attributes, chunking, place)`,
+  );
 }
 
 export function secondsNow(): number {

@@ -1,4 +1,5 @@
 import { type Kysely, sql } from "kysely";
+import { dialectal } from "../database/dialectal.ts";
 import type { Database } from "../database/schema.ts";
 import type { DatabaseCalls } from "../thread/database-calls.ts";
 import { chunkKey } from "./chunk-keys.ts";
@@ -8,6 +9,9 @@ import { compileAll } from "./compile-all.ts";
 const STORES_AT_ONCE_MAX = 20;
 /** How many chunks one step erases: some milliseconds of the store thread. */
 const CHUNKS_AT_ONCE_MAX = 100;
+
+/** The column of the index of words that holds the keys of chunks. */
+const WORDS_KEY = dialectal(sql`rowid`, () => sql`key`);
 
 type Calls = Pick<DatabaseCalls, "transact">;
 
@@ -26,8 +30,8 @@ export async function expireSome(db: Kysely<Database>, calls: Calls, now: number
       where number = ${number} and is_expired = 0 and expires_at <= ${now}`;
     const cancelled = sql`update vector_store_files set status = 'cancelled', worker = null
       where store_number = ${number} and status = 'in_progress'`;
-    const removed = sql`insert or ignore into vector_store_removals (file_number)
-      select number from vector_store_files where store_number = ${number}`;
+    const removed = sql`insert into vector_store_removals (file_number)
+      select number from vector_store_files where store_number = ${number} on conflict do nothing`;
     await calls.transact(compileAll(db, [expired, cancelled, removed]));
   }
   return due.length > 0;
@@ -59,7 +63,7 @@ export async function eraseChunks(db: Kysely<Database>, calls: Calls, fileNumber
     await calls.transact(
       compileAll(db, [
         sql`delete from vector_store_chunks where key between ${first} and ${last}`,
-        sql`delete from vector_store_words where rowid between ${first} and ${last}`,
+        sql`delete from vector_store_words where ${WORDS_KEY} between ${first} and ${last}`,
         ...models.map(
           ({ number }) =>
             sql`delete from vector_store_vectors where model_number = ${number} and key between ${first} and ${last}`,

@@ -1,7 +1,9 @@
 import { type Kysely, type RawBuilder, sql } from "kysely";
 import { assert } from "../../base/assert.ts";
 import type { KeyedVector, VectorModel } from "../../vector-stores/ports.ts";
+import { dialectal } from "../database/dialectal.ts";
 import type { Database } from "../database/schema.ts";
+import { postgresVectorRows } from "../postgres/vector-rows.ts";
 
 /** The number of a model in the database, which is given one if it has none. */
 export async function modelNumber(db: Kysely<Database>, { name, dimensions }: VectorModel): Promise<number> {
@@ -14,7 +16,9 @@ export async function modelNumber(db: Kysely<Database>, { name, dimensions }: Ve
       .executeTakeFirst();
   const known = await find();
   if (known !== undefined) return known.number;
-  await sql`insert or ignore into vector_models (name, dimensions) values (${name}, ${dimensions})`.execute(db);
+  await sql`insert into vector_models (name, dimensions) values (${name}, ${dimensions}) on conflict do nothing`.execute(
+    db,
+  );
   const added = await find();
   assert(added !== undefined, "a model that was added has a number");
   return added.number;
@@ -22,9 +26,11 @@ export async function modelNumber(db: Kysely<Database>, { name, dimensions }: Ve
 
 /** Rows of the table of vectors, to be selected into it. */
 export function vectorRows(modelKey: number, vectors: readonly KeyedVector[]): RawBuilder<unknown> {
-  const list = JSON.stringify(vectors.map(({ key, vector }) => [key, hexOf(vector)]));
-  return sql`(model_number, key, vector)
-    select ${modelKey}, value ->> 0, unhex(value ->> 1) from json_each(${list})`;
+  return dialectal(
+    sql`(model_number, key, vector) select ${modelKey}, value ->> 0, unhex(value ->> 1)
+      from json_each(${JSON.stringify(vectors.map(({ key, vector }) => [key, hexOf(vector)]))}) where true`,
+    () => postgresVectorRows(modelKey, vectors),
+  );
 }
 
 /** 32-bit floats, little-endian. */

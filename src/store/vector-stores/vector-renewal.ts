@@ -24,9 +24,11 @@ export class StoredVectorRenewal implements VectorRenewal {
 
   async findStale(name: string, dimensions: number | null, after: number): Promise<StaleFile | null> {
     const isOther =
-      dimensions === null ? sql`true` : sql`models.name is not ${name} or models.dimensions is not ${dimensions}`;
+      dimensions === null
+        ? sql`true`
+        : sql`models.name is distinct from ${name} or models.dimensions is distinct from ${dimensions}`;
     const { rows } = await sql<StaleFile>`
-      select files.number, files.store_number as storeNumber
+      select files.number, files.store_number as "storeNumber"
       from vector_store_files as files
       join vector_stores as stores on stores.number = files.store_number and stores.is_expired = 0
       left join vector_models as models on models.number = files.model_number
@@ -49,7 +51,7 @@ export class StoredVectorRenewal implements VectorRenewal {
   async addVectors({ number }: StaleFile, model: VectorModel, vectors: readonly KeyedVector[]): Promise<boolean> {
     const modelKey = await modelNumber(this.#db, model);
     const isThere = sql`update vector_store_files set status = status where number = ${number} and status = 'completed'`;
-    const added = sql`insert or ignore into vector_store_vectors ${vectorRows(modelKey, vectors)}`;
+    const added = sql`insert into vector_store_vectors ${vectorRows(modelKey, vectors)} on conflict do nothing`;
     return (await this.#calls.transact(compileAll(this.#db, [isThere, added]))) !== null;
   }
 
@@ -96,19 +98,20 @@ export async function switchStore(
 ): Promise<void> {
   const files = sql`from vector_store_files where store_number = ${storeNumber} and status = 'completed'`;
   const switched = sql`update vector_stores set model_number = ${modelKey}
-    where number = ${storeNumber} and model_number is not ${modelKey} and exists (select 1 ${files})
-      and not exists (select 1 ${files} and model_number is not ${modelKey})`;
-  const left = sql`insert or ignore into vector_store_leftovers (file_number) select number ${files}
-      and exists (select 1 from vector_models where number <> ${modelKey})`;
+    where number = ${storeNumber} and model_number is distinct from ${modelKey} and exists (select 1 ${files})
+      and not exists (select 1 ${files} and model_number is distinct from ${modelKey})`;
+  const left = sql`insert into vector_store_leftovers (file_number) select number ${files}
+      and exists (select 1 from vector_models where number <> ${modelKey}) on conflict do nothing`;
   await calls.transact(compileAll(db, [switched, left]));
 }
 
 /** Erases some vectors of a file by models that neither it nor its store uses. */
 function oldVectors(fileNumber: number): RawBuilder<unknown> {
-  return sql`delete from vector_store_vectors where rowid in (
-    select vectors.rowid from vector_store_files as files
+  return sql`delete from vector_store_vectors where (model_number, key) in (
+    select vectors.model_number, vectors.key from vector_store_files as files
     join vector_stores as stores on stores.number = files.store_number
-    join vector_models as models on models.number is not files.model_number and models.number is not stores.model_number
+    join vector_models as models on models.number is distinct from files.model_number
+      and models.number is distinct from stores.model_number
     join vector_store_vectors as vectors on vectors.model_number = models.number
       and vectors.key >= ${chunkKey(fileNumber, 0)} and vectors.key < ${chunkKey(fileNumber + 1, 0)}
     where files.number = ${fileNumber} limit ${ERASED_TOGETHER_MAX})`;

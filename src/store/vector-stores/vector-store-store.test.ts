@@ -1,9 +1,9 @@
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import { verifies } from "../../../tests/verifies.ts";
 import type { NewStoreFile } from "../../responses-api/vector-stores.ts";
 import type { IndexedChunk } from "../../vector-stores/ports.ts";
 import type { Store, StoreOptions } from "../open-store.ts";
-import { openTestStore } from "../store.fixture.ts";
+import { openTestStore, testStores } from "../store.fixture.ts";
 import { OURS } from "../stored-shapes.fixture.ts";
 import { upload } from "./taken-in.fixture.ts";
 
@@ -59,7 +59,7 @@ async function openWithFiles(count: number, options: Partial<StoreOptions> = {})
   return { store, files };
 }
 
-test("a store counts its files until all are taken in", async () => {
+testStores("a store counts its files until all are taken in", async () => {
   const { store, files } = await openWithFiles(2);
   const id = await createStore(store, files);
   expect(await store.vectorStores.findStore(OURS, id)).toMatchObject({
@@ -78,7 +78,7 @@ test("a store counts its files until all are taken in", async () => {
   expect(await store.vectorStores.readFile(OURS, id, files[0] ?? "")).toEqual(["one ", "two"]);
 });
 
-test("nothing of another owner exists", async () => {
+testStores("nothing of another owner exists", async () => {
   const { store, files } = await openWithFiles(1);
   const id = await createStore(store, files);
   const { vectorStores } = store;
@@ -98,7 +98,7 @@ test("nothing of another owner exists", async () => {
   expect(theirs).toEqual({ type: "refused", refusal: { reason: "unknown_file", fileId: files[0] } });
 });
 
-test("pages of stores and files go both ways and end at their cursors", async () => {
+testStores("pages of stores and files go both ways and end at their cursors", async () => {
   const { store, files } = await openWithFiles(3);
   const ids = [await createStore(store, files), await createStore(store, []), await createStore(store, [])];
   const page = await store.vectorStores.listStores(OURS, { ...FIRST_PAGE, order: "desc", limit: 2 });
@@ -114,7 +114,7 @@ test("pages of stores and files go both ways and end at their cursors", async ()
   expect(await store.vectorStores.listStores(OURS, { ...FIRST_PAGE, after: "vs_unknown" })).toBeNull();
 });
 
-test("a batch adds all of its files, and what waits of it can be cancelled", async () => {
+testStores("a batch adds all of its files, and what waits of it can be cancelled", async () => {
   verifies("vector-stores.batches.cancel", "vector-stores.batches.counts");
   const { store, files } = await openWithFiles(3);
   const id = await createStore(store, []);
@@ -139,7 +139,7 @@ test("a batch adds all of its files, and what waits of it can be cancelled", asy
   ]);
 });
 
-test("a batch with an unknown file adds nothing", async () => {
+testStores("a batch with an unknown file adds nothing", async () => {
   const { store, files } = await openWithFiles(1);
   const id = await createStore(store, []);
   const added = await store.vectorStores.addBatch(OURS, id, [inStore(files[0] ?? ""), inStore("file-unknown")]);
@@ -147,7 +147,7 @@ test("a batch with an unknown file adds nothing", async () => {
   expect((await store.vectorStores.listFiles(OURS, id, ALL_FILES))?.entries).toEqual([]);
 });
 
-test("a deleted upload leaves all stores, and its chunks are erased", async () => {
+testStores("a deleted upload leaves all stores, and its chunks are erased", async () => {
   const { store, files } = await openWithFiles(1);
   const ids = [await createStore(store, files), await createStore(store, files)];
   await takeIn(store, ["secret"]);
@@ -162,7 +162,7 @@ test("a deleted upload leaves all stores, and its chunks are erased", async () =
   expect(await store.vectorStores.expireUnused(0)).toBe(false);
 });
 
-test("a file that is added again is taken in anew", async () => {
+testStores("a file that is added again is taken in anew", async () => {
   const { store, files } = await openWithFiles(1);
   const id = await createStore(store, files);
   await takeIn(store, ["old"]);
@@ -173,7 +173,7 @@ test("a file that is added again is taken in anew", async () => {
   expect(await store.vectorStores.findStore(OURS, id)).toMatchObject({ file_counts: { completed: 1, total: 1 } });
 });
 
-test("an unused store expires and takes no more files", async () => {
+testStores("an unused store expires and takes no more files", async () => {
   verifies("vector-stores.expiry.days-after-last-use");
   const { store, files } = await openWithFiles(2);
   const id = await createStore(store, files, 1);
@@ -192,7 +192,7 @@ test("an unused store expires and takes no more files", async () => {
   });
 });
 
-test("an owner's stores do not grow beyond their limit", async () => {
+testStores("an owner's stores do not grow beyond their limit", async () => {
   verifies("vector-stores.quota.per-owner");
   const { store, files } = await openWithFiles(2, { vectorStoreBytesMax: 10 });
   const id = await createStore(store, [files[0] ?? ""]);
@@ -208,7 +208,7 @@ test("an owner's stores do not grow beyond their limit", async () => {
   });
 });
 
-test("a change of a store keeps what it leaves out", async () => {
+testStores("a change of a store keeps what it leaves out", async () => {
   const { store } = await openWithFiles(0);
   const id = await createStore(store, [], 3);
   expect(await store.vectorStores.changeStore(OURS, id, { name: "New" })).toMatchObject({
@@ -221,7 +221,7 @@ test("a change of a store keeps what it leaves out", async () => {
   expect(changed).not.toHaveProperty("expires_after");
 });
 
-test("files of a worker that died are taken in by another, from their beginning", async () => {
+testStores("files of a worker that died are taken in by another, from their beginning", async () => {
   const { store, files } = await openWithFiles(1);
   const id = await createStore(store, files);
   const task = await store.ingestQueue.claim();

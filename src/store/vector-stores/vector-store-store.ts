@@ -246,8 +246,9 @@ export class StoredVectorStores implements VectorStores {
       sql`update vector_store_files set status = 'cancelled', worker = null, usage_bytes = 0
         where batch_number = ${batch.number} and status = 'in_progress'`,
       sql`update vector_store_batches set is_cancelled = 1 where number = ${batch.number}`,
-      sql`insert or ignore into vector_store_removals (file_number)
-        select number from vector_store_files where batch_number = ${batch.number} and status = 'cancelled'`,
+      sql`insert into vector_store_removals (file_number)
+        select number from vector_store_files where batch_number = ${batch.number} and status = 'cancelled'
+        on conflict do nothing`,
     ]);
     return await this.findBatch(owner, storeId, batchId);
   }

@@ -116,6 +116,12 @@ const TABLES = [
     project ${TEXT} not null,
     bytes bigint not null,
     constraint usage_of_owner primary key (organization, project))`,
+  // What has not been added up yet. Empty unless storage is limited.
+  `create table owner_usage_changes (
+    number ${NUMBER} primary key,
+    organization ${TEXT} not null,
+    project ${TEXT} not null,
+    bytes bigint not null)`,
   `create table tool_exchanges (
     item_id ${TEXT} not null unique,
     response_id ${TEXT} not null,
@@ -231,11 +237,23 @@ const TABLES = [
     last bigint not null,
     headings ${TEXT} not null,
     word_count bigint not null)`,
+  // The words of a chunk, behind the number of its store, and how often those are in it that repeat.
+  `create table vector_store_words (
+    key bigint primary key,
+    words tsvector not null,
+    repeated jsonb not null)`,
+  // Rows that are found are read for what repeats, so the words, which only the index reads, lie elsewhere.
+  `alter table vector_store_words
+    alter column words set storage external, alter column repeated set storage main`,
+  // Besides the vector itself, its components in 8 bits, which searches keep in memory, and what one step is worth.
   `create table vector_store_vectors (
     model_number bigint not null,
     key bigint not null,
-    vector bytea not null,
+    vector real[] not null,
+    steps bytea not null,
+    scale real not null,
     constraint vector_store_vectors_by_key primary key (model_number, key))`,
+  `alter table vector_store_vectors alter column vector set storage external, alter column steps set storage external`,
   `create table vector_store_leftovers (file_number bigint primary key)`,
   `create table vector_store_removals (file_number bigint primary key)`,
 ];

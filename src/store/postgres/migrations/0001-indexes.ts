@@ -35,6 +35,7 @@ export const FIRST_INDEXES = [
   `create index container_files_by_container on container_files (container_id, path)`,
   `create index container_files_by_owner on container_files (organization, project, bytes)`,
   `create index held_container_files on container_files (holder) where holder is not null`,
+  `create index owner_usage_changes_by_owner on owner_usage_changes (organization, project, number)`,
   `create index vector_stores_by_owner on vector_stores (organization, project, number)`,
   `create index vector_stores_by_expiry on vector_stores (expires_at) where is_expired = 0 and expires_at is not null`,
   `create index vector_store_batches_by_store on vector_store_batches (store_number)`,
@@ -42,6 +43,8 @@ export const FIRST_INDEXES = [
   `create index vector_store_files_by_status on vector_store_files (store_number, status)`,
   `create index vector_store_files_by_batch on vector_store_files (batch_number) where batch_number is not null`,
   `create index vector_store_files_waiting on vector_store_files (number) where status = 'in_progress'`,
+  // Searches read what was added since the last merge from end to end, so there is never much of it: in KiB.
+  `create index vector_store_words_by_word on vector_store_words using gin (words) with (gin_pending_list_limit = 256)`,
   `create index vector_store_files_by_owner on vector_store_files (organization, project, usage_bytes)`,
 ];
 

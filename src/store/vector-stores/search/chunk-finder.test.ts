@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { FileSearchFilter } from "../../../../generated/responses-api/types.ts";
 import type { ChunkQuestion, ChunksFound } from "../../../vector-stores/ports.ts";
 import type { Store } from "../../open-store.ts";
-import { openTestStore } from "../../store.fixture.ts";
+import { openTestStore, testStores } from "../../store.fixture.ts";
 import { OURS } from "../../stored-shapes.fixture.ts";
 import { storeWith } from "../taken-in.fixture.ts";
 
@@ -32,7 +32,7 @@ async function namesFound(...asked: Parameters<typeof find>): Promise<readonly s
   return hits.map(({ key }) => byKey.get(key) ?? "");
 }
 
-test("rare words count more than common ones, and repeated ones more than single ones", async () => {
+testStores("rare words count more than common ones, and repeated ones more than single ones", async () => {
   const store = await openTestStore();
   const id = await storeWith(store, [
     { texts: ["the tide rises with the moon"] },
@@ -45,7 +45,7 @@ test("rare words count more than common ones, and repeated ones more than single
   expect(await namesFound(store, [id], words())).toEqual([]);
 });
 
-test("scores depend on nothing that others have stored", async () => {
+testStores("scores depend on nothing that others have stored", async () => {
   const store = await openTestStore();
   const files = [{ texts: ["zeus and hera", "hera"] }, { texts: ["apollo"] }];
   const id = await storeWith(store, files);
@@ -57,7 +57,7 @@ test("scores depend on nothing that others have stored", async () => {
   expect(await store.chunks.find(asThem, [words("zeus")], 10, NEVER)).toEqual({ type: "unknown_store", storeId: id });
 });
 
-test("several stores are searched as one", async () => {
+testStores("several stores are searched as one", async () => {
   const store = await openTestStore();
   const ids = [
     await storeWith(store, [{ texts: ["tide"] }]),
@@ -67,7 +67,7 @@ test("several stores are searched as one", async () => {
   expect(await namesFound(store, [...ids, "vs_unknown"], words("tide"))).toEqual(["unknown_store"]);
 });
 
-test("by meaning the nearest chunks are found, with their true cosines", async () => {
+testStores("by meaning the nearest chunks are found, with their true cosines", async () => {
   const store = await openTestStore();
   const id = await storeWith(
     store,
@@ -99,7 +99,7 @@ test("by meaning the nearest chunks are found, with their true cosines", async (
   );
 });
 
-test("a file that is not taken in to its end is not found, and neither is a removed one", async () => {
+testStores("a file that is not taken in to its end is not found, and neither is a removed one", async () => {
   const store = await openTestStore();
   const id = await storeWith(store, [{ texts: ["tide"] }, { texts: ["tide"] }]);
   const [file] =
@@ -127,7 +127,7 @@ test("a file that is not taken in to its end is not found, and neither is a remo
 
 const ATTRIBUTES = [{ year: 2024, lang: "en", ok: true }, { year: 2025, lang: "de", ok: false }, { year: "2025" }, {}];
 
-test.each<[FileSearchFilter, readonly number[]]>([
+const FILTERS: readonly (readonly [FileSearchFilter, readonly number[]])[] = [
   [{ type: "eq", key: "year", value: 2025 }, [1]],
   [{ type: "eq", key: "year", value: "2025" }, [2]],
   [{ type: "ne", key: "year", value: 2025 }, [0, 2, 3]],
@@ -162,16 +162,21 @@ test.each<[FileSearchFilter, readonly number[]]>([
   [{ type: "and", filters: [] }, [0, 1, 2, 3]],
   [{ type: "eq", key: `lang" or 1=1 --`, value: "en" }, []],
   [{ type: "eq", key: "lang", value: "en' or '1'='1" }, []],
-])("the filter %j", async (filter, places) => {
-  const store = await openTestStore();
-  const id = await storeWith(
-    store,
-    ATTRIBUTES.map((attributes) => ({ texts: ["tide"], attributes })),
-  );
-  expect(await namesFound(store, [id], words("tide"), filter)).toEqual(places.map((place) => `${place}.txt`));
-});
+];
 
-test("a search that nobody waits for any more rejects with the reason", async () => {
+testStores.each(FILTERS.map(([filter, places]) => ({ filter, places })))(
+  "the filter $filter",
+  async ({ filter, places }) => {
+    const store = await openTestStore();
+    const id = await storeWith(
+      store,
+      ATTRIBUTES.map((attributes) => ({ texts: ["tide"], attributes })),
+    );
+    expect(await namesFound(store, [id], words("tide"), filter)).toEqual(places.map((place) => `${place}.txt`));
+  },
+);
+
+testStores("a search that nobody waits for any more rejects with the reason", async () => {
   const store = await openTestStore();
   const id = await storeWith(store, [{ texts: ["tide"] }]);
   const reason = new Error("gone");

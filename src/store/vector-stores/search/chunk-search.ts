@@ -13,6 +13,7 @@ import { storedJson } from "../../stored-json.ts";
 import { CHUNKS_OF_FILE_MAX, fileOfChunk, ordinalOfChunk } from "../chunk-keys.ts";
 import type { ChunkIndex, NumberedModel } from "./chunk-index.ts";
 import { filterSql } from "./filter-sql.ts";
+import type { SearchPlaces } from "./search-messages.ts";
 import { cosineOf, NearestChunks, type VectorCache } from "./vector-scores.ts";
 import { type SearchedFile, WordScores } from "./word-scores.ts";
 
@@ -51,9 +52,12 @@ export class ChunkSearch {
   }
 
   /** As `ChunkFinder.modelsOf`. */
-  async modelsOf(scope: Pick<SearchScope, "owner" | "storeIds">): Promise<readonly VectorModel[]> {
+  async modelsOf(scope: SearchPlaces): Promise<readonly VectorModel[]> {
     return modelsOf(await this.#findStores(scope)).map(({ name, dimensions }) => ({ name, dimensions }));
   }
+
+  /** There is nothing to close. */
+  async close(): Promise<void> {}
 
   /** As `ChunkFinder.find`. */
   async find(scope: SearchScope, questions: readonly ChunkQuestion[], perKindMax: number): Promise<ChunksFound> {
@@ -164,7 +168,7 @@ export class ChunkSearch {
     return cosines;
   }
 
-  async #findStores({ owner, storeIds }: Pick<SearchScope, "owner" | "storeIds">): Promise<readonly SearchedStore[]> {
+  async #findStores({ owner, storeIds }: SearchPlaces): Promise<readonly SearchedStore[]> {
     const rows = await this.#db
       .selectFrom("vector_stores")
       .leftJoin("vector_models", "vector_models.number", "vector_stores.model_number")
@@ -194,8 +198,8 @@ export class ChunkSearch {
   /** The files that are searched: those that were taken in and that meet the filter. */
   async #findFiles(stores: readonly SearchedStore[], { filter }: SearchScope): Promise<ReadonlyMap<number, FileRow>> {
     const rows = await this.#rows<FileRow>(sql`
-      select number, store_number as storeNumber, chunk_count as chunks, word_count as words,
-        model_number as modelNumber
+      select number, store_number as "storeNumber", chunk_count as chunks, word_count as words,
+        model_number as "modelNumber"
       from vector_store_files as files
       where store_number in (${sql.join(stores.map(({ number }) => number))}) and status = 'completed'
         and ${filter === null ? sql`true` : filterSql(filter)}`);
@@ -207,8 +211,8 @@ export class ChunkSearch {
     const chunks: FoundChunk[] = [];
     for (const some of inPortions(keys)) {
       const rows = await this.#rows<ChunkRow>(sql`
-        select chunks.key, chunks.text, chunks.first, chunks.last, chunks.headings, files.store_number as storeNumber,
-          files.file_id as fileId, files.filename, files.attributes
+        select chunks.key, chunks.text, chunks.first, chunks.last, chunks.headings, files.store_number as "storeNumber",
+          files.file_id as "fileId", files.filename, files.attributes
         from vector_store_chunks as chunks
         join vector_store_files as files on files.number = chunks.key / ${sql.lit(CHUNKS_OF_FILE_MAX)}
         where chunks.key in (${sql.join(some)})`);

@@ -1,6 +1,8 @@
 import { type RawBuilder, sql } from "kysely";
 import type { ComparisonFilter, FileSearchFilter } from "../../../../generated/responses-api/types.ts";
 import { assertNever } from "../../../base/assert.ts";
+import { dialectal } from "../../database/dialectal.ts";
+import { postgresCompares, postgresHasOneOf } from "../../postgres/attribute-sql.ts";
 
 type Value = string | number | boolean;
 
@@ -66,15 +68,21 @@ function hasOneOf(key: string, values: readonly Value[]): RawBuilder<boolean> {
     return sql<boolean>`(attribute.type in (${sql.join(types)}) and attribute.atom in (${sql.join(ofType.map(bound))}))`;
   });
   if (ofTypes.length === 0) return sql`false`;
-  return sql`exists (select 1 from json_each(files.attributes) as attribute where attribute.key = ${key}
-    and (${sql.join(ofTypes, sql` or `)}))`;
+  return dialectal(
+    sql`exists (select 1 from json_each(files.attributes) as attribute where attribute.key = ${key}
+      and (${sql.join(ofTypes, sql` or `)}))`,
+    () => postgresHasOneOf(key, values),
+  );
 }
 
 /** Texts are compared with texts, numbers with numbers and truth values with truth values. */
 function compares(key: string, [value]: readonly Value[], operator: RawBuilder<unknown>): RawBuilder<boolean> {
   if (value === undefined) return sql`false`;
-  return sql`exists (select 1 from json_each(files.attributes) as attribute where attribute.key = ${key}
-    and attribute.type in (${sql.join(jsonTypes(value))}) and attribute.atom ${operator} ${bound(value)})`;
+  return dialectal(
+    sql`exists (select 1 from json_each(files.attributes) as attribute where attribute.key = ${key}
+      and attribute.type in (${sql.join(jsonTypes(value))}) and attribute.atom ${operator} ${bound(value)})`,
+    () => postgresCompares(key, value, operator),
+  );
 }
 
 function jsonTypes(value: Value): readonly string[] {

@@ -1,16 +1,19 @@
 import type { ChunkQuestion, ChunksFound, SearchScope, VectorModel } from "../../../vector-stores/ports.ts";
 import type { ErrorMessage } from "../../thread/messages.ts";
 
-/** What the search thread is given when it starts. */
-export interface SearchThreadData {
-  /** Path of the database. */
-  readonly file: string;
+/** What a search thread is given when it starts. */
+export interface SearchThreadData<Place> {
+  /** Where the database is. */
+  readonly database: Place;
   /** How many bytes of vectors it keeps in memory. */
   readonly vectorBytesMax: number;
 }
 
+/** What is searched. */
+export type SearchPlaces = Pick<SearchScope, "owner" | "storeIds">;
+
 export type SearchRequest = { readonly id: number } & (
-  | { readonly name: "models"; readonly scope: Pick<SearchScope, "owner" | "storeIds"> }
+  | { readonly name: "models"; readonly scope: SearchPlaces }
   | {
       readonly name: "find";
       readonly scope: SearchScope;
