@@ -4,6 +4,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFailed, onTestFinished } from "vitest";
+import { withSealKeys } from "./with-seal-keys.ts";
 
 const MAIN = join(import.meta.dirname, "../src/main.ts");
 const API_KEY = "sk-callers-own-key-0123456789abcdef";
@@ -52,7 +53,7 @@ export async function startChildServer(options: ChildServerOptions = {}): Promis
   const [program, ...rest] = [...(options.under ?? []), process.execPath, ...(options.flags ?? []), MAIN];
   const child = spawn(program, rest, {
     cwd: folder,
-    env: {
+    env: withSealKeys({
       PATH: process.env["PATH"],
       NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"],
       API_KEYS: `${API_KEY}=acme/web`,
@@ -65,7 +66,7 @@ export async function startChildServer(options: ChildServerOptions = {}): Promis
       SPEECH_ENGINE: "none",
       ...(options.scenario === undefined ? {} : { SCENARIO_FILE: scenario }),
       ...options.env,
-    },
+    }),
   });
   const end = endOf(child);
   onTestFinished(() => end("SIGKILL"));

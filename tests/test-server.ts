@@ -7,6 +7,7 @@ import type { HostedTool } from "../src/responses-api/hosted-tool.ts";
 import { readConfiguredKey } from "../src/secrets/key-owners.ts";
 import { startResponsesApi } from "../src/servers/responses-api.ts";
 import type { FileTranscriber } from "../src/speech/speech-engine.ts";
+import { withSealKeys } from "./with-seal-keys.ts";
 
 export interface TestServer {
   /** Has no trailing slash and no `/v1`. */
@@ -36,7 +37,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
   const scenario = join(dataDir, "scenario.yaml");
   if (options.scenario !== undefined) await writeFile(scenario, options.scenario);
   const config = loadConfig(
-    {
+    withSealKeys({
       DATA_DIR: join(dataDir, "data"),
       PORT: "0",
       CODE_ENGINE: "off",
@@ -44,7 +45,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
       DRAIN_MS: "1000",
       ...(options.scenario === undefined ? {} : { SCENARIO_FILE: scenario }),
       ...options.env,
-    },
+    }),
     [],
   );
   const server = await startResponsesApi(

@@ -1,9 +1,11 @@
+import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { responsesApiRoutes } from "../../generated/responses-api/operations.ts";
 import * as validators from "../../generated/responses-api/validators.js";
 import type { Logger } from "../base/logger.ts";
 import { isLoopbackOrigin, originsAmong } from "../base/web-origins.ts";
 import { RunBus } from "../bus/run-bus.ts";
+import { ConfigError } from "../config/config-error.ts";
 import type { Config } from "../config/load-config.ts";
 import type { JoinedProcess } from "../processes/joined-process.ts";
 import { ProcessBroker } from "../processes/process-broker.ts";
@@ -124,17 +126,27 @@ export async function startResponsesApi(
   }
 }
 
-/** The storage of files is tried first, so that a server that could not use it does not start. */
+/** Checks first what must be right for a server that shares a database, so that a wrong one does not start. */
 async function openTriedStore(
   config: Config,
   told: Parameters<typeof openConfiguredStore>[1],
   log: Logger,
 ): ReturnType<typeof openConfiguredStore> {
+  requireSealKeys(config);
   await tryFiles(config, log);
   const openedAt = performance.now();
   const store = await openConfiguredStore(config, told);
   log.debug({ ms: Math.round(performance.now() - openedAt) }, "the database is open");
   return store;
+}
+
+/** A key that each server made for itself could not open what the others sealed. */
+function requireSealKeys({ databaseUrl, sealKeys, dataDir }: Config): void {
+  if (databaseUrl === null || sealKeys.length > 0) return;
+  throw new ConfigError([
+    "DATABASE_URL is set, but SEAL_KEYS is not. All servers of a database need the same keys to open what they seal for clients: 64 hexadecimal digits, such as openssl rand -hex 32 prints, or the path of a file that holds them.",
+    `To go on with the keys of a server on SQLite, copy its file: SEAL_KEYS=${join(resolve(dataDir), "seal-key")}.`,
+  ]);
 }
 
 /** Closes one after the other. */

@@ -108,6 +108,12 @@ test("what is wrong with SEAL_KEYS is said without showing a key", async () => {
   expect([code, output]).toEqual([2, expect.stringContaining("SEAL_KEYS holds the keys, so a new one is added there")]);
 });
 
+test("a server that shares a database does not start without SEAL_KEYS", async () => {
+  const env = { DATABASE_URL: "postgres://127.0.0.1:1/nowhere", SEAL_KEYS: "" };
+  const refused = await startTestServer({ env }).catch(String);
+  expect(refused).toContain("DATABASE_URL is set, but SEAL_KEYS is not.");
+});
+
 test("an unreadable key file is named, and none of its content is shown", async () => {
   const folder = await mkdtemp(join(tmpdir(), "antiphon-seals-"));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));

@@ -53,7 +53,7 @@ export const STORAGE_SETTINGS = {
     kind: "secrets",
     default: [],
     defaultText: "the lines of DATA_DIR/seal-key, which is made at the first start",
-    text: "Keys that encrypt what clients carry and what waiting responses keep secret: 64 hexadecimal digits each, as openssl rand -hex 32 prints them, separated by commas; or the path of a file with one on each line, which is read again when another server uses a new key. The first one seals, and all of them open. Servers that share a database need the same keys.",
+    text: "Keys that encrypt what clients carry and what waiting responses keep secret: 64 hexadecimal digits each, as openssl rand -hex 32 prints them, separated by commas; or the path of a file with one on each line, which is read again when another server uses a new key. The first one seals, and all of them open. Required with DATABASE_URL.",
   },
   responsesTtlMs: {
     name: "RESPONSES_TTL",
