@@ -4,6 +4,7 @@ import { measureEndurance } from "./endure.ts";
 import { measureFlatness } from "./flat.ts";
 import { measureLoopDelay } from "./loop-delay.ts";
 import { measureOverload } from "./overload.ts";
+import { measureReaders } from "./readers.ts";
 import { measureResponsiveness } from "./responsiveness.ts";
 import { ROWS } from "./rows.ts";
 import { measureSearchQuality } from "./search/quality.ts";
@@ -24,6 +25,7 @@ const BENCHES: Readonly<Record<string, () => Promise<void>>> = {
   overload: measureOverload,
   endure: measureEndurance,
   flat: measureFlatness,
+  readers: measureReaders,
   responsiveness: measureResponsiveness,
   state: measureState,
   search: measureSearchQuality,

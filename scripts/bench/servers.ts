@@ -69,7 +69,8 @@ export async function startServer({ root, upstream, env = {}, nodeFlags = [] }: 
     child.kill("SIGKILL");
     removeFolder(folder);
   });
-  const authorization = `Bearer ${readFileSync(join(folder, "api-key"), "utf8").trim()}`;
+  const key = env["API_KEYS"]?.split("=")[0] ?? readFileSync(join(folder, "api-key"), "utf8").trim();
+  const authorization = `Bearer ${key}`;
   const headers = { authorization, "content-type": "application/json" };
   return { port: Number(match[1]), pid: pidOf(child), headers, folder, fault: () => fault, stop };
 }

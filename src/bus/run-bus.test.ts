@@ -1,18 +1,17 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, vi } from "vitest";
 import { silentLogger } from "../base/logger.ts";
 import { LiveFeed, readEvents } from "../runs/index.ts";
 import type { EventLog, RecordedEvent, RunPlaces } from "../runs/ports.ts";
-import type { Store } from "../store/open-store.ts";
+import { openStore, type Store } from "../store/open-store.ts";
 import { deltaEvents } from "../store/runs/text-events.fixture.ts";
-import { openStoreInThisThread, temporaryFile } from "../store/store.fixture.ts";
+import { temporaryFile, testStores, withDatabase } from "../store/store.fixture.ts";
 import { aResponse, OURS } from "../store/stored-shapes.fixture.ts";
 import { type Faults, MemoryNetwork } from "./memory-broker.fixture.ts";
 import { type BusObserver, silentBusObserver } from "./ports.ts";
 import { type BusDuties, RunBus } from "./run-bus.ts";
 
-const TIMEOUT_MS = 60_000;
-const OWNER_DATABASES_SHARE = { lockWaitMs: 10_000 };
+vi.setConfig({ testTimeout: 60_000 });
 
 interface Node {
   readonly bus: RunBus;
@@ -22,7 +21,8 @@ interface Node {
 }
 
 async function startNode(network: MemoryNetwork, file: string, duties: Partial<BusDuties> = {}): Promise<Node> {
-  const store = await openStoreInThisThread({ file, ...OWNER_DATABASES_SHARE });
+  const store = await openStore(await withDatabase({ file }));
+  onTestFinished(() => store.close());
   const feeds = new Map<string, LiveFeed>();
   const counts = { journals: 0, places: 0, missed: 0, silent: 0 };
   const places: RunPlaces = {
@@ -116,26 +116,29 @@ function numbersTo(count: number): readonly number[] {
   return Array.from({ length: count }, (_, number) => number);
 }
 
-test("a reader in another process gets each event once and in order, and the database is left alone", async () => {
-  const { owner, other } = await startPair();
-  const run = await MadeRun.open(owner, "resp_1");
-  await run.say(3);
-  const seen: number[] = [];
-  const reading = follow(other, run.id, seen);
-  await expect.poll(() => owner.bus.load.told).toBe(1);
-  for (let turn = 0; turn < 20; turn++) await run.say(1 + (turn % 5));
-  await expect.poll(() => seen.length).toBe(run.next);
-  await sleep(1_500); // A silent model is no reason to ask the database.
-  await run.say(2);
-  await expect.poll(() => seen.length).toBe(run.next);
-  expect(other.counts).toMatchObject({ journals: 0, missed: 0, silent: 0, places: 1 });
-  await run.end();
-  await reading;
-  expect(seen).toEqual(numbersTo(run.next));
-  expect([owner.bus.load, other.bus.load]).toMatchObject([{ told: 0 }, { watched: 0 }]);
-});
+testStores(
+  "a reader in another process gets each event once and in order, and the database is left alone",
+  async () => {
+    const { owner, other } = await startPair();
+    const run = await MadeRun.open(owner, "resp_1");
+    await run.say(3);
+    const seen: number[] = [];
+    const reading = follow(other, run.id, seen);
+    await expect.poll(() => owner.bus.load.told).toBe(1);
+    for (let turn = 0; turn < 20; turn++) await run.say(1 + (turn % 5));
+    await expect.poll(() => seen.length).toBe(run.next);
+    await sleep(1_500); // A silent model is no reason to ask the database.
+    await run.say(2);
+    await expect.poll(() => seen.length).toBe(run.next);
+    expect(other.counts).toMatchObject({ journals: 0, missed: 0, silent: 0, places: 1 });
+    await run.end();
+    await reading;
+    expect(seen).toEqual(numbersTo(run.next));
+    expect([owner.bus.load, other.bus.load]).toMatchObject([{ told: 0 }, { watched: 0 }]);
+  },
+);
 
-test("several readers of a run share what is told, and the last that leaves ends the interest", async () => {
+testStores("several readers of a run share what is told, and the last that leaves ends the interest", async () => {
   const { owner, other } = await startPair();
   const run = await MadeRun.open(owner, "resp_1");
   const first = other.bus.subscribe(run.id, -1);
@@ -153,7 +156,7 @@ test("several readers of a run share what is told, and the last that leaves ends
   expect(other.bus.load.watched).toBe(0);
 });
 
-test("events that are too long for a message are read from the log", async () => {
+testStores("events that are too long for a message are read from the log", async () => {
   const { owner, other } = await startPair(new MemoryNetwork(7_500));
   const run = await MadeRun.open(owner, "resp_1");
   const seen: number[] = [];
@@ -177,7 +180,7 @@ const FAULTS: Readonly<Record<string, Faults>> = {
 };
 
 for (const [name, faults] of Object.entries(FAULTS)) {
-  test(`messages ${name} do readers no harm`, { timeout: TIMEOUT_MS }, async () => {
+  testStores(`messages ${name} do readers no harm`, async () => {
     const { network, owner, other } = await startPair();
     network.faults = faults;
     const runs = await Promise.all(numbersTo(8).map((index) => MadeRun.open(owner, `resp_${index}`)));
@@ -199,7 +202,7 @@ for (const [name, faults] of Object.entries(FAULTS)) {
   });
 }
 
-test("without a broker readers stay about a second behind and lose nothing", { timeout: TIMEOUT_MS }, async () => {
+testStores("without a broker readers stay about a second behind and lose nothing", async () => {
   const { network, owner, other } = await startPair();
   const [run, quiet] = [await MadeRun.open(owner, "resp_1"), await MadeRun.open(owner, "resp_2")];
   const [seen, heard]: number[][] = [[], []];
@@ -222,7 +225,7 @@ test("without a broker readers stay about a second behind and lose nothing", { t
   expect([seen, heard]).toEqual([numbersTo(run.next), [0, 1]]);
 });
 
-test("a run that waits for a worker is followed as soon as one has taken it", async () => {
+testStores("a run that waits for a worker is followed as soon as one has taken it", async () => {
   const { owner, other } = await startPair();
   const run = await MadeRun.open(owner, "resp_1");
   await run.say(2);
@@ -240,7 +243,7 @@ test("a run that waits for a worker is followed as soon as one has taken it", as
   expect(seen).toEqual(numbersTo(run.next));
 });
 
-test("readers go on with the worker that took a run over", { timeout: TIMEOUT_MS }, async () => {
+testStores("readers go on with the worker that took a run over", async () => {
   const { owner, other } = await startPair();
   const run = await MadeRun.open(owner, "resp_1");
   await run.say(2);
@@ -263,7 +266,7 @@ async function continueIn(events: EventLog, run: MadeRun): Promise<void> {
   run.next += 3;
 }
 
-test("who waits for the end of a response hears of it and not of its events", async () => {
+testStores("who waits for the end of a response hears of it and not of its events", async () => {
   const { network, owner, other } = await startPair();
   const run = await MadeRun.open(owner, "resp_1");
   const waiting = other.bus.waitForEnd(run.id, new AbortController().signal);
@@ -280,7 +283,7 @@ test("who waits for the end of a response hears of it and not of its events", as
   expect(other.bus.load.watched).toBe(0);
 });
 
-test("stops, work and taken runs are told to everyone at once", async () => {
+testStores("stops, work and taken runs are told to everyone at once", async () => {
   const told: string[] = [];
   const [network, file] = [new MemoryNetwork(), temporaryFile()];
   const duties = {

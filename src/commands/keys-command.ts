@@ -7,6 +7,7 @@ import { isToolKind, TOOL_KINDS } from "../responses-api/tool-loop/tool-kinds.ts
 import type { Owner } from "../runs/ports.ts";
 import { ownersOf, ownerText, readOwner } from "../secrets/key-owners.ts";
 import { newKey } from "../secrets/secrets-on-disk.ts";
+import { tellKeysChanged } from "../servers/choices/choose-bus.ts";
 import { openConfiguredStore } from "../servers/open-configured-store.ts";
 import type { ApiKey, KeyStore } from "../store/key-store.ts";
 import { KeysCommandError } from "./keys-command-error.ts";
@@ -34,9 +35,11 @@ export async function runKeysCommand(
   if (values.help === true || (action === undefined && operands.length === 0)) return say.print(KEYS_USAGE);
   if (work === undefined) throw misused(`'${action}' is none of create, list, revoke.`);
   const run = work(operands, values);
-  const store = await openConfiguredStore(configOf(environment, values));
+  const config = configOf(environment, values);
+  const store = await openConfiguredStore(config);
   try {
     await run(store.keys, say);
+    if (action !== "list") await tellKeysChanged(config);
   } finally {
     await store.close();
   }

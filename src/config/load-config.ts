@@ -54,6 +54,7 @@ export function loadConfig(environment: Environment, argv: readonly string[]): C
   const values = readTable(read);
   if (values.databaseUrl !== null && !isPostgres(values.databaseUrl))
     allProblems.push("DATABASE_URL is no address such as postgres://user:password@host/database.");
+  allProblems.push(...busProblems(values));
   if (values.processes > 1 && values.databaseUrl === null && values.databaseFile === ":memory:")
     allProblems.push(`PROCESSES is ${values.processes}, but DATABASE_FILE is :memory:, which processes cannot share.`);
   if (values.nodeName !== null && !NODE_NAME.test(values.nodeName))
@@ -72,6 +73,14 @@ export function loadConfig(environment: Environment, argv: readonly string[]): C
     whisperCacheDir,
     whisperModelsDir: values.whisperModelsDir ?? join(whisperCacheDir, "models"),
   });
+}
+
+function busProblems({ busUrl, databaseUrl }: TableValues): readonly string[] {
+  if (busUrl === null) return [];
+  if (databaseUrl === null) return ["BUS_URL is set without DATABASE_URL: servers of one SQLite file need no broker."];
+  const url = URL.parse(busUrl.reveal());
+  const isRedis = url !== null && ["redis:", "rediss:"].includes(url.protocol) && url.hostname !== "";
+  return isRedis ? [] : ["BUS_URL is no address such as redis://host or rediss://user:password@host."];
 }
 
 /** The messages do not repeat FILES_URL, in which somebody may have written a password. */

@@ -4,11 +4,10 @@ import { responsesApiRoutes } from "../../generated/responses-api/operations.ts"
 import * as validators from "../../generated/responses-api/validators.js";
 import type { Logger } from "../base/logger.ts";
 import { isLoopbackOrigin, originsAmong } from "../base/web-origins.ts";
-import { RunBus } from "../bus/run-bus.ts";
+import type { RunBus } from "../bus/run-bus.ts";
 import { ConfigError } from "../config/config-error.ts";
 import type { Config } from "../config/load-config.ts";
 import type { JoinedProcess } from "../processes/joined-process.ts";
-import { ProcessBroker } from "../processes/process-broker.ts";
 import {
   callerFields,
   createAuthenticator,
@@ -27,6 +26,7 @@ import type { FileTranscriber } from "../speech/speech-engine.ts";
 import { type Application, createApplication } from "../transport/http/application.ts";
 import { listen, type RunningServer } from "../transport/http/server.ts";
 import { byteBudgetsOf } from "./byte-budgets.ts";
+import { chooseBus } from "./choices/choose-bus.ts";
 import { type CodeParts, chooseCode } from "./choices/choose-code.ts";
 import { chooseEgress } from "./choices/choose-egress.ts";
 import { tryFiles } from "./choices/choose-files.ts";
@@ -76,8 +76,7 @@ export async function startResponsesApi(
   const store = await openTriedStore(config, told, log);
   const stopping = new AbortController();
   const runs = openRunHost(config, telemetry);
-  const busParts = { places: store.places, runs, observer: telemetry.bus, log };
-  const bus = joined === null ? null : new RunBus({ broker: new ProcessBroker(joined), ...busParts });
+  const bus = chooseBus(config, { places: store.places, runs, observer: telemetry.bus, joined }, log);
   try {
     const keys = await openApiKeys(revealed(config.apiKeys), store.keys, config.dataDir);
     const model = telemetry.watchModel(await chooseModel(config, log));

@@ -13,6 +13,14 @@ export const DATABASE_SETTINGS = {
     defaultText: "none: SQLite, in DATABASE_FILE",
     text: "Address of a PostgreSQL database, such as postgres://user:password@host/antiphon?sslmode=verify-full. With it, any number of servers on any number of machines can share what is stored.",
   },
+  busUrl: {
+    name: "BUS_URL",
+    section: "Storage",
+    kind: "secret",
+    default: null,
+    defaultText: "none: LISTEN and NOTIFY of PostgreSQL",
+    text: "Address of a Redis or Valkey over which servers of one PostgreSQL database tell each other what happens, such as rediss://user:password@host. It stores nothing there, and while it is away readers on other servers are a second behind. Recommended from three servers on.",
+  },
   databasePoolMax: {
     name: "DATABASE_POOL_MAX",
     section: "Storage",

@@ -1,0 +1,46 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Logger, silentLogger } from "../../base/logger.ts";
+import { findNamespace } from "../../bus/brokers/find-namespace.ts";
+import { NotifyBroker } from "../../bus/brokers/notify-broker.ts";
+import { RedisBroker } from "../../bus/brokers/redis-broker.ts";
+import { writeMessage } from "../../bus/bus-message.ts";
+import { type Broker, type BusObserver, EVERYONE, silentBusObserver } from "../../bus/ports.ts";
+import { RunBus, type RunBusParts } from "../../bus/run-bus.ts";
+import type { Config } from "../../config/load-config.ts";
+import type { JoinedProcess } from "../../processes/joined-process.ts";
+import { ProcessBroker } from "../../processes/process-broker.ts";
+
+/** How long a command waits for a broker. */
+const CONNECT_WAITS_MAX = 50;
+const CONNECT_WAIT_MS = 20;
+
+/** What the bus works with, besides its broker. */
+export interface BusFoundations extends Omit<RunBusParts, "broker" | "log"> {
+  /** Null if this process serves alone. */
+  readonly joined: JoinedProcess | null;
+}
+
+/** The bus to the other processes that serve the database; null if they have no way to tell each other anything. */
+export function chooseBus(config: Config, { joined, ...parts }: BusFoundations, log: Logger): RunBus | null {
+  const network = networkBroker(config, parts.observer, log);
+  const broker = network ?? (joined === null ? null : new ProcessBroker(joined));
+  return broker === null ? null : new RunBus({ ...parts, broker, log });
+}
+
+/** Tells all servers of the database that keys were changed, unless it takes long. They also find out by themselves. */
+export async function tellKeysChanged(config: Config): Promise<void> {
+  const broker = networkBroker(config, silentBusObserver, silentLogger);
+  if (broker === null) return;
+  broker.open(() => {});
+  for (let waits = 0; waits < CONNECT_WAITS_MAX && !broker.isConnected; waits += 1) await sleep(CONNECT_WAIT_MS);
+  broker.send(EVERYONE, writeMessage({ type: "keys" }));
+  await broker.close();
+}
+
+/** The broker between machines; null with SQLite, which one machine serves alone. */
+function networkBroker({ databaseUrl, busUrl }: Config, observer: BusObserver, log: Logger): Broker | null {
+  if (databaseUrl === null) return null;
+  const database = databaseUrl.reveal();
+  if (busUrl === null) return new NotifyBroker({ url: database, observer, log });
+  return new RedisBroker({ url: busUrl.reveal(), namespace: () => findNamespace(database), observer, log });
+}
