@@ -61,7 +61,7 @@ debian-programs: $(INSTALLED)
 test-setup: node-version $(CODEX_INSTALLED) $(PYTHON_INSTALLED) $(PAGE) debian-programs speech-engine ## build and install what the tests need beyond the rest
 
 test: test-setup ## run the tests
-	vitest run --project tests $(ARGS)
+	vitest run --project tests --project postgres $(ARGS)
 
 clients: $(INSTALLED) $(CODEX_INSTALLED) $(CLINE_INSTALLED) $(PYTHON_INSTALLED) ## try the server with other projects' clients, and print what works
 	node tests/clients/matrix.ts

@@ -11,6 +11,20 @@ const TITLE_CHARACTERS_MAX = 200;
 /** Most of what tests do is wait, so two files run at a time also on a machine of two cores, where Vitest by itself would run one. */
 const WORKERS = 2;
 
+/**
+ * Whole servers that keep their rows in PostgreSQL instead of SQLite, with the same tests. Those of `src/` choose their
+ * stores themselves.
+ */
+const TESTS_ON_POSTGRES = [
+  "tests/clients/openai{,-background,-conversations,-files,-streams,-tools}.test.ts",
+  "tests/conversations/*.test.ts",
+  "tests/crash/{kill,plain-runs,restarts,slow-start,takeover,tools,upgrade}.test.ts",
+  "tests/files/files.test.ts",
+  "tests/keys/{keys-command,owners,rate-limits,retention,routing}.test.ts",
+  "tests/processes/{deaths,runs}.test.ts",
+  "tests/runs/{background,cancel,concurrency,foreground,replay}.test.ts",
+];
+
 const common = {
   environment: "node",
   testTimeout: TEST_TIMEOUT_MS,
@@ -34,7 +48,19 @@ export default defineConfig({
           include: ["{src,tests,scripts,web}/**/*.test.ts"],
           exclude: ["**/node_modules/**"],
           globalSetup: ["tests/services/run-services.ts"],
+          provide: { testedStore: "SQLite" },
           isolate: false, // Two hundred files that each read the same modules anew take a third longer.
+        },
+      },
+      {
+        test: {
+          ...common,
+          name: "postgres",
+          include: TESTS_ON_POSTGRES,
+          globalSetup: ["tests/services/run-services.ts"],
+          setupFiles: ["tests/services/skip-without-postgres.ts"],
+          provide: { testedStore: "PostgreSQL" },
+          isolate: false,
         },
       },
       {

@@ -4,9 +4,10 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFailed, onTestFinished } from "vitest";
+import { storeSettings } from "./tested-store.ts";
 import { withSealKeys } from "./with-seal-keys.ts";
 
-const MAIN = join(import.meta.dirname, "../src/main.ts");
+const THIS_TREE = join(import.meta.dirname, "..");
 const API_KEY = "sk-callers-own-key-0123456789abcdef";
 
 /** The real command in a process of its own, on free ports. */
@@ -40,6 +41,8 @@ export interface ChildServerOptions {
   readonly scenario?: string;
   /** A program that runs the server, with its arguments. The server's command line follows them. */
   readonly under?: readonly string[];
+  /** The folder of the project, of which another version may lie elsewhere. */
+  readonly root?: string;
   /** Options of Node itself. */
   readonly flags?: readonly string[];
 }
@@ -50,20 +53,24 @@ export async function startChildServer(options: ChildServerOptions = {}): Promis
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   const scenario = join(folder, "scenario.yaml");
   if (options.scenario !== undefined) await writeFile(scenario, options.scenario);
-  const [program, ...rest] = [...(options.under ?? []), process.execPath, ...(options.flags ?? []), MAIN];
+  const dataDir = options.env?.["DATA_DIR"] ?? join(folder, "data");
+  const store = await storeSettings(dataDir);
+  const main = join(options.root ?? THIS_TREE, "src/main.ts");
+  const [program, ...rest] = [...(options.under ?? []), process.execPath, ...(options.flags ?? []), main];
   const child = spawn(program, rest, {
     cwd: folder,
     env: withSealKeys({
       PATH: process.env["PATH"],
       NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"],
       API_KEYS: `${API_KEY}=acme/web`,
-      DATA_DIR: join(folder, "data"),
+      DATA_DIR: dataDir,
       CODE_ENGINE: "off",
       FIND_LOCAL_DAEMON: "false",
       LOG_LEVEL: "fatal",
       PORT: "0",
       STT_PORT: "0",
       SPEECH_ENGINE: "none",
+      ...store,
       ...(options.scenario === undefined ? {} : { SCENARIO_FILE: scenario }),
       ...options.env,
     }),

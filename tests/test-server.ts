@@ -7,6 +7,7 @@ import type { HostedTool } from "../src/responses-api/hosted-tool.ts";
 import { readConfiguredKey } from "../src/secrets/key-owners.ts";
 import { startResponsesApi } from "../src/servers/responses-api.ts";
 import type { FileTranscriber } from "../src/speech/speech-engine.ts";
+import { forgetDatabase, storeSettings } from "./tested-store.ts";
 import { withSealKeys } from "./with-seal-keys.ts";
 
 export interface TestServer {
@@ -36,13 +37,15 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
   const dataDir = await mkdtemp(join(tmpdir(), "antiphon-test-"));
   const scenario = join(dataDir, "scenario.yaml");
   if (options.scenario !== undefined) await writeFile(scenario, options.scenario);
+  const folder = options.env?.["DATA_DIR"] ?? join(dataDir, "data");
   const config = loadConfig(
     withSealKeys({
-      DATA_DIR: join(dataDir, "data"),
+      DATA_DIR: folder,
       PORT: "0",
       CODE_ENGINE: "off",
       FIND_LOCAL_DAEMON: "false",
       DRAIN_MS: "1000",
+      ...(await storeSettings(folder)),
       ...(options.scenario === undefined ? {} : { SCENARIO_FILE: scenario }),
       ...options.env,
     }),
@@ -65,6 +68,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
       call(path, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) }),
     close: async () => {
       await server.close();
+      if (folder.startsWith(dataDir)) await forgetDatabase(folder);
       await rm(dataDir, { recursive: true, force: true });
     },
   };

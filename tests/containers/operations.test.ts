@@ -1,9 +1,9 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import OpenAI, { toFile } from "openai";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startTestServer, type TestServer } from "../test-server.ts";
+import { query } from "../tested-store.ts";
 import { verifies } from "../verifies.ts";
 
 const KEYS = { ours: "sk-ours-0123456789", theirs: "sk-theirs-0123456789" };
@@ -56,11 +56,9 @@ async function ask(method: string, path: string, body?: unknown): Promise<Respon
 }
 
 /** As if the container had not been used for this long. */
-function makeOld(container: string, seconds: number): void {
-  const database = new DatabaseSync(join(server.dataDir, "antiphon.db"), { timeout: 5_000 });
+async function makeOld(container: string, seconds: number): Promise<void> {
   const sql = "update containers set last_active_at = last_active_at - ?, expires_at = expires_at - ? where id = ?";
-  database.prepare(sql).run(seconds, seconds, container);
-  database.close();
+  await query(server.dataDir, sql, seconds, seconds, container);
 }
 
 test("a container has the members of the reference, and its defaults", async () => {
@@ -324,11 +322,11 @@ test("a use puts off the expiry, and an expired container is shown but not used"
   verifies("containers.expiry.idle", "containers.expiry.expired-is-refused");
   const { id } = await client.containers.create({ name: "a" });
   const file = await put(id, "a.txt", "a");
-  makeOld(id, 19 * 60);
+  await makeOld(id, 19 * 60);
   const used = await client.containers.retrieve(id);
   expect(used).toMatchObject({ status: "running" });
   expect(Date.now() / 1000 - (used.last_active_at ?? 0)).toBeLessThan(60);
-  makeOld(id, 20 * 60);
+  await makeOld(id, 20 * 60);
   expect(await client.containers.retrieve(id)).toMatchObject({ status: "expired" });
   const listed = (await client.containers.list({ limit: 100 })).data.find((container) => container.id === id);
   expect(listed?.status).toBe("expired");

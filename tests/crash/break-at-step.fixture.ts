@@ -1,9 +1,11 @@
 /**
- * Loaded into a server before its own modules. After SIGUSR2 it kills the process in place of sending the store thread
- * a message that holds the text in `KILL_AT`, if it is set. Clients still get what was shown before that message.
+ * Loaded into a server before its own modules. After SIGUSR2 it kills the process in place of sending the store a
+ * message that holds the text in `KILL_AT`, if it is set: a message to the thread of SQLite, or a statement to
+ * PostgreSQL. Clients still get what was shown before that message.
  */
 import { inspect } from "node:util";
 import { Worker } from "node:worker_threads";
+import { Client } from "pg";
 
 const text = process.env["KILL_AT"] ?? "";
 /** How long what was shown has to leave the process, in milliseconds. */
@@ -12,16 +14,28 @@ let isArmed = false;
 let isDying = false;
 process.on("SIGUSR2", () => (isArmed = true));
 
+/** Whether the message may leave. None does any more after one that may not. */
+function mayLeave(message: () => string): boolean {
+  if (isArmed && !isDying && text !== "" && message().includes(text)) {
+    isDying = true;
+    setTimeout(() => process.kill(process.pid, "SIGKILL"), SHOW_MS);
+  }
+  return !isDying;
+}
+
 /** The store thread is sent lists of requests; no other thread is. */
 // oxlint-disable-next-line typescript/unbound-method -- it is called with its own worker below
 const { postMessage } = Worker.prototype;
 Worker.prototype.postMessage = function (this: Worker, message: unknown, transfer?: never): void {
-  if (isArmed && !isDying && text !== "" && Array.isArray(message) && shown(message).includes(text)) {
-    isDying = true;
-    setTimeout(() => process.kill(process.pid, "SIGKILL"), SHOW_MS);
-  }
-  if (!isDying) postMessage.call(this, message, transfer);
+  if (mayLeave(() => (Array.isArray(message) ? shown(message) : ""))) postMessage.call(this, message, transfer);
 };
+
+// oxlint-disable-next-line typescript/unbound-method -- it is called with its own client below
+const { query } = Client.prototype;
+Reflect.set(Client.prototype, "query", function (this: Client, ...given: Parameters<typeof query>): unknown {
+  const statement = (): string => shown(given[0]).replaceAll('"', "");
+  return mayLeave(statement) ? Reflect.apply(query, this, given) : new Promise(() => {});
+});
 
 function shown(message: unknown): string {
   return inspect(message, { depth: 12, maxArrayLength: null, maxStringLength: null, breakLength: Infinity });

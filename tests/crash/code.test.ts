@@ -4,11 +4,12 @@ import { lastChunk, serveChat, sse, textChunk } from "../../src/model-engines/ch
 import { type ChildServer, startChildServer } from "../child-server.ts";
 import { toolDelta } from "../responses/behind-upstream.ts";
 import { readStream } from "../responses/read-stream.ts";
+import { query } from "../tested-store.ts";
 import { CODE_ENGINE } from "../tools/code-engines.ts";
 import { verifies } from "../verifies.ts";
 import { checkClientView, nothingSeen } from "./check-client-view.ts";
 import { type ClientView, readEvents } from "./client.ts";
-import { dataFolder, query, until } from "./lives.ts";
+import { dataFolder, STORED_STEP, until } from "./lives.ts";
 
 const BREAKER = fileURLToPath(new URL("break-at-step.fixture.ts", import.meta.url));
 const TEST_TIMEOUT_MS = 120_000;
@@ -23,9 +24,9 @@ const CODES = [
 
 /** Where the process dies in the second call, and the text in what is stored next; null if the test kills it. */
 const PLACES = {
-  "before begin": "step: { type: 'begin'",
+  "before begin": STORED_STEP.begin,
   "begin to finish": null,
-  "effect to finish": "step: { type: 'finish'",
+  "effect to finish": STORED_STEP.finish,
   "finish to event": "code_interpreter_call.completed",
 } as const;
 type Place = keyof typeof PLACES;
@@ -92,7 +93,8 @@ test.each(NAMES)(
     process.kill(server.pid, "SIGUSR2");
     model.release();
     if (PLACES[place] === null) {
-      const inLedger = () => query(folder, "select item_id from tool_exchanges where output is null").length;
+      const inLedger = async () =>
+        (await query(folder, "select item_id from tool_exchanges where output is null")).length;
       await expect.poll(inLedger, { timeout: 30_000 }).toBe(1);
       await server.kill();
     }

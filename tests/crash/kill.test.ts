@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
+import { query } from "../tested-store.ts";
 import { verifies } from "../verifies.ts";
 import { checkClientView, checkConversation, conversationOf, nothingSeen } from "./check-client-view.ts";
 import { ask, KINDS } from "./client.ts";
-import { dataFolder, query, start } from "./lives.ts";
+import { dataFolder, start } from "./lives.ts";
 import { serveTalkingModel } from "./talking-model.ts";
 
 /** CI sets a lower number to save time. */
@@ -34,7 +35,7 @@ test(
       for (const clientView of clientViews) await checkClientView(server, clientView, seen);
       await checkConversation(server, conversation);
     }
-    expect(query(folder, "select id from responses where status in ('queued', 'in_progress')")).toEqual([]);
+    expect(await query(folder, "select id from responses where status in ('queued', 'in_progress')")).toEqual([]);
     expect(seen.completed + seen.failed).toBeGreaterThan(0);
     if (KILLS < KILLS_TO_MEET_ALL_KINDS) return;
     for (const [what, times] of Object.entries(seen)) expect(times, what).toBeGreaterThan(0);

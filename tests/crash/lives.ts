@@ -1,7 +1,6 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 import { onTestFinished } from "vitest";
 import type { Response as ResponseBody } from "../../generated/responses-api/types.ts";
@@ -14,6 +13,7 @@ import {
 } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
 import { type ChildServer, startChildServer } from "../child-server.ts";
 import { readResponse } from "../responses/read-stream.ts";
+import { onPostgres, query } from "../tested-store.ts";
 
 /**
  * A model server that answers at once, except to the input `wait`, which it answers when released, and `silence`, which
@@ -35,6 +35,11 @@ export async function serveModel() {
     closed: () => model.calls.at(-1)?.closed,
   };
 }
+
+/** The text in what the store is sent when the call of a tool begins and ends. */
+export const STORED_STEP = onPostgres
+  ? { begin: "insert into tool_exchanges", finish: "update tool_exchanges" }
+  : { begin: "step: { type: 'begin'", finish: "step: { type: 'finish'" };
 
 /** A data folder shared by several servers of one test, one after the other or at the same time. */
 export async function dataFolder(): Promise<string> {
@@ -67,15 +72,7 @@ export async function until(server: ChildServer, id: string, ...statuses: readon
   }
 }
 
-/** Runs a statement on the database of the folder and returns its rows. */
-export function query(folder: string, sql: string): readonly Readonly<Record<string, unknown>>[] {
-  const database = new DatabaseSync(join(folder, "antiphon.db"), { timeout: 5_000 });
-  const rows = database.prepare(sql).all();
-  database.close();
-  return rows;
-}
-
 /** Changes the database as if the first server had been away for longer than its lease. */
-export function expireLease(folder: string): void {
-  query(folder, "update workers set expires_at = 0 where id = (select min(id) from workers)");
+export async function expireLease(folder: string): Promise<void> {
+  await query(folder, "update workers set expires_at = 0 where id = (select min(id) from workers)");
 }

@@ -9,6 +9,7 @@ import {
 import { type ChildServer, startChildServer } from "../child-server.ts";
 import { toolDelta, usageChunk } from "../responses/behind-upstream.ts";
 import { serveBank, type Tool } from "./bank.ts";
+import { STORED_STEP } from "./lives.ts";
 
 const BREAKER = fileURLToPath(new URL("break-at-step.fixture.ts", import.meta.url));
 
@@ -18,7 +19,7 @@ export type Place = (typeof PLACES)[number];
 
 /** The text in what is stored next at the places that the store sees. */
 const KILL_AT: Readonly<Record<Place, string>> = {
-  "before begin": "step: { type: 'begin'",
+  "before begin": STORED_STEP.begin,
   "begin to effect": "",
   "effect to finish": "",
   "finish to event": "mcp_call.completed",

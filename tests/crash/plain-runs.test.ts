@@ -4,9 +4,10 @@ import type { ResponseStreamEvent } from "../../generated/responses-api/types.ts
 import { ResponseFold } from "../../src/runs/index.ts";
 import type { ChildServer } from "../child-server.ts";
 import { dataLines, readResponse } from "../responses/read-stream.ts";
+import { query } from "../tested-store.ts";
 import { verifies } from "../verifies.ts";
 import { ask } from "./client.ts";
-import { dataFolder, query, serveModel, start, until } from "./lives.ts";
+import { dataFolder, serveModel, start, until } from "./lives.ts";
 import { serveTalkingModel } from "./talking-model.ts";
 
 /** CI sets a lower number to save time. */
@@ -26,7 +27,7 @@ test(
     for (let round = 0; round < KILLS; round++) {
       const answered = await killUnderway(server);
       broken += RUNS_AT_ONCE - answered.length;
-      const stored = query(folder, "select id from responses").map(({ id }) => String(id));
+      const stored = (await query(folder, "select id from responses")).map(({ id }) => String(id));
       expect(stored).toEqual(expect.arrayContaining(answered));
       server = await startAgain();
       for (const id of answered) expect(await checkWhole(server, id)).toBe("completed");
@@ -86,13 +87,13 @@ test(
     await first.kill();
     expect(await young).toBeNull();
     const second = await start(folder, model.url);
-    expect(rows()).toEqual([]);
+    expect(await rows()).toEqual([]);
     const older = second.post("/v1/responses", { model: "m", input: "wait" }).catch(() => null);
-    while (rows().length === 0) await sleep(50);
+    while ((await rows()).length === 0) await sleep(50);
     await second.kill();
     expect(await older).toBeNull();
     const third = await start(folder, model.url);
-    const id = String(rows()[0]?.["id"]);
+    const id = String((await rows())[0]?.["id"]);
     const failed = await until(third, id, "failed", "completed");
     expect(failed).toMatchObject({ status: "failed", error: { code: "server_error" } });
     expect(failed.output).toMatchObject([{ status: "incomplete", content: [{ text: "Well " }] }]);
@@ -110,10 +111,10 @@ test(
     const asked = first.post("/v1/responses", { model: "m", input: "wait" }).catch(() => null);
     while (model.calls() === 0) await sleep(5);
     const stopped = first.stop();
-    while (rows().length === 0) await sleep(20);
+    while ((await rows()).length === 0) await sleep(20);
     await Promise.all([first.kill(), asked, stopped]);
     const second = await start(folder, model.url);
-    expect((await until(second, String(rows()[0]?.["id"]), "failed", "completed")).status).toBe("failed");
+    expect((await until(second, String((await rows())[0]?.["id"]), "failed", "completed")).status).toBe("failed");
   },
   TEST_TIMEOUT_MS,
 );

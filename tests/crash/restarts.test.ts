@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { readResponse } from "../responses/read-stream.ts";
+import { query } from "../tested-store.ts";
 import { verifies } from "../verifies.ts";
-import { dataFolder, enqueue, query, serveModel, start, until } from "./lives.ts";
+import { dataFolder, enqueue, serveModel, start, until } from "./lives.ts";
 
-const TEST_TIMEOUT_MS = 60_000;
+const TEST_TIMEOUT_MS = 120_000;
 
 test(
   "the interrupted answers of a killed server are ended at once, even if its successor is busy with restarted runs",
@@ -18,7 +19,7 @@ test(
     await first.kill();
     await told;
     await start(folder, model.url, { BACKGROUND_RUNS_MAX: "1" });
-    const statuses = query(folder, "select id, status from responses");
+    const statuses = await query(folder, "select id, status from responses");
     expect(statuses).toHaveLength(2);
     for (const { id, status } of statuses) expect(status).toBe(id === silent ? "queued" : "failed");
   },

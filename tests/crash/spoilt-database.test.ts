@@ -6,8 +6,9 @@ import { expect, test } from "vitest";
 import { startChildServer } from "../child-server.ts";
 import { MODEL } from "../responses/check-refusal.ts";
 import { readResponse } from "../responses/read-stream.ts";
+import { query } from "../tested-store.ts";
 import { verifies } from "../verifies.ts";
-import { dataFolder, query } from "./lives.ts";
+import { dataFolder } from "./lives.ts";
 
 const MAIN = join(import.meta.dirname, "../../src/main.ts");
 
@@ -22,9 +23,9 @@ async function runOn(folder: string, ...args: readonly string[]) {
 }
 
 /** Writes garbage over the first page of a table. */
-function spoilTable(folder: string, table: string): void {
-  const [row] = query(folder, `select rootpage from sqlite_schema where name = '${table}'`);
-  const [size] = query(folder, "pragma page_size");
+async function spoilTable(folder: string, table: string): Promise<void> {
+  const [row] = await query(folder, `select rootpage from sqlite_schema where name = '${table}'`);
+  const [size] = await query(folder, "pragma page_size");
   const pageBytes = Number(size?.["page_size"]);
   const file = openSync(join(folder, "antiphon.db"), "r+");
   writeSync(file, Buffer.alloc(pageBytes, 0xa5), 0, pageBytes, (Number(row?.["rootpage"]) - 1) * pageBytes);
@@ -54,7 +55,7 @@ test("a database that proves damaged at run time is reported in the log and by /
   const first = await startChildServer({ env: { DATA_DIR: folder } });
   const { id } = await readResponse(await first.post("/v1/responses", { model: MODEL, input: "Hi" }));
   await first.stop();
-  spoilTable(folder, "items");
+  await spoilTable(folder, "items");
   const second = await startChildServer({ env: { DATA_DIR: folder, LOG_LEVEL: "error" } });
   expect((await second.fetch("/readyz")).status).toBe(200);
   const broken = await second.fetch(`/v1/responses/${id}/input_items`);

@@ -3,10 +3,11 @@ import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { type ChildServer, startChildServer } from "../child-server.ts";
 import { readResponse } from "../responses/read-stream.ts";
+import { query } from "../tested-store.ts";
 import { verifies } from "../verifies.ts";
 import { checkClientView, checkConversation, conversationOf, nothingSeen } from "./check-client-view.ts";
 import { ask, type ClientView, KINDS } from "./client.ts";
-import { dataFolder, query, start } from "./lives.ts";
+import { dataFolder, start } from "./lives.ts";
 import { serveTalkingModel } from "./talking-model.ts";
 
 const BREAKER = fileURLToPath(new URL("break-store-thread.fixture.ts", import.meta.url));
@@ -51,7 +52,7 @@ test.each(["sent", "answered"])(
       kills += 1;
     }
     expect(kills).toBeGreaterThan(Math.floor(10 / STEP));
-    expect(query(folder, "select id from responses where status in ('queued', 'in_progress')")).toEqual([]);
+    expect(await query(folder, "select id from responses where status in ('queued', 'in_progress')")).toEqual([]);
   },
   TEST_TIMEOUT_MS,
 );

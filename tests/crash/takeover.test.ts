@@ -2,10 +2,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import type { ChildServer } from "../child-server.ts";
 import { dataLines, readResponse, readStream } from "../responses/read-stream.ts";
+import { query } from "../tested-store.ts";
 import { verifies } from "../verifies.ts";
-import { dataFolder, enqueue, expireLease, query, serveModel, start, until } from "./lives.ts";
+import { dataFolder, enqueue, expireLease, serveModel, start, until } from "./lives.ts";
 
-const TEST_TIMEOUT_MS = 60_000;
+const TEST_TIMEOUT_MS = 120_000;
 
 test(
   "a stopped server leaves its queued responses to the next one, and a response with output ends as failed",
@@ -41,7 +42,7 @@ test(
     await until(second, id, "in_progress");
     await sleep(100);
     first.pause();
-    expireLease(folder);
+    await expireLease(folder);
     const failed = await until(second, id, "failed", "completed");
     expect(failed.status).toBe("failed");
     const events = async (server: ChildServer) =>
@@ -81,6 +82,8 @@ test(
     const [folder, model] = [await dataFolder(), await serveModel()];
     const first = await start(folder, model.url);
     await start(folder, model.url);
+    const runsUnderWay = async () =>
+      (await query(folder, "select id from responses where status = 'in_progress'")).length;
     const create = (members: object) => first.post("/v1/responses", { model: "m", input: "wait", ...members });
     const plain = create({});
     const streamed = create({ stream: true });
@@ -88,11 +91,11 @@ test(
     const attached = create({ background: true, stream: true });
     while (model.calls() < 4) await sleep(10);
     // The plain one is stored once it has taken long.
-    while (query(folder, "select id from responses where status = 'in_progress'").length < 3) await sleep(50);
+    while ((await runsUnderWay()) < 3) await sleep(50);
     await sleep(300); // Their first words are sent.
     first.pause();
-    expireLease(folder);
-    while (query(folder, "select id from responses where status = 'in_progress'").length > 0) await sleep(50);
+    await expireLease(folder);
+    while ((await runsUnderWay()) > 0) await sleep(50);
     first.resume();
     const failed = { status: "failed", error: { code: "server_error" } };
     expect(await readResponse(await plain)).toMatchObject(failed);
@@ -113,14 +116,14 @@ test(
     const id = await enqueue(server, "wait");
     await until(server, id, "in_progress");
     const stopped = server.stop();
-    const leaseEnd = () => Number(query(folder, "select expires_at from workers")[0]?.["expires_at"]);
+    const leaseEnd = async () => Number((await query(folder, "select expires_at from workers"))[0]?.["expires_at"]);
     await sleep(6_000);
-    const before = leaseEnd();
+    const before = await leaseEnd();
     await sleep(6_000);
-    expect(leaseEnd()).toBeGreaterThan(before);
+    expect(await leaseEnd()).toBeGreaterThan(before);
     model.release();
     expect(await stopped).toBe(0);
-    expect(query(folder, "select status from responses")).toMatchObject([{ status: "completed" }]);
+    expect(await query(folder, "select status from responses")).toMatchObject([{ status: "completed" }]);
   },
   TEST_TIMEOUT_MS,
 );

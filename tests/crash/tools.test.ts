@@ -2,11 +2,12 @@ import { expect, test } from "vitest";
 import type { Response as ResponseBody } from "../../generated/responses-api/types.ts";
 import type { ChildServer } from "../child-server.ts";
 import { type ReadStream, readStream } from "../responses/read-stream.ts";
+import { query } from "../tested-store.ts";
 import { verifies } from "../verifies.ts";
 import type { Tool } from "./bank.ts";
 import { checkClientView, nothingSeen } from "./check-client-view.ts";
 import { type ClientView, readEvents } from "./client.ts";
-import { dataFolder, query, until } from "./lives.ts";
+import { dataFolder, until } from "./lives.ts";
 import { INPUT_TOKENS, type PayingWorld, PLACES, type Place, payingWorld, startAimed } from "./paying-world.ts";
 
 /** CI sets a lower number to save time. */
@@ -69,7 +70,7 @@ test.each(CASES)(
       await checkClientView(server, view, nothingSeen());
       await replay(server, response.id);
     }
-    expect(query(folder, "select id from responses where status in ('queued', 'in_progress')")).toEqual([]);
+    expect(await query(folder, "select id from responses where status in ('queued', 'in_progress')")).toEqual([]);
   },
   TEST_TIMEOUT_MS,
 );
@@ -143,7 +144,7 @@ test(
       .post("/v1/responses", { model: "m", input: "number 9", tools: bank(world) })
       .catch(() => null);
     expect(reply).toBeNull();
-    const rows = query(folder, "select id from responses");
+    const rows = await query(folder, "select id from responses");
     expect(rows).toHaveLength(1);
     const second = await startAimed(folder, world, null);
     const response = await until(second, String(rows[0]?.["id"]), "completed", "failed");

@@ -1,8 +1,9 @@
 import { expect, onTestFinished, test } from "vitest";
-import { query } from "../crash/lives.ts";
+import {} from "../crash/lives.ts";
 import { checkReply, MODEL } from "../responses/check-refusal.ts";
 import { readResponse } from "../responses/read-stream.ts";
 import { startTestServer } from "../test-server.ts";
+import { query } from "../tested-store.ts";
 import { verifies } from "../verifies.ts";
 
 const [OURS, OTHERS] = ["sk-ours-0123456789abcdef01234567", "sk-others-0123456789abcdef012345"];
@@ -36,8 +37,8 @@ async function serve() {
     form.set("file", new Blob(["x".repeat(bytes)]), "a.txt");
     return server.fetch("/v1/files", { method: "POST", body: form });
   };
-  const counted = () =>
-    Number(query(server.dataDir, "select bytes from owner_usage where project = 'web'")[0]?.["bytes"]);
+  const counted = async () =>
+    Number((await query(server.dataDir, "select bytes from owner_usage where project = 'web'"))[0]?.["bytes"]);
   return { server, call, create, upload, counted };
 }
 
@@ -71,12 +72,12 @@ test("the count equals the stored bytes after any additions, changes and deletio
   const gone = await readResponse(await create({ input: "x" }));
   const file = await (await upload(1_000)).json();
   await server.fetch(`/v1/responses/${gone.id}`, { method: "DELETE" });
-  const [stored] = query(
+  const [stored] = await query(
     server.dataDir,
     `select (select sum(octet_length(body)) from responses) + (select sum(octet_length(body)) from items)
       + (select sum(octet_length(body)) from conversation_items) as bytes`,
   );
-  expect(counted()).toBe(Number(stored?.["bytes"]) + 1_000);
+  expect(await counted()).toBe(Number(stored?.["bytes"]) + 1_000);
   await server.fetch(`/v1/files/${file.id}`, { method: "DELETE" });
-  expect(counted()).toBe(Number(stored?.["bytes"]));
+  expect(await counted()).toBe(Number(stored?.["bytes"]));
 });

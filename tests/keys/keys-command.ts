@@ -1,5 +1,6 @@
 import { execFile } from "node:child_process";
 import { join } from "node:path";
+import { storeSettings } from "../tested-store.ts";
 
 const MAIN = join(import.meta.dirname, "../../src/main.ts");
 
@@ -10,9 +11,9 @@ export interface Outcome {
 }
 
 /** Runs `antiphon keys …` in its own process, on the data of a server. */
-export function runKeys(dataDir: string, ...words: readonly string[]): Promise<Outcome> {
-  return new Promise((resolve) => {
-    const env = { PATH: process.env["PATH"] ?? "", DATA_DIR: dataDir };
+export async function runKeys(dataDir: string, ...words: readonly string[]): Promise<Outcome> {
+  const env = { PATH: process.env["PATH"] ?? "", DATA_DIR: dataDir, ...(await storeSettings(dataDir)) };
+  return await new Promise((resolve) => {
     const child = execFile(
       process.execPath,
       [MAIN, "keys", ...words],

@@ -1,6 +1,5 @@
-import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
+import { query } from "../tested-store.ts";
 import { createStore, takenIn, upload } from "../vector-stores/store-client.ts";
 import { verifies } from "../verifies.ts";
 import { startWithTwoOwners } from "./two-owners.ts";
@@ -16,9 +15,7 @@ test("stores, files and batches of another owner are as unknown as those that ne
   const { id: batchId } = await made.json();
   await takenIn(server, storeId);
   // As if it was last used long ago, so that each use would show.
-  const database = new DatabaseSync(join(server.dataDir, "antiphon.db"), { timeout: 5_000 });
-  onTestFinished(() => database.close());
-  database.exec("update vector_stores set last_active_at = 1");
+  await query(server.dataDir, "update vector_stores set last_active_at = 1");
   const before = JSON.stringify(await takenIn(server, storeId));
   const own = await (await theirs.ask("POST", "/v1/vector_stores", {})).json();
   const callsOn = (store: string): readonly (readonly [string, string, unknown?])[] => [

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { dataFolder, query } from "../crash/lives.ts";
+import { dataFolder } from "../crash/lives.ts";
+import { query } from "../tested-store.ts";
 import { hangingEmbeddings } from "../vector-stores/hanging-embeddings.ts";
 import { createStore, search, takenIn, upload } from "../vector-stores/store-client.ts";
 import { verifies } from "../verifies.ts";
@@ -33,7 +34,7 @@ test("another process takes in what a killed one had begun", { timeout: TEST_TIM
   const before = server.pids();
   const storeId = await createStore(server, [await upload(server, "a.txt", "The slow fox.")]);
   await expect.poll(embeddings.marked, { timeout: 20_000 }).toBe(1);
-  const [held] = query(
+  const [held] = await query(
     folder,
     "select pid from workers where id = (select worker from vector_store_files where status = 'in_progress')",
   );

@@ -1,6 +1,4 @@
 import { connect } from "node:net";
-import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -9,25 +7,13 @@ import { sse, textChunk } from "../../src/model-engines/chat-completions/chat-se
 import { conversationCalls } from "../conversations/call-conversations.ts";
 import { serveBehind } from "../responses/behind-upstream.ts";
 import { readResponse } from "../responses/read-stream.ts";
+import { query, refuseResponses, takeResponses } from "../tested-store.ts";
 import { verifies } from "../verifies.ts";
 import { pollUntil } from "./poll.ts";
 import { serveSlowModel } from "./slow-model.ts";
 
-function change(server: { readonly dataDir: string }, sql: string): void {
-  const database = new DatabaseSync(join(server.dataDir, "antiphon.db"));
-  database.exec(sql);
-  database.close();
-}
-
-function rows(server: { readonly dataDir: string }, sql: string): readonly object[] {
-  const database = new DatabaseSync(join(server.dataDir, "antiphon.db"));
-  const found = database.prepare(sql).all();
-  database.close();
-  return found;
-}
-
 async function pollRows(server: { readonly dataDir: string }, sql: string): Promise<void> {
-  while (rows(server, sql).length === 0) await sleep(20);
+  while ((await query(server.dataDir, sql)).length === 0) await sleep(20);
 }
 
 function* endlessPages(): Generator<string> {
@@ -72,7 +58,7 @@ test("a run whose client stopped reading still gets its full time", async () => 
 
 test("a model whose answer cannot be stored is stopped", async () => {
   const { server, create, call } = await serveSlowModel();
-  change(server, "create trigger full before insert on responses begin select raise(abort, 'full'); end");
+  await refuseResponses(server.dataDir, "insert");
   const reply = create();
   const model = await call(0);
   expect((await reply).status).toBe(500);
@@ -82,10 +68,7 @@ test("a model whose answer cannot be stored is stopped", async () => {
 test("a response whose end could not be stored does not stay in progress", async () => {
   verifies("state.lease.unmade-runs-end");
   const { server, create, call } = await serveSlowModel();
-  change(
-    server,
-    "create trigger full before update on responses when new.status = 'completed' begin select raise(abort, 'full'); end",
-  );
+  await refuseResponses(server.dataDir, "update", "completed");
   for (const [index, members] of [{}, { background: true }].entries()) {
     const reply = create(members);
     const model = await call(index);
@@ -101,16 +84,13 @@ test("a response whose end could not be stored does not stay in progress", async
 test("a plain response that could not be stored is an error, and frees its conversation", async () => {
   const { server, create, call } = await serveSlowModel();
   const { id: conversation } = await conversationCalls(server).create();
-  change(
-    server,
-    "create trigger full before insert on responses when new.status = 'completed' begin select raise(abort, 'full'); end",
-  );
+  await refuseResponses(server.dataDir, "insert", "completed");
   const reply = create({ conversation });
   const model = await call(0);
   model.finish();
   expect((await reply).status).toBe(500);
-  expect(rows(server, "select id from responses")).toEqual([]);
-  change(server, "drop trigger full");
+  expect(await query(server.dataDir, "select id from responses")).toEqual([]);
+  await takeResponses(server.dataDir);
   const next = create({ conversation });
   (await call(1)).finish();
   expect((await readResponse(await next)).status).toBe("completed");

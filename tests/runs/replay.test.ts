@@ -1,8 +1,7 @@
-import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { expect, onTestFinished, test } from "vitest";
 import { dataLines, readResponse, readStream } from "../responses/read-stream.ts";
 import { startTestServer } from "../test-server.ts";
+import { query } from "../tested-store.ts";
 import { verifies } from "../verifies.ts";
 import { pollUntil } from "./poll.ts";
 import { serveSlowModel } from "./slow-model.ts";
@@ -39,10 +38,8 @@ test("a response of four weeks ago is replayed like a new one", async () => {
   verifies("responses.replay.as-long-as-kept");
   const { server, create, read } = await serve();
   const stream = await readStream(await create({ background: true, stream: true }));
-  const database = new DatabaseSync(join(server.dataDir, "antiphon.db"));
-  const aged = database.prepare("update responses set created_at = created_at - ?, completed_at = completed_at - ?");
-  expect(aged.run(FOUR_WEEKS_S, FOUR_WEEKS_S).changes).toBe(1);
-  database.close();
+  const aged = "update responses set created_at = created_at - ?, completed_at = completed_at - ? returning id";
+  expect(await query(server.dataDir, aged, FOUR_WEEKS_S, FOUR_WEEKS_S)).toHaveLength(1);
   const path = `/v1/responses/${stream.final.id}`;
   expect(await read(`${path}?stream=true`)).toEqual(dataLines(stream.text));
   expect(await read(`${path}/events`)).toEqual(dataLines(stream.text));

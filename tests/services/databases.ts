@@ -6,7 +6,7 @@ export interface DatabaseTemplate {
   /** Tells it from other templates of the server. Letters, digits and underscores. */
   readonly name: string;
   /** Fills a new, empty database. Every connection to it must be closed at the end. */
-  readonly prepare: (url: string) => Promise<void>;
+  readonly prepare: (url: string) => Promise<unknown>;
 }
 
 /** One number for all locks of templates on a server: they are made one after the other. */

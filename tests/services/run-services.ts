@@ -33,8 +33,16 @@ declare module "vitest" {
   }
 }
 
-/** Resolves to what ends the servers. */
+/** Where the workers of another project of this run ask. */
+const SERVICES_URL = "ANTIPHON_TEST_SERVICES_URL";
+
+/** Resolves to what ends the servers. Several projects of a run share them. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const shared = process.env[SERVICES_URL];
+  if (shared !== undefined) {
+    project.provide("servicesUrl", shared);
+    return async () => {};
+  }
   const started = new Map<Path, Promise<Service>>();
   const server = await listen((path, response) => {
     const service = started.get(path) ?? STARTS[path]();
@@ -46,8 +54,11 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   });
   const address = server.address();
   if (address === null || typeof address === "string") throw new Error("the server has no port");
-  project.provide("servicesUrl", `http://127.0.0.1:${address.port}`);
+  const url = `http://127.0.0.1:${address.port}`;
+  project.provide("servicesUrl", url);
+  process.env[SERVICES_URL] = url;
   return async () => {
+    delete process.env[SERVICES_URL];
     server.closeAllConnections();
     server.close();
     const stopped = [...started.values()].map((service) => service.then((running) => running.stop()));

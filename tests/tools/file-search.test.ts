@@ -1,5 +1,3 @@
-import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import OpenAI from "openai";
 import { expect, onTestFinished, test } from "vitest";
 import { startChildServer } from "../child-server.ts";
@@ -9,6 +7,7 @@ import { dataFolder, until } from "../crash/lives.ts";
 import { checkStreamLaws } from "../responses/check-stream-laws.ts";
 import { readResponse, readStream } from "../responses/read-stream.ts";
 import { startTestServer, type TestServer } from "../test-server.ts";
+import { query } from "../tested-store.ts";
 import { hangingEmbeddings } from "../vector-stores/hanging-embeddings.ts";
 import { createStore, takenIn, upload } from "../vector-stores/store-client.ts";
 import { verifies } from "../verifies.ts";
@@ -125,9 +124,7 @@ test("unknown, foreign and expired stores are refused before the model is asked"
   const missing = (id: string) => [404, "tools", `Vector store with id '${id}' not found.`];
   expect(await refusal("vs_unknown")).toEqual(missing("vs_unknown"));
   expect(await refusal(storeId, "sk-theirs-0123456789abcdef")).toEqual(missing(storeId));
-  const database = new DatabaseSync(join(script.server.dataDir, "antiphon.db"), { timeout: 5_000 });
-  database.exec("update vector_stores set is_expired = 1");
-  database.close();
+  await query(script.server.dataDir, "update vector_stores set is_expired = 1");
   expect(await refusal(storeId)).toEqual([400, "tools", `Vector store with id '${storeId}' is expired.`]);
   expect(script.asked).toEqual([]);
 });

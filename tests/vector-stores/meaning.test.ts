@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { startTestServer, type TestServer } from "../test-server.ts";
+import { query } from "../tested-store.ts";
 import { type Answer, type EmbeddingsServer, embedded, serveEmbeddings } from "./embeddings.ts";
 import { createStore, search, takeIn, takenIn, upload } from "./store-client.ts";
 
@@ -106,11 +107,9 @@ test("after a change of the model, files get new vectors, also those that came w
 
 /** How many vectors the stores have of each length, as far as they are used. */
 async function vectorsIn(dataDir: string): Promise<readonly (readonly [number, number])[]> {
-  const { DatabaseSync } = await import("node:sqlite");
-  const database = new DatabaseSync(join(dataDir, "antiphon.db"), { readOnly: true });
-  const rows = database
-    .prepare(`select length(vector) / 4 as length, count(*) as count from vector_store_vectors group by 1 order by 1`)
-    .all();
-  database.close();
+  const rows = await query(
+    dataDir,
+    "select length(vector) / 4 as length, count(*) as count from vector_store_vectors group by 1 order by 1",
+  );
   return rows.map(({ length, count }) => [Number(length), Number(count)]);
 }

@@ -1,8 +1,7 @@
-import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import OpenAI, { toFile } from "openai";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startTestServer, type TestServer } from "../test-server.ts";
+import { query } from "../tested-store.ts";
 import { verifies } from "../verifies.ts";
 
 const KEYS = { ours: "sk-ours-0123456789", theirs: "sk-theirs-0123456789" };
@@ -207,17 +206,15 @@ test("files outlive their store, and leave every store when they are deleted", a
 });
 
 /** Makes the store expire, as if nobody had used it for long. */
-function expire(storeId: string): void {
-  const database = new DatabaseSync(join(server.dataDir, "antiphon.db"), { timeout: 5000 });
-  database.prepare("update vector_stores set is_expired = 1, expires_at = 1 where id = ?").run(storeId);
-  database.close();
+async function expire(storeId: string): Promise<void> {
+  await query(server.dataDir, "update vector_stores set is_expired = 1, expires_at = 1 where id = ?", storeId);
 }
 
 test("an expired store is shown and deleted, and does nothing else", async () => {
   verifies("vector-stores.expiry.expired-is-refused", "tools.file-search.expired-store");
   const { id, files } = await storeOf("The fox jumps.");
   const [file_id = ""] = files;
-  expire(id);
+  await expire(id);
   expect((await client.vectorStores.retrieve(id)).status).toBe("expired");
   expect((await client.vectorStores.files.list(id)).data.map((file) => file.id)).toEqual(files);
   const message = `Vector store with id '${id}' is expired.`;
