@@ -137,7 +137,12 @@ export class ContextTooLong extends Error {
 
 /** Another process kept the database locked beyond the maximum wait. Nothing was changed. */
 export class StoreBusy extends Error {
-  override readonly name = "StoreBusy";
+  override readonly name: string = "StoreBusy";
+}
+
+/** The database is another program, which did not answer in time. It may have carried out what it was asked. */
+export class StoreAway extends StoreBusy {
+  override readonly name = "StoreAway";
 }
 
 /** The file is damaged or is no SQLite database. It was not changed. */

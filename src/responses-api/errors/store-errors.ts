@@ -1,9 +1,10 @@
 import type { ApiError } from "../../base/api-error.ts";
-import { FileStorageAway, StorageQuotaExceeded, StoreBusy } from "../ports.ts";
-import { fileStorageAway, storageQuotaExceeded, storeBusy } from "./server-errors.ts";
+import { FileStorageAway, StorageQuotaExceeded, StoreAway, StoreBusy } from "../ports.ts";
+import { fileStorageAway, storageQuotaExceeded, storeAway, storeBusy } from "./server-errors.ts";
 
 /** The error that callers get for a refusal of the store; null for any other error. */
 export function storeError(error: unknown): ApiError | null {
+  if (error instanceof StoreAway) return storeAway(error);
   if (error instanceof StoreBusy) return storeBusy(error);
   if (error instanceof FileStorageAway) return fileStorageAway(error);
   return error instanceof StorageQuotaExceeded ? storageQuotaExceeded(error.bytesMax) : null;

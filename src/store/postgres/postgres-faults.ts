@@ -1,8 +1,8 @@
 import { InvariantError } from "../../base/assert.ts";
-import { StoreBusy, StoreSpoilt } from "../../responses-api/ports.ts";
+import { StoreAway, StoreSpoilt } from "../../responses-api/ports.ts";
 
 /** The connection ended while a statement was under way, so it is unknown whether the statement had an effect. */
-export class ConnectionLost extends StoreBusy {}
+export class ConnectionLost extends StoreAway {}
 
 /** Classes of SQLSTATE, and single ones, that say that PostgreSQL cannot do it now. */
 const BUSY = /^(?:08|53|57|40001|40P01|25P03|25006|55P03)/;
@@ -42,5 +42,5 @@ export function faultOf(error: unknown): unknown {
   if (SPOILT.test(state)) return new StoreSpoilt(`The database is damaged (${state}).`, { cause: error });
   if (ENDS_CONNECTION.test(state))
     return new ConnectionLost(`The database ended the connection (${state}).`, { cause: error });
-  return BUSY.test(state) ? new StoreBusy(`The database is busy (${state}).`, { cause: error }) : error;
+  return BUSY.test(state) ? new StoreAway(`The database is busy (${state}).`, { cause: error }) : error;
 }

@@ -3,7 +3,6 @@ import { Client } from "pg";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { whyNoPostgres } from "../../../tests/services/postgres-server.ts";
 import { databaseOfTest } from "../../../tests/services/services-of-run.ts";
-import { StoreBusy } from "../../responses-api/ports.ts";
 import { RunLost } from "../../runs/ports.ts";
 import { openStore, type StoreOptions } from "../open-store.ts";
 import { textEvents } from "../runs/text-events.fixture.ts";
@@ -56,7 +55,7 @@ describe.skipIf(whyNoPostgres() !== undefined)("a commit whose answer is lost", 
     const { dropper, store } = await openBehindDropper({ databaseTimeoutMs: 500 });
     await store.events.open(opening, textEvents(0, 1));
     dropper.mode = "drop_answers";
-    await expect(store.events.append(RUN, textEvents(1, 2))).rejects.toThrow(StoreBusy);
+    await expect(store.events.append(RUN, textEvents(1, 2))).rejects.toThrow(RunLost);
     dropper.heal();
     await expect(store.events.append(RUN, textEvents(1, 1))).rejects.toThrow(RunLost);
     const [claimed] = await store.ledger.claimAbandoned(10, () => false);
@@ -71,7 +70,7 @@ describe.skipIf(whyNoPostgres() !== undefined)("a commit whose answer is lost", 
     const { dropper, store } = await openBehindDropper({ databaseTimeoutMs: 500 });
     await store.events.open(opening, textEvents(0, 1));
     dropper.mode = "cut";
-    await expect(store.events.append(RUN, textEvents(1, 2))).rejects.toThrow(StoreBusy);
+    await expect(store.events.append(RUN, textEvents(1, 2))).rejects.toThrow(RunLost);
     dropper.heal();
     await store.events.append(RUN, textEvents(1, 1));
     expect(await readNumbers(store.events, RUN)).toEqual([0, 1]);

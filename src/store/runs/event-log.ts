@@ -3,12 +3,14 @@ import type { Response } from "../../../generated/responses-api/types.ts";
 import { assert, assertNever } from "../../base/assert.ts";
 import { jsonOf } from "../../base/json/json-text.ts";
 import { isSmall } from "../../base/json/write-json.ts";
+import { StoreAway } from "../../responses-api/ports.ts";
 import {
   type ClosedRun,
   type EventLog,
   type OpenedRun,
   type RecordedEvent,
   RunLost,
+  StoreStopped,
   type WaitingEvent,
 } from "../../runs/ports.ts";
 import { type ConversationEnd, sizeOfStep } from "../conversations/conversation-changes.ts";
@@ -20,7 +22,7 @@ import { type ItemText, itemTextOf, itemTextsOf, lengthOfItems } from "../respon
 import type { DatabaseCalls } from "../thread/database-calls.ts";
 import { sizeOfLedgerStep } from "../tools/ledger-rows.ts";
 import type { Snapshot, WriteJob, WriteOutcome } from "./commit-plan.ts";
-import type { CommitQueue } from "./commit-queue.ts";
+import type { CommitQueue, CommitUrgency } from "./commit-queue.ts";
 import { readJournal } from "./journal.ts";
 import { readStoredEvents } from "./read-stored-events.ts";
 import { findNextNumber, LIVE_STATUSES } from "./run-rows.ts";
@@ -60,12 +62,12 @@ export class StoredEventLog implements EventLog {
     const prepared = this.#preparing.get(responseId);
     if (prepared !== undefined) await prepared;
     const job: WriteJob = { type: "append", responseId, events: packEvents(events) };
-    requireWritten(await this.#queue.add(job, "shared"));
+    await this.#goOn(job, "shared");
   }
 
   async advance(responseId: string, events: readonly RecordedEvent[], response: Response): Promise<void> {
     const job: WriteJob = { type: "advance", responseId, snapshot: snapshotOf(response), events: packEvents(events) };
-    requireWritten(await this.#queue.add(job, "urgent"));
+    await this.#goOn(job, "urgent");
   }
 
   async close(responseId: string, events: readonly WaitingEvent[], end: ClosedRun): Promise<void> {
@@ -77,7 +79,7 @@ export class StoredEventLog implements EventLog {
       events: packEvents(events),
       conversation: endInConversation(end.response),
     };
-    requireWritten(await this.#queue.add(job, "urgent"));
+    await this.#goOn(job, "urgent");
   }
 
   async storeWhole(run: OpenedRun, events: readonly RecordedEvent[], end: ClosedRun): Promise<void> {
@@ -94,6 +96,19 @@ export class StoredEventLog implements EventLog {
       events: packEvents(events, end.response),
     };
     requireWritten(await this.#queue.add(job, "urgent"));
+  }
+
+  /**
+   * Stores more of a run that is in the store. While the database is away nobody can say how the run ends: others may
+   * have taken it, or will.
+   */
+  async #goOn(job: WriteJob, urgency: CommitUrgency): Promise<void> {
+    try {
+      requireWritten(await this.#queue.add(job, urgency));
+    } catch (error) {
+      if (!(error instanceof StoreAway)) throw error;
+      throw new StoreStopped("the database is away, and it is unknown what it has stored", { cause: error });
+    }
   }
 
   /** Resolves once the opening of a run with long inputs is in the queue, with the promise of its commit. */
