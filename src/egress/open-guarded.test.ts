@@ -90,6 +90,18 @@ describe("a guarded call of any method", () => {
     expect(new Set(await Promise.all(texts))).toEqual(new Set(["done"]));
   });
 
+  test("gives up a call at once that still waits for a connection", async () => {
+    const { url } = await serveHttp(() => {});
+    const guard = createGuard();
+    const [all, last] = [new AbortController(), new AbortController()];
+    const others = Array.from({ length: 256 }, () => guard.openGuarded(url, callOf({ signal: all.signal })));
+    const waiting = guard.openGuarded(url, callOf({ signal: last.signal }));
+    last.abort(new Error("no longer wanted"));
+    await expect(waiting).rejects.toThrow("no longer wanted");
+    all.abort(new Error("over"));
+    for (const ended of await Promise.allSettled(others)) expect(ended.status).toBe("rejected");
+  });
+
   test.each([301, 302, 303, 307, 308])("refuses a redirect with status %i", async (status) => {
     const remote = await serveHttp((_request, response) => {
       response.writeHead(status, { location: "http://169.254.169.254/" });

@@ -4,9 +4,9 @@ import { readJson } from "../base/json/read-json.ts";
 import { explainFailure } from "./ask-once.ts";
 import { EgressError } from "./egress-error.ts";
 import { tooLarge } from "./read-decoded-body.ts";
+import { type Received, receiveReply } from "./receive-reply.ts";
 
 const USER_AGENT = "antiphon";
-const UTF8 = new TextDecoder();
 /** Statuses of replies without a body. */
 const BODILESS: ReadonlySet<number> = new Set([204, 205, 304]);
 
@@ -38,46 +38,44 @@ export interface OpenedReply {
 export async function openReply(agent: Dispatcher, url: URL, call: OpenedCall): Promise<OpenedReply> {
   const standing = { "user-agent": USER_AGENT, accept: "*/*" };
   const own = call.headers instanceof Headers ? Object.fromEntries(call.headers) : call.headers;
-  const reply = await agent.request({
-    origin: url.origin,
-    path: `${url.pathname}${url.search}`,
-    method: call.method,
-    headers: { ...standing, ...own, "accept-encoding": "identity" },
-    body: call.body,
+  const { status, headers, text, body } = await receiveReply(agent, {
+    request: {
+      origin: url.origin,
+      path: `${url.pathname}${url.search}`,
+      method: call.method,
+      headers: { ...standing, ...own, "accept-encoding": "identity" },
+      body: call.body,
+    },
     signal: call.signal,
+    bytesMax: call.bytesMax,
+    readsWhole: (head) => {
+      refuseStrange(head);
+      return BODILESS.has(head.status) || isJson(head);
+    },
   });
-  try {
-    refuseStrange(reply);
-  } catch (error) {
-    reply.body.on("error", () => {}).destroy();
-    throw error;
-  }
-  const status = reply.statusCode;
-  const head = (): ResponseInit => ({ status, headers: headersOf(reply.headers) });
-  if (BODILESS.has(status)) {
-    reply.body.on("error", () => {}).resume();
-    return { status, json: null, response: () => new Response(null, head()) };
-  }
-  if (!isJson(reply.headers))
-    return { status, json: null, response: () => new Response(limitedBody(reply.body, call), head()) };
-  const json = await readWhole(reply.body, call.bytesMax);
-  return { status, json, response: () => new ReadReply(json, head()) };
+  const head = (): ResponseInit => ({ status, headers: headersOf(headers) });
+  if (text !== null && !BODILESS.has(status))
+    return { status, json: text, response: () => new ReadReply(text, head()) };
+  return {
+    status,
+    json: null,
+    response: () => new Response(body === null ? null : limitedBody(body, call), head()),
+  };
 }
 
-function refuseStrange({ statusCode, headers }: Dispatcher.ResponseData): void {
-  if (statusCode >= 300 && statusCode < 400 && statusCode !== 304)
+function refuseStrange({ status, headers }: Pick<Received, "status" | "headers">): void {
+  if (status >= 300 && status < 400 && status !== 304)
     throw new EgressError(
       "redirected",
       "The remote server answered with a redirect, which this server does not follow",
     );
-  if (statusCode < 200 || statusCode > 599)
-    throw new EgressError("bad_status", "The remote server answered with a status that does not exist");
+  if (status > 599) throw new EgressError("bad_status", "The remote server answered with a status that does not exist");
   const encoding = headers["content-encoding"];
   if (encoding !== undefined && encoding !== "identity" && encoding !== "")
     throw new EgressError("bad_encoding", "The reply has a content encoding, although none was accepted");
 }
 
-function isJson(headers: Dispatcher.ResponseData["headers"]): boolean {
+function isJson({ headers }: Pick<Received, "headers">): boolean {
   return /^application\/json *(;|$)/i.test(String(headers["content-type"]));
 }
 
@@ -97,23 +95,6 @@ class ReadReply extends Response {
   override async json(): Promise<unknown> {
     return readJson(this.#text);
   }
-}
-
-function readWhole(body: Readable, bytesMax: number): Promise<string> {
-  const { promise, resolve, reject } = Promise.withResolvers<string>();
-  const pieces: Uint8Array[] = [];
-  let bytes = 0;
-  body.on("data", (piece: Uint8Array) => {
-    bytes += piece.length;
-    pieces.push(piece);
-    if (bytes > bytesMax) body.destroy(tooLarge(bytesMax));
-  });
-  body.on("end", () => resolve(UTF8.decode(Buffer.concat(pieces))));
-  body.on("error", reject);
-  body.on("close", () => {
-    if (!body.readableEnded) reject(explainFailure(null)); // Making an error costs a stack trace.
-  });
-  return promise;
 }
 
 /** The body as a stream that reads no faster than its reader, and fails with errors that reveal no address. */
@@ -143,7 +124,7 @@ function limitedBody(body: Readable, { bytesMax, signal }: OpenedCall): Readable
   );
 }
 
-function headersOf(fields: Dispatcher.ResponseData["headers"]): Headers {
+function headersOf(fields: Received["headers"]): Headers {
   const headers = new Headers();
   for (const [name, value] of Object.entries(fields)) {
     for (const one of Array.isArray(value) ? value : [value]) if (one !== undefined) headers.append(name, one);
