@@ -257,9 +257,9 @@ testStores("an owner has no more containers than it may have, and no more bytes 
   const { containers, sessionContainers } = store;
   const container = { name: "w", fileIds: [], expiresAfterMinutes: null, memoryLimit: "1g" } as const;
   const created = await Promise.all([1, 2, 3, 4].map(() => containers.createContainer(OURS, container)));
-  expect(created.map(({ type }) => type)).toEqual(["changed", "changed", "refused", "refused"]);
-  expect(created[2]).toEqual({ type: "refused", refusal: { reason: "too_many_containers", containersMax: 2 } });
-  const [first, second] = created.slice(0, 2).map((change) => resultOf(change).id);
+  const refused = { type: "refused", refusal: { reason: "too_many_containers", containersMax: 2 } };
+  expect(created.filter(({ type }) => type === "refused")).toEqual([refused, refused]);
+  const [first, second] = created.filter(({ type }) => type === "changed").map((change) => resultOf(change).id);
   await put(store, first ?? "", "a", "12345678");
   const more = { filename: "b", content: bytesOf("123") };
   const full = { reason: "owner_full", bytesMax: 10 };
