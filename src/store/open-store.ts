@@ -248,7 +248,7 @@ function searchOf(db: Kysely<Database>, options: StoreOptions): ThreadedSearch |
   const { file, databaseUrl, vectorCacheBytes: vectorBytesMax = VECTOR_CACHE_BYTES } = options;
   if (databaseUrl !== undefined) {
     const { url, timeoutMs } = postgresOptions(databaseUrl, options);
-    const module = new URL("./postgres/postgres-search-worker.ts", import.meta.url);
+    const module = new URL("./postgres/search/postgres-search-worker.ts", import.meta.url);
     return new ThreadedSearch(module, { database: { url, timeoutMs }, vectorBytesMax });
   }
   if (isInMemory(options)) return new ChunkSearch(db, new SqliteChunkIndex(db), new VectorCache(vectorBytesMax));

@@ -11,7 +11,7 @@ import type {
 } from "../../vector-stores/ports.ts";
 import { dialectal, SKIP_LOCKED } from "../database/dialectal.ts";
 import type { Database } from "../database/schema.ts";
-import { postgresChunkRows, postgresWordRows } from "../postgres/chunk-rows.ts";
+import { postgresChunkRows, postgresWordRows } from "../postgres/search/chunk-rows.ts";
 import { storedJson } from "../stored-json.ts";
 import type { DatabaseCalls } from "../thread/database-calls.ts";
 import { findLivingWorkers } from "../workers/living-workers.ts";

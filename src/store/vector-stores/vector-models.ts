@@ -3,7 +3,7 @@ import { assert } from "../../base/assert.ts";
 import type { KeyedVector, VectorModel } from "../../vector-stores/ports.ts";
 import { dialectal } from "../database/dialectal.ts";
 import type { Database } from "../database/schema.ts";
-import { postgresVectorRows } from "../postgres/vector-rows.ts";
+import { postgresVectorRows } from "../postgres/search/vector-rows.ts";
 
 /** The number of a model in the database, which is given one if it has none. */
 export async function modelNumber(db: Kysely<Database>, { name, dimensions }: VectorModel): Promise<number> {

@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from "kysely";
 import type { ComparisonFilter, FileSearchFilter } from "../../../../generated/responses-api/types.ts";
 import { assertNever } from "../../../base/assert.ts";
 import { dialectal } from "../../database/dialectal.ts";
-import { postgresCompares, postgresHasOneOf } from "../../postgres/attribute-sql.ts";
+import { postgresCompares, postgresHasOneOf } from "../../postgres/search/attribute-sql.ts";
 
 type Value = string | number | boolean;
 

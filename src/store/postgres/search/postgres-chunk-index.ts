@@ -1,10 +1,10 @@
 import { type Kysely, sql } from "kysely";
-import type { Database } from "../database/schema.ts";
-import { CHUNKS_OF_FILE_MAX, chunkKey, fileOfChunk, placedWord } from "../vector-stores/chunk-keys.ts";
-import type { ChunkIndex, KnownWord, NumberedModel } from "../vector-stores/search/chunk-index.ts";
-import type { QuantizedVectors } from "../vector-stores/search/quantized.ts";
-import { type FileVectors, ordinalsOf } from "../vector-stores/search/vector-scores.ts";
-import type { SearchedFile, WordCount } from "../vector-stores/search/word-scores.ts";
+import type { Database } from "../../database/schema.ts";
+import { CHUNKS_OF_FILE_MAX, chunkKey, fileOfChunk, placedWord } from "../../vector-stores/chunk-keys.ts";
+import type { ChunkIndex, KnownWord, NumberedModel } from "../../vector-stores/search/chunk-index.ts";
+import type { QuantizedVectors } from "../../vector-stores/search/quantized.ts";
+import { type FileVectors, ordinalsOf } from "../../vector-stores/search/vector-scores.ts";
+import type { SearchedFile, WordCount } from "../../vector-stores/search/word-scores.ts";
 
 /** One statement reads vectors of so many bytes, or of one file. */
 const BYTES_AT_ONCE_MAX = 4 * 1024 * 1024;

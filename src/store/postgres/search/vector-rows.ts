@@ -1,7 +1,7 @@
 import { endianness } from "node:os";
 import { type RawBuilder, sql } from "kysely";
-import type { KeyedVector } from "../../vector-stores/ports.ts";
-import { quantize } from "../vector-stores/search/quantized.ts";
+import type { KeyedVector } from "../../../vector-stores/ports.ts";
+import { quantize } from "../../vector-stores/search/quantized.ts";
 
 /** The number of the type `real` in PostgreSQL's system catalogue. */
 const REAL = 700;

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
-import type { IndexedChunk } from "../../vector-stores/ports.ts";
-import { chunkKey, placedWord } from "../vector-stores/chunk-keys.ts";
+import type { IndexedChunk } from "../../../vector-stores/ports.ts";
+import { chunkKey, placedWord } from "../../vector-stores/chunk-keys.ts";
 
 /** Rows of the table of chunks, to be selected into it. */
 export function postgresChunkRows(fileNumber: number, chunks: readonly IndexedChunk[]): RawBuilder<unknown> {
