@@ -5,7 +5,8 @@ import { databaseOfTest } from "../../../tests/services/services-of-run.ts";
 import { COLUMNS } from "../database/columns.fixture.ts";
 import { checkTables, migratePostgres, POSTGRES_MIGRATIONS } from "./migrate-postgres.ts";
 
-const TYPES: Readonly<Record<string, string>> = { bigint: "integer", bytea: "blob", text: "text" };
+/** What PostgreSQL calls the types of the schema. A vector is a list of numbers there. */
+const TYPES: Readonly<Record<string, string>> = { ARRAY: "blob", bigint: "integer", bytea: "blob", text: "text" };
 
 async function run(url: string, text: string): Promise<readonly Readonly<Record<string, unknown>>[]> {
   const client = new Client({ connectionString: url });
