@@ -43,7 +43,7 @@ export const IMPORT_RULES: readonly ImportRule[] = [
   folder("store-implements-ports", "store/ sees only its ports.", "store", [
     "src/runs/ports[.]ts$",
     "src/responses-api/(ports|vector-stores|containers)[.]ts$",
-    "src/(vector-stores|containers)/ports[.]ts$",
+    "src/(vector-stores|containers|rate-limits)/ports[.]ts$",
     GENERATED_A,
   ]),
   folder("object-storage-implements-ports", "object-storage/ keeps bytes for store/, by its port.", "object-storage", [

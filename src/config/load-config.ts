@@ -61,6 +61,8 @@ export function loadConfig(environment: Environment, argv: readonly string[]): C
     allProblems.push(
       "NODE_NAME is longer than 63 characters or has others than letters, digits, dots, hyphens and underscores.",
     );
+  if (values.rateLimits === "shared" && values.databaseUrl === null)
+    allProblems.push("RATE_LIMITS is shared, but DATABASE_URL, in which servers would count, is not set.");
   allProblems.push(...filesProblems(values));
   if (allProblems.length > 0) throw new ConfigError(allProblems);
   const whisperCacheDir = values.whisperCacheDir ?? usualCacheFolder(environment);

@@ -10,6 +10,7 @@ import { IMAGE_SETTINGS } from "./tables/image-settings.ts";
 import { INPUT_SETTINGS } from "./tables/input-settings.ts";
 import { MCP_SETTINGS } from "./tables/mcp-settings.ts";
 import { MODEL_SETTINGS } from "./tables/model-settings.ts";
+import { RATE_SETTINGS } from "./tables/rate-settings.ts";
 import { SPEECH_SETTINGS } from "./tables/speech-settings.ts";
 import { STORAGE_SETTINGS } from "./tables/storage-settings.ts";
 import { TOOL_SETTINGS } from "./tables/tool-settings.ts";
@@ -209,24 +210,8 @@ export const SETTINGS = {
     max: 1_000_000,
     text: "Most responses in progress at the same time. Further requests are told to retry later.",
   },
-  rateLimitRequestsPerMinute: {
-    name: "RATE_LIMIT_REQUESTS_PER_MINUTE",
-    section: "Limits",
-    kind: "integer",
-    default: 1_000_000,
-    min: 1,
-    max: 1_000_000_000_000,
-    text: "Most responses that a key may request per minute, unless the key has its own limit.",
-  },
-  rateLimitTokensPerMinute: {
-    name: "RATE_LIMIT_TOKENS_PER_MINUTE",
-    section: "Limits",
-    kind: "integer",
-    default: 1_000_000_000,
-    min: 1,
-    max: 1_000_000_000_000,
-    text: "Most tokens, input and output together, that a key may use per minute, unless the key has its own limit.",
-  },
+  ...RATE_SETTINGS,
+
   backgroundRunsMax: {
     name: "BACKGROUND_RUNS_MAX",
     section: "Limits",

@@ -1,8 +1,6 @@
 import type { Logger } from "../base/logger.ts";
 import type { Config } from "../config/load-config.ts";
 import type { JoinedProcess } from "../processes/joined-process.ts";
-import { MinuteRates } from "../rate-limits/minute-rates.ts";
-import { SharedRates } from "../rate-limits/shared-rates.ts";
 import type { CodeFinder } from "../responses-api/containers.ts";
 import { ModelHealth } from "../responses-api/keeping/model-health.ts";
 import { createSealer } from "../responses-api/keeping/seal.ts";
@@ -24,6 +22,7 @@ import { chooseVoice } from "./choices/choose-voice.ts";
 /** Parts that exist before the services and are closed after them. */
 export interface ServiceFoundations {
   readonly store: Store;
+  readonly limiter: RateLimiter;
   readonly runs: RunHost;
   readonly neighbours: Neighbours | null;
   readonly model: ChosenModel;
@@ -43,7 +42,7 @@ export interface ServiceFoundations {
 
 /** Builds the services of Interface A from the configuration. */
 export function buildResponseServices(config: Config, foundations: ServiceFoundations, log: Logger): ResponseServices {
-  const { store, model, telemetry, speech, guards, tools, passages, code, isLeaving, joined } = foundations;
+  const { store, limiter, model, telemetry, speech, guards, tools, passages, code, isLeaving, joined } = foundations;
   const { abilities } = model.engine;
   const sealKeys = config.sealKeys.map((key) => key.reveal());
   return {
@@ -62,7 +61,7 @@ export function buildResponseServices(config: Config, foundations: ServiceFounda
     runs: foundations.runs,
     observer: telemetry.runs,
     sealer: createSealer(() => readSealKeys(sealKeys, config.dataDir)),
-    limiter: chooseLimiter(config, joined),
+    limiter,
     spokenOutput: chooseVoice(config, log),
     tools,
     toolLedger: store.tools,
@@ -79,15 +78,6 @@ export function buildResponseServices(config: Config, foundations: ServiceFounda
     metrics: shownMetrics(config, metricsOfAll(telemetry, joined)),
     neighbours: foundations.neighbours,
   };
-}
-
-/** Several processes count together. */
-function chooseLimiter(config: Config, joined: JoinedProcess | null): RateLimiter {
-  const limits = { requests: config.rateLimitRequestsPerMinute, tokens: config.rateLimitTokensPerMinute };
-  if (joined === null) return new MinuteRates(limits);
-  const rates = new SharedRates(limits, joined);
-  joined.accept({ recall: (place) => rates.recall(place) });
-  return rates;
 }
 
 /** The metrics of all processes, or those of this one alone if the primary does not answer. */

@@ -31,6 +31,7 @@ import { type CodeParts, chooseCode } from "./choices/choose-code.ts";
 import { chooseEgress } from "./choices/choose-egress.ts";
 import { tryFiles } from "./choices/choose-files.ts";
 import { type ChosenModel, chooseModel } from "./choices/choose-model.ts";
+import { chooseRates } from "./choices/choose-rates.ts";
 import { chooseTelemetry, type Telemetry } from "./choices/choose-telemetry.ts";
 import { chooseTools, codeTools } from "./choices/choose-tools.ts";
 import { chooseVectorStores, FilesWaiting } from "./choices/choose-vector-stores.ts";
@@ -77,6 +78,7 @@ export async function startResponsesApi(
   const stopping = new AbortController();
   const runs = openRunHost(config, telemetry);
   const bus = chooseBus(config, { places: store.places, runs, observer: telemetry.bus, joined }, log);
+  const rates = chooseRates(config, { store, joined }, log);
   try {
     const keys = await openApiKeys(revealed(config.apiKeys), store.keys, config.dataDir);
     const model = telemetry.watchModel(await chooseModel(config, log));
@@ -86,7 +88,7 @@ export async function startResponsesApi(
     const own = [searched.fileSearch, ...codeTools(config, code, store)];
     const tools = await chooseTools(config, guards, log, [...own, ...moreTools]);
     const isLeaving = (): boolean => stopping.signal.aborted;
-    const parts = { store, runs, neighbours: bus, model, telemetry, speech, guards, tools, code };
+    const parts = { store, limiter: rates.rates, runs, neighbours: bus, model, telemetry, speech, guards, tools, code };
     const foundations = { ...parts, isLeaving, joined, ...searched };
     const services = buildResponseServices(config, foundations, log);
     const keeper = await startKeeper(config, services, bus, log);
@@ -114,13 +116,13 @@ export async function startResponsesApi(
       await server.close();
       await keeper.close(Math.max(0, Math.ceil(deadline - performance.now())));
       await Promise.all([tools.close(), code.close(), sweeping?.stop()]);
-      await closeAll(bus, store, telemetry);
+      await closeAll(bus, rates, store, telemetry);
     };
     let closing: Promise<void> | null = null;
     const close = (isReplaced = false): Promise<void> => (closing ??= closeOnce(isReplaced));
     return { ...server, model, keys, code, close };
   } catch (error) {
-    await closeAll(bus, store, telemetry);
+    await closeAll(bus, rates, store, telemetry);
     throw error;
   }
 }

@@ -5,12 +5,12 @@ import { type CloudCaller, createKeyCheck } from "../cloud-stt/authenticate-key.
 import { type CloudParts, countStream, openCloudStream, refuseAsUpgrade } from "../cloud-stt/cloud-stream.ts";
 import { errorMessage } from "../cloud-stt/errors.ts";
 import { cloudSttFaults } from "../cloud-stt/faults.ts";
+import type { StreamRates } from "../cloud-stt/ports.ts";
 import type { Config } from "../config/load-config.ts";
 import { inactiveTier } from "../formatting/formatting-tier.ts";
 import { upgradeRequired } from "../local-stt/errors.ts";
 import { getHealth } from "../local-stt/operations/get-health.ts";
 import { StreamPlaces } from "../local-stt/stream-places.ts";
-import { MemoryStreamRates } from "../rate-limits/stream-rates.ts";
 import { getMetrics } from "../responses-api/operations/get-metrics.ts";
 import { type ApiKeys, openApiKeys } from "../secrets/secrets-on-disk.ts";
 import type { SpeechEngine } from "../speech/speech-engine.ts";
@@ -22,6 +22,7 @@ import { type Application, createApplication } from "../transport/http/applicati
 import { listen, type RunningServer } from "../transport/http/server.ts";
 import type { Upgrade } from "../transport/websocket/websocket.ts";
 import { byteBudgetsOf } from "./byte-budgets.ts";
+import { chooseStreamRates } from "./choices/choose-rates.ts";
 import { contractOf, type GeneratedContract } from "./contract.ts";
 import { openConfiguredStore } from "./open-configured-store.ts";
 import { shownMetrics } from "./response-services.ts";
@@ -39,9 +40,19 @@ export async function startSttCloud(config: Config, log: Logger, speech: SpeechE
     const configured = config.apiKeys.map((key) => key.reveal());
     const keys = await openApiKeys(configured, store.keys, config.dataDir);
     const { sttCloudHost: host, sttCloudPort: port, drainMs } = config;
-    const server = await listen(application(config, log, speech, keys), { host, port, drainMs });
+    const chosen = chooseStreamRates(config, log);
+    const server = await listen(application(config, log, { speech, keys, rates: chosen.rates }), {
+      host,
+      port,
+      drainMs,
+    });
+    const closeAll = async (): Promise<void> => {
+      await server.close();
+      await chosen.close();
+      await store.close();
+    };
     let closing: Promise<void> | null = null;
-    const close = (): Promise<void> => (closing ??= server.close().then(() => store.close()));
+    const close = (): Promise<void> => (closing ??= closeAll());
     return { ...server, keys, close };
   } catch (error) {
     await store.close();
@@ -49,7 +60,11 @@ export async function startSttCloud(config: Config, log: Logger, speech: SpeechE
   }
 }
 
-function application(config: Config, log: Logger, speech: SpeechEngine, keys: ApiKeys): Application {
+function application(
+  config: Config,
+  log: Logger,
+  { speech, keys, rates }: { readonly speech: SpeechEngine; readonly keys: ApiKeys; readonly rates: StreamRates },
+): Application {
   const meters = new Meters();
   const parts: CloudParts = {
     sessions: {
@@ -58,11 +73,7 @@ function application(config: Config, log: Logger, speech: SpeechEngine, keys: Ap
       observer: measureSpeech(meters, () => speech.restarts()),
       idleMs: config.sttCloudIdleTimeoutMs,
     },
-    rates: new MemoryStreamRates({
-      streamsPerMinute: config.sttCloudStreamsPerMinute,
-      soundSecondsPerMinute: config.sttCloudAudioSecondsPerMinute,
-      waitMs: config.sttCloudRateLimitWaitMs,
-    }),
+    rates,
   };
   return createApplication<CloudCaller>({
     contract: contractOf({

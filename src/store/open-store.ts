@@ -41,6 +41,7 @@ import { ThreadedSearch } from "./vector-stores/search/threaded-search.ts";
 import { VectorCache } from "./vector-stores/search/vector-scores.ts";
 import { StoredVectorRenewal } from "./vector-stores/vector-renewal.ts";
 import { StoredVectorStores } from "./vector-stores/vector-store-store.ts";
+import { findLivingWorkers } from "./workers/living-workers.ts";
 import { LEASE_MS } from "./workers/worker-lease.ts";
 
 /**
@@ -129,6 +130,8 @@ export interface Store {
   readonly containers: Containers;
   /** The same containers, for the sessions that run code in them. */
   readonly sessionContainers: StoredContainers;
+  /** How many processes that use the database live, this one included. */
+  countWorkers(): Promise<number>;
   /** Whether the database answers and no damage was found. */
   isReady(): Promise<boolean>;
   /** Whether there is room to store something. */
@@ -193,6 +196,7 @@ export async function assembleStore(
     chunks,
     containers: contained.containers,
     sessionContainers: contained.sessionContainers,
+    countWorkers: async () => (await findLivingWorkers(db, calls)).size,
     isReady: () => calls.isSound().catch(() => false),
     hasRoom: () => succeeds(folder.probe()),
     close: async () => {

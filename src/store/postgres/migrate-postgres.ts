@@ -5,6 +5,7 @@ import { StoreBusy, StoreSpoilt } from "../../responses-api/ports.ts";
 import type { Database } from "../database/schema.ts";
 import { type DatabaseAddress, openPostgresPool } from "./connections.ts";
 import { allTables } from "./migrations/0001-all-tables.ts";
+import { rateCounts } from "./migrations/0002-rate-counts.ts";
 import { postgresDialect } from "./postgres-dialect.ts";
 import { UnfitTables } from "./unfit-tables.ts";
 
@@ -16,6 +17,7 @@ import { UnfitTables } from "./unfit-tables.ts";
  */
 export const POSTGRES_MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0001-all-tables": allTables,
+  "0002-rate-counts": rateCounts,
 };
 
 /** A statement of a migration may take this long, in milliseconds, since it may copy a table. */

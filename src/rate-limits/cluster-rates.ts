@@ -1,0 +1,120 @@
+import type { RateBucket, RatedKey, RateLimiter, RateStanding, RateTaking } from "../responses-api/ports.ts";
+import type { CountBatches } from "./count-batches.ts";
+import { CurrentMinutes } from "./current-minutes.ts";
+import { counterName, standingOf, type Used } from "./minute-counter.ts";
+import { type MinuteLimits, MinuteRates } from "./minute-rates.ts";
+import type { Count, CountChange } from "./ports.ts";
+
+const MINUTE_MS = 60_000;
+/** Clocks of servers and counters may run at slightly different speeds. */
+const CLOCK_DRIFT_MS = 1000;
+/** A taking of tokens is not waited for if no more than these parts of the limit are used and taken. */
+const PLENTY_USED_MAX = 1 / 2;
+const PLENTY_TAKEN_MAX = 1 / 8;
+/** What was heard of a counter counts for that long. */
+const HEARD_MS_MAX = 1000;
+
+interface Heard extends Used {
+  readonly heardAt: number;
+}
+
+/**
+ * Rate limits per minute that all servers count together. If the common counters do not answer, each server lets its
+ * part of the limits through.
+ */
+export class ClusterRates implements RateLimiter {
+  readonly #defaults: MinuteLimits;
+  readonly #counts: CountBatches;
+  /** How many servers live, as far as is known. */
+  readonly #servers: () => number;
+  readonly #alone: MinuteRates;
+  /** What was last heard of the tokens of a key. */
+  readonly #heard = new CurrentMinutes<Heard>();
+
+  constructor(defaults: MinuteLimits, counts: CountBatches, servers: () => number) {
+    this.#defaults = defaults;
+    this.#counts = counts;
+    this.#servers = servers;
+    this.#alone = new MinuteRates(defaults);
+  }
+
+  async take(key: RatedKey, bucket: RateBucket, amount: number): Promise<RateTaking> {
+    const change = this.#change(key, bucket, amount);
+    const foreseen = bucket === "tokens" ? this.#foresee(change) : null;
+    if (foreseen !== null) {
+      this.#counts.send({ ...change, kind: "charge" });
+      return this.#taking(change, true, foreseen);
+    }
+    const count = await this.#counts.change(change);
+    if (count === null) return await this.#takeAlone(key, bucket, amount);
+    return this.#taking(change, count.taken, this.#hear(change, count));
+  }
+
+  async standing(key: RatedKey, bucket: RateBucket): Promise<RateStanding> {
+    const change = this.#change(key, bucket, 0);
+    const count = await this.#counts.change(change);
+    return count === null
+      ? withLimit(await this.#alone.standing(this.#partOf(key, bucket), bucket), change.limit)
+      : standingOf(change.limit, this.#hear(change, count));
+  }
+
+  /**
+   * What is used after a taking that cannot be refused: so much is left that the other servers cannot have taken it
+   * since this request asked. Null if it may be refused.
+   */
+  #foresee({ name, amount, limit }: CountChange): Used | null {
+    const heard = this.#heard.get(name);
+    if (heard === undefined || performance.now() - heard.heardAt > HEARD_MS_MAX) return null;
+    const used = heard.amount + amount;
+    if (amount > limit * PLENTY_TAKEN_MAX || used > limit * PLENTY_USED_MAX) return null;
+    this.#heard.set(name, { ...heard, amount: used });
+    return { amount: used, endsAt: heard.endsAt };
+  }
+
+  #hear({ name }: CountChange, { used, leftMs }: Count): Used {
+    const endsAt = Date.now() + (leftMs === 0 ? MINUTE_MS : leftMs);
+    this.#heard.set(name, { amount: used, endsAt, heardAt: performance.now() });
+    return { amount: used, endsAt };
+  }
+
+  #taking(change: CountChange, taken: boolean, used: Used): RateTaking {
+    return {
+      taken,
+      standing: standingOf(change.limit, used),
+      correct: (spent) => {
+        const amount = spent - change.amount;
+        const leftMsMax = used.endsAt - Date.now() + CLOCK_DRIFT_MS;
+        if (amount > 0 || (amount < 0 && leftMsMax > CLOCK_DRIFT_MS))
+          this.#counts.send({ ...change, kind: "charge", amount, leftMsMax });
+      },
+    };
+  }
+
+  /** A single taking larger than this server's part takes all of the part, since the common counters may allow it. */
+  async #takeAlone(key: RatedKey, bucket: RateBucket, amount: number): Promise<RateTaking> {
+    const part = this.#partOf(key, bucket);
+    const limit = this.#limit(key, bucket);
+    const taking = await this.#alone.take(part, bucket, Math.min(amount, part.limits[bucket] ?? amount));
+    return { ...taking, standing: withLimit(taking.standing, limit) };
+  }
+
+  #partOf(key: RatedKey, bucket: RateBucket): RatedKey {
+    const part = Math.max(1, Math.ceil(this.#limit(key, bucket) / Math.max(1, this.#servers())));
+    return { ...key, limits: { ...key.limits, [bucket]: part } };
+  }
+
+  #change(key: RatedKey, bucket: RateBucket, amount: number): CountChange {
+    const limit = this.#limit(key, bucket);
+    const name = `${counterName(bucket, limit)} ${key.keyId}`;
+    return { name, kind: "take", amount, limit, periodMs: MINUTE_MS, refusalMs: 0, leftMsMax: MINUTE_MS };
+  }
+
+  #limit({ limits }: RatedKey, bucket: RateBucket): number {
+    return limits[bucket] ?? this.#defaults[bucket];
+  }
+}
+
+/** The limit of the key, and not this server's part of it. */
+function withLimit(standing: RateStanding, limit: number): RateStanding {
+  return { ...standing, limit };
+}

@@ -1,0 +1,122 @@
+import { createHash } from "node:crypto";
+import { createClient, TimeoutError } from "@redis/client";
+import type { CommonCounts, Count, CountChange } from "./ports.ts";
+
+const CONNECT_MS_MAX = 2000;
+/** Without it, a command waits for as long as a server that does not answer stays connected. */
+const COMMAND_MS_MAX = 300;
+const RECONNECT_MS_MAX = 2000;
+const FIRST_RECONNECT_MS = 50;
+const KEY_PREFIX = "antiphon:rate:";
+/** After so many commands in succession without an answer, the connection is opened anew. */
+const UNANSWERED_MAX = 3;
+
+/**
+ * For each key: kind, amount, limit, milliseconds of a period and of a refusal, and the most that may be left of the
+ * period for giving back. Returns for each: whether it was taken, what is used, and the milliseconds left.
+ */
+const CHANGE = `
+local counts = {}
+for index, key in ipairs(KEYS) do
+  local at = (index - 1) * 6
+  local kind = ARGV[at + 1]
+  local amount, limit, period = tonumber(ARGV[at + 2]), tonumber(ARGV[at + 3]), tonumber(ARGV[at + 4])
+  local refusal, leftMax = tonumber(ARGV[at + 5]), tonumber(ARGV[at + 6])
+  local used, left, taken = tonumber(redis.call('get', key) or '0'), redis.call('pttl', key), 1
+  if left <= 0 then used = 0; left = 0 end
+  if kind == 'take' and used + amount > limit then
+    taken = 0
+    if refusal > 0 and amount > 0 and used <= limit then
+      used = limit + 1; left = refusal
+      redis.call('set', key, string.format('%.0f', used), 'px', left)
+    end
+  elseif amount > 0 then
+    used = used + amount
+    if left == 0 then left = period end
+    redis.call('set', key, string.format('%.0f', used), 'px', left)
+  elseif amount < 0 and left > 0 and left <= leftMax then
+    used = math.max(0, used + amount)
+    redis.call('set', key, string.format('%.0f', used), 'px', left)
+  end
+  counts[index] = { taken, used, left }
+end
+return counts`;
+const CHANGE_HASH = createHash("sha1").update(CHANGE).digest("hex");
+
+/** Counters in Redis or Valkey. Each call is one command, and ends soon also if the server does not answer. */
+export class RedisCounts implements CommonCounts {
+  readonly #url: string;
+  #client: ReturnType<typeof connect>;
+  #unanswered = 0;
+
+  constructor(url: string) {
+    this.#url = url;
+    this.#client = connect(url);
+  }
+
+  async change(changes: readonly CountChange[]): Promise<readonly Count[]> {
+    try {
+      const counts = readCounts(await run(this.#client, changes), changes.length);
+      this.#unanswered = 0;
+      return counts;
+    } catch (error) {
+      if (error instanceof TimeoutError) this.#noteUnanswered();
+      throw error;
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#client.destroy();
+  }
+
+  /** The other end may be gone without a word. */
+  #noteUnanswered(): void {
+    this.#unanswered += 1;
+    if (this.#unanswered < UNANSWERED_MAX) return;
+    this.#unanswered = 0;
+    this.#client.destroy();
+    this.#client = connect(this.#url);
+  }
+}
+
+function connect(url: string) {
+  const client = createClient({
+    url,
+    disableOfflineQueue: true,
+    commandOptions: { timeout: COMMAND_MS_MAX },
+    socket: {
+      connectTimeout: CONNECT_MS_MAX,
+      reconnectStrategy: (retries) =>
+        Math.min(RECONNECT_MS_MAX, FIRST_RECONNECT_MS * 2 ** retries) * (1 + Math.random()),
+    },
+  });
+  client.on("error", () => {}); // Each command that fails says so itself.
+  void client.connect().catch(() => {});
+  return client;
+}
+
+/** Sends the hash of the script; the whole script only if the server does not have it. */
+async function run(client: ReturnType<typeof connect>, changes: readonly CountChange[]): Promise<unknown> {
+  const call = {
+    keys: changes.map(({ name }) => KEY_PREFIX + name),
+    arguments: changes.flatMap(({ kind, amount, limit, periodMs, refusalMs, leftMsMax }) => [
+      kind,
+      ...[amount, limit, periodMs, refusalMs, Math.ceil(leftMsMax)].map(String),
+    ]),
+  };
+  try {
+    return await client.evalSha(CHANGE_HASH, call);
+  } catch (error) {
+    if (!(error instanceof Error && error.message.startsWith("NOSCRIPT"))) throw error;
+    return await client.eval(CHANGE, call);
+  }
+}
+
+function readCounts(reply: unknown, count: number): readonly Count[] {
+  if (!Array.isArray(reply) || reply.length !== count) throw new Error("Redis answered with other counts than asked");
+  return reply.map((fields: unknown) => {
+    const [taken, used, leftMs] = Array.isArray(fields) ? fields.map(Number) : [];
+    if (taken === undefined || used === undefined || leftMs === undefined) throw new Error("Redis answered no count");
+    return { taken: taken === 1, used, leftMs };
+  });
+}

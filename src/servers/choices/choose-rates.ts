@@ -1,0 +1,81 @@
+import type { Logger } from "../../base/logger.ts";
+import type { StreamRates } from "../../cloud-stt/ports.ts";
+import type { Config } from "../../config/load-config.ts";
+import type { JoinedProcess } from "../../processes/joined-process.ts";
+import { ClusterRates } from "../../rate-limits/cluster-rates.ts";
+import { ClusterStreamRates } from "../../rate-limits/cluster-stream-rates.ts";
+import { CountBatches } from "../../rate-limits/count-batches.ts";
+import { MinuteRates } from "../../rate-limits/minute-rates.ts";
+import { RedisCounts } from "../../rate-limits/redis-counts.ts";
+import { SharedRates } from "../../rate-limits/shared-rates.ts";
+import { MemoryStreamRates } from "../../rate-limits/stream-rates.ts";
+import type { RateLimiter } from "../../responses-api/ports.ts";
+import type { Store } from "../../store/open-store.ts";
+import { PostgresCounts } from "../../store/postgres/rate-counts.ts";
+
+/** What counts rates, and its connections. */
+export interface Chosen<Rates> {
+  readonly rates: Rates;
+  close(): Promise<void>;
+}
+
+/** How often it looks how many servers live. */
+const LOOK_MS = 10_000;
+
+/** All servers of a database count together, or the processes of this one, by RATE_LIMITS. */
+export function chooseRates(
+  config: Config,
+  { store, joined }: { readonly store: Pick<Store, "countWorkers">; readonly joined: JoinedProcess | null },
+  log: Logger,
+): Chosen<RateLimiter> {
+  const limits = { requests: config.rateLimitRequestsPerMinute, tokens: config.rateLimitTokensPerMinute };
+  const counts = commonCounts(config, log);
+  if (counts !== null) {
+    const living = watchLiving(store);
+    const rates = new ClusterRates(limits, counts, () => living.count());
+    const close = async (): Promise<void> => {
+      living.stop();
+      await counts.close();
+    };
+    return { rates, close };
+  }
+  if (joined === null) return { rates: new MinuteRates(limits), close: async () => {} };
+  const rates = new SharedRates(limits, joined);
+  joined.accept({ recall: (place) => rates.recall(place) });
+  return { rates, close: async () => {} };
+}
+
+/** The same for streams of speech. */
+export function chooseStreamRates(config: Config, log: Logger): Chosen<StreamRates> {
+  const limits = {
+    streamsPerMinute: config.sttCloudStreamsPerMinute,
+    soundSecondsPerMinute: config.sttCloudAudioSecondsPerMinute,
+    waitMs: config.sttCloudRateLimitWaitMs,
+  };
+  const counts = commonCounts(config, log);
+  return counts === null
+    ? { rates: new MemoryStreamRates(limits), close: async () => {} }
+    : { rates: new ClusterStreamRates(limits, counts), close: () => counts.close() };
+}
+
+/** Null if each server counts for itself. */
+function commonCounts({ rateLimits, databaseUrl, busUrl }: Config, log: Logger): CountBatches | null {
+  if (databaseUrl === null || rateLimits === "node") return null;
+  const counts = busUrl === null ? new PostgresCounts(databaseUrl.reveal()) : new RedisCounts(busUrl.reveal());
+  const where = busUrl === null ? "PostgreSQL" : "the broker of BUS_URL";
+  return new CountBatches(counts, {
+    away: (error) => log.warn({ err: error }, `${where} does not count rates: each server lets its part through`),
+    back: () => log.info({}, `${where} counts rates again`),
+  });
+}
+
+/** While the database does not tell, the last known number counts. */
+function watchLiving(store: Pick<Store, "countWorkers">): { count(): number; stop(): void } {
+  let count = 1;
+  const look = async (): Promise<void> => {
+    count = Math.max(1, await store.countWorkers().catch(() => count));
+  };
+  void look();
+  const timer = setInterval(() => void look(), LOOK_MS).unref();
+  return { count: () => count, stop: () => clearInterval(timer) };
+}
