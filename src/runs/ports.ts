@@ -302,9 +302,16 @@ export interface RunLedger {
   /**
    * Claims up to `limit` runs whose worker is dead, and runs of this worker for which `isHere` is false. If `isHere` is
    * absent, it claims none of this worker's own. `isHere` must return true from before a run is stored until after its
-   * end is stored.
+   * end is stored. Of the runs that have not begun and that no worker holds, it claims up to `waitingMax`, in turn for
+   * each owner; all if that is absent.
    */
-  claimAbandoned(limit: number, isHere?: (responseId: string) => boolean): Promise<readonly AbandonedRun[]>;
+  claimAbandoned(
+    limit: number,
+    isHere?: (responseId: string) => boolean,
+    waitingMax?: number,
+  ): Promise<readonly AbandonedRun[]>;
+  /** How many background runs wait for a worker that has room for them. */
+  countWaiting(): Promise<number>;
   /** The ids of the runs that this worker holds. */
   listHeld(): Promise<readonly string[]>;
   /** Adds one to the restarts of a run. */

@@ -35,6 +35,16 @@ export interface RunHostOptions {
   readonly runMs: number;
 }
 
+/** Where background runs wait that any of several servers can make. */
+export interface SharedQueue {
+  /** How many wait. */
+  count(): Promise<number>;
+  /** Takes stored runs for which there is no place here. They no longer are this process's. */
+  take(responseIds: readonly string[]): void;
+  /** Told when this process, which had no place left for a background run, has one again. */
+  hasPlace(): void;
+}
+
 /** The limit of running or of waiting runs is reached. */
 export class RunsExhausted extends Error {
   override readonly name = "RunsExhausted";
@@ -92,9 +102,21 @@ export class RunHost {
   #foreground = 0;
   #background = 0;
   #queueClosed = false;
+  #shared: SharedQueue | null = null;
 
   constructor(options: RunHostOptions) {
     this.#options = options;
+  }
+
+  /** From now on, new background runs for which there is no place wait in this queue. */
+  shareQueue(queue: SharedQueue): void {
+    this.#shared = queue;
+  }
+
+  /** How many more runs that wait elsewhere can be made here now; without limit if they wait nowhere else. */
+  get placesForWaiting(): number {
+    if (this.#shared === null) return Number.POSITIVE_INFINITY;
+    return Math.max(0, this.#freePlaces() - this.#queue.length - this.#entering.size);
   }
 
   /** The numbers of runs, for metrics. */
@@ -139,6 +161,8 @@ export class RunHost {
     if (this.#queueClosed) throw new QueueClosed("this process starts no further background runs");
     if (this.#queue.length + this.#entering.size >= queueMax + this.#freePlaces())
       throw new RunsExhausted("queue", queueMax);
+    if (this.placesForWaiting === 0 && this.#shared !== null && (await this.#shared.count()) >= queueMax)
+      throw new RunsExhausted("queue", queueMax);
     const hosted = this.#admit(order);
     const entering = queueRun({ ...order, signal: hosted.controller.signal });
     this.#entering.add(entering);
@@ -147,6 +171,7 @@ export class RunHost {
       hosted.run = hostable(run, order.log !== null);
       this.#entering.delete(entering);
       this.#wait({ run, hosted });
+      await this.#shareWaiting(hosted);
     } catch (error) {
       this.#entering.delete(entering);
       hosted.end();
@@ -256,9 +281,11 @@ export class RunHost {
     const finish = (): void => {
       forgetClient();
       stopClock();
+      const hadPlace = this.#freePlaces() > 0;
       this.#foreground -= 1;
       hosted.end();
       this.#pump();
+      if (!hadPlace) this.#shared?.hasPlace();
     };
     try {
       const run = await begin({ ...order, signal: hosted.controller.signal });
@@ -293,6 +320,13 @@ export class RunHost {
     this.#pump();
   }
 
+  /** Leaves a run to others if it waits here. */
+  async #shareWaiting(hosted: HostedRun): Promise<void> {
+    if (this.#shared === null || !this.#queue.some((waiting) => waiting.hosted === hosted)) return;
+    await this.releaseAll([hosted.responseId]);
+    this.#shared.take([hosted.responseId]);
+  }
+
   #freePlaces(): number {
     const { runsMax, backgroundRunsMax } = this.#options;
     return Math.max(0, Math.min(backgroundRunsMax - this.#background, runsMax - this.#background - this.#foreground));
@@ -310,9 +344,11 @@ export class RunHost {
     const stopClock = this.#limitTime(hosted);
     await run.drive();
     stopClock();
+    const hadPlace = this.#freePlaces() > 0;
     this.#background -= 1;
     hosted.end();
     this.#pump();
+    if (!hadPlace) this.#shared?.hasPlace();
   }
 
   /** Stops a run. A waiting run ends at once; it needs no free place. */

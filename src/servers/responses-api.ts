@@ -174,6 +174,7 @@ async function startKeeper(
   log: Logger,
 ): Promise<RunKeeper> {
   const keeper = new RunKeeper(services, log, keeperPace(config));
+  if (config.databaseUrl !== null) keeper.shareQueue();
   bus?.accept({
     lookForStops: (responseIds) => keeper.lookForStops(responseIds),
     lookForWork: () => keeper.lookForWork(),

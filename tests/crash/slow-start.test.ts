@@ -31,6 +31,7 @@ async function keeperWithHeldClaims() {
   const gate = Promise.withResolvers<readonly never[]>();
   const waiting: RunLedger = {
     claimAbandoned: () => gate.promise,
+    countWaiting: async () => 0,
     listHeld: () => ledger.listHeld(),
     countRestart: (id) => ledger.countRestart(id),
     release: (id) => ledger.release(id),

@@ -25,6 +25,8 @@ export interface KeeperPace {
 
 const USUAL_PACE: KeeperPace = { looksPerRenewal: 5, looksPerClaim: 5 };
 
+/** For how long the number of waiting runs is remembered, in milliseconds. */
+const COUNT_MS = 1_000;
 /** The maximum of abandoned runs claimed at a time. Each brings its whole request into memory. */
 const CLAIMS_MAX = 20;
 /** The maximum of claimed runs whose events are in memory at the same time. */
@@ -101,6 +103,20 @@ export class RunKeeper {
       await this.#stopAsked();
     };
     void look().catch((fault: unknown) => this.#logFault(fault));
+  }
+
+  /**
+   * Shares the background runs that wait with other servers: those without a place here are released at once, and each
+   * place that becomes free takes one that anybody has released.
+   */
+  shareQueue(): void {
+    const { runs, ledger } = this.#services;
+    const waiting = new CachedCount(() => ledger.countWaiting(), COUNT_MS);
+    runs.shareQueue({
+      count: () => waiting.read(),
+      take: (responseIds) => void this.#release(responseIds),
+      hasPlace: () => this.lookForWork(),
+    });
   }
 
   /** Recovers no more runs and releases the queued background runs to other workers. Running ones continue here. */
@@ -185,7 +201,7 @@ export class RunKeeper {
     const tried = new Set<string>();
     const isHere = (responseId: string): boolean => runs.has(responseId) || tried.has(responseId);
     for (;;) {
-      const claimed = await ledger.claimAbandoned(CLAIMS_MAX, isHere);
+      const claimed = await ledger.claimAbandoned(CLAIMS_MAX, isHere, runs.placesForWaiting);
       await mapSomeAtOnce(claimed, RESUMED_TOGETHER_MAX, async (run) => {
         const responseId = run.response.id;
         tried.add(responseId);
@@ -204,7 +220,9 @@ export class RunKeeper {
     // This process still makes the run. It lost its lease and has claimed the run under its new worker number.
     if (runs.has(responseId)) return;
     const events = await allEvents(eventLog, responseId);
-    this.#log.info({ responseId, events: events.length, restarts: run.restarts }, "recovering an abandoned run");
+    const hasBegun = run.response.status !== "queued";
+    if (hasBegun)
+      this.#log.info({ responseId, events: events.length, restarts: run.restarts }, "recovering an abandoned run");
     const secrets = toolSecrets(this.#services.sealer, run.owner, responseId);
     const stored = run.task === null || run.restarts >= RESTARTS_MAX ? null : readTask(run.task, secrets);
     if (stored !== null && "task" in stored) return await runs.resume(this.#restartOf(run, stored.task), events, null);
@@ -245,6 +263,29 @@ export class RunKeeper {
       });
     }
     if (responseIds.length > 0) neighbours?.tellWork();
+  }
+}
+
+/** A number that is looked up at most once in a while. */
+class CachedCount {
+  readonly #look: () => Promise<number>;
+  readonly #keptMs: number;
+  #known: Promise<number> | null = null;
+  #until = 0;
+
+  constructor(look: () => Promise<number>, keptMs: number) {
+    this.#look = look;
+    this.#keptMs = keptMs;
+  }
+
+  read(): Promise<number> {
+    if (this.#known !== null && performance.now() < this.#until) return this.#known;
+    this.#until = performance.now() + this.#keptMs;
+    this.#known = this.#look();
+    this.#known.catch(() => {
+      this.#until = 0; // The next caller tries again.
+    });
+    return this.#known;
   }
 }
 

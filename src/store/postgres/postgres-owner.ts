@@ -1,4 +1,5 @@
 import { CompiledQuery, Kysely, sql } from "kysely";
+import { StoreBusy } from "../../responses-api/ports.ts";
 import type { Database } from "../database/schema.ts";
 import type { TransactionRules } from "../database/transaction-rules.ts";
 import type { WriteJob, WriteOutcome } from "../runs/commit-plan.ts";
@@ -141,7 +142,9 @@ export class PostgresOwner implements DatabaseCalls {
 
   async #close(): Promise<void> {
     try {
-      await this.#lease.resign();
+      await this.#lease.resign().catch((error: unknown) => {
+        if (!(error instanceof StoreBusy)) throw error; // Else the lease runs out.
+      });
     } finally {
       freePlace(this.#own);
       await Promise.all([this.db.destroy(), this.#writes.destroy(), this.#leases.destroy()]);

@@ -5,9 +5,10 @@ import type { AbandonedRun, RunLedger } from "../../runs/ports.ts";
 import type { Database } from "../database/schema.ts";
 import { isId } from "../database/time-first.ts";
 import { storedJson } from "../stored-json.ts";
-import type { ClaimedRun, DatabaseCalls } from "../thread/database-calls.ts";
+import type { ClaimedRun, DatabaseCalls, UnmadeRun } from "../thread/database-calls.ts";
 import type { WriteJob, WriteOutcome } from "./commit-plan.ts";
 import type { CommitQueue } from "./commit-queue.ts";
+import { chooseFairly, countRunning } from "./fair-turns.ts";
 import { IS_LIVE } from "./run-rows.ts";
 
 /** The ledger of workers and runs in the database. */
@@ -22,11 +23,34 @@ export class StoredRunLedger implements RunLedger {
     this.#calls = calls;
   }
 
-  async claimAbandoned(limit: number, isHere: (responseId: string) => boolean = () => true) {
+  async claimAbandoned(
+    limit: number,
+    isHere: (responseId: string) => boolean = () => true,
+    waitingMax = Number.POSITIVE_INFINITY,
+  ) {
     const [unmade, own] = [await this.#calls.listUnmadeRuns(), await this.#calls.workerNumber()];
-    const free = unmade.filter(({ id, worker }) => worker !== own || !isHere(id)).slice(0, limit);
+    const claimable = unmade.filter(({ id, worker }) => worker !== own || !isHere(id));
+    const free = (await this.#leaveWaiting(claimable, waitingMax)).slice(0, limit);
     if (free.length === 0) return [];
     return (await this.#calls.claimRuns(free.map(({ id }) => id))).map(abandonedRun);
+  }
+
+  /** Leaves out those runs that wait and are too many here. */
+  async #leaveWaiting(runs: readonly UnmadeRun[], waitingMax: number): Promise<readonly UnmadeRun[]> {
+    const waiting = runs.filter(({ isWaiting }) => isWaiting === 1);
+    if (waiting.length <= waitingMax) return runs;
+    const others = runs.filter(({ isWaiting }) => isWaiting !== 1);
+    return [...others, ...(waitingMax === 0 ? [] : chooseFairly(waiting, waitingMax, await countRunning(this.#db)))];
+  }
+
+  async countWaiting(): Promise<number> {
+    const { count } = await this.#db
+      .selectFrom("responses")
+      .select((expression) => expression.fn.countAll<number>().as("count"))
+      .where(IS_LIVE)
+      .where("worker", "is", null)
+      .executeTakeFirstOrThrow();
+    return count;
   }
 
   async release(responseId: string): Promise<void> {

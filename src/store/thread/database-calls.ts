@@ -19,6 +19,10 @@ export interface StatementResult {
 /** A live run that no other living worker holds. */
 export interface UnmadeRun {
   readonly id: string;
+  readonly organization: string;
+  readonly project: string;
+  /** Whether it has not begun, can begin anywhere, and nobody asked to stop it: 0 or 1. */
+  readonly isWaiting: number;
   /** The worker that last held it; null if it was released. */
   readonly worker: number | null;
 }

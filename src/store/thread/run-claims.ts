@@ -68,9 +68,14 @@ async function takeOver(db: Kysely<Database>, { own, holder, ids }: Takeover): P
 
 type ClaimedRow = ClaimedRun & { readonly id: string; readonly created_at: number; readonly holder: number | null };
 
+const IS_WAITING = sql<number>`(status = 'queued' and worker is null and task is not null and stop_asked = 0)`;
+
 /** The live runs that no other worker holds, oldest first, including this worker's own. */
 async function findUnmade(db: Kysely<Database>, own: number) {
-  const live = db.selectFrom("responses").select(["id", "worker", "created_at"]).where(IS_LIVE);
+  const live = db
+    .selectFrom("responses")
+    .select(["id", "worker", "created_at", "organization", "project", IS_WAITING.as("isWaiting")])
+    .where(IS_LIVE);
   const others = db.selectFrom("workers").select("id").where("id", "!=", own);
   const unmade = await live
     .where("worker", "is", null)
