@@ -57,7 +57,8 @@ export class DirectCalls {
 
   /** Rejects with `EgressError`, `McpTimeout`, or the reason of the signal that stopped it. */
   async call(params: CallParams, limits: DirectLimits): Promise<DirectOutcome> {
-    const { egress, address, caller } = this.#parts;
+    const { egress, address, caller, lifetime } = this.#parts;
+    for (const signal of [...limits.signals, lifetime]) signal.throwIfAborted();
     this.#calls += 1;
     const id = `call-${this.#calls}`;
     const wait = this.#begin(id, limits);
