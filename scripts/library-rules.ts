@@ -15,6 +15,7 @@ export const LIBRARY_RULES: readonly ImportRule[] = [
     /^npm:(gpt-tokenizer|image-dimensions)$/,
   ),
   never("database-in-store", "SQL lives in store/.", product("src/(?!store/)"), /^(npm:kysely|node:sqlite)$/),
+  never("postgres-in-store", "pg lives in store/ and bus/.", product("src/(?!store/|bus/)"), /^npm:pg$/),
   never(
     "upstream-http-in-engines",
     "undici lives in model-engines/, speech/, formatting/, tools/, vector-stores/, object-storage/ and egress/; what a client makes the server call goes through egress/.",
