@@ -32,7 +32,7 @@ PAGE := dist/chat-lab/index.html
 PAGE_SOURCES := scripts/build-page.ts $(wildcard web/chat-lab/* src/client/*.ts generated/*/client.ts)
 NPM_CI := npm ci --include=dev --loglevel=error --no-progress
 
-.PHONY: help setup node-version page speech-engine generate generate-check dev start debian-programs test-setup test clients contract-test pacts mutations requirements check bench real-model fuzz real-speech client-build code-packages
+.PHONY: help setup node-version page speech-engine generate generate-check dev start debian-programs test-setup test clients cluster-test contract-test pacts mutations requirements check bench real-model fuzz real-speech client-build code-packages
 
 help:
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -62,6 +62,9 @@ test-setup: node-version $(CODEX_INSTALLED) $(PYTHON_INSTALLED) $(PAGE) debian-p
 
 test: test-setup ## run the tests
 	vitest run --project tests --project postgres $(ARGS)
+
+cluster-test: node-version debian-programs ## kill, pause and cut off three nodes under load: ten minutes; needs root, PostgreSQL, Redis and nginx
+	CLUSTER_KILLS=30 CLUSTER_CUTS=20 CLUSTER_PAUSES=6 CLUSTER_CRASHES=3 vitest run --project tests tests/cluster $(ARGS)
 
 clients: $(INSTALLED) $(CODEX_INSTALLED) $(CLINE_INSTALLED) $(PYTHON_INSTALLED) ## try the server with other projects' clients, and print what works
 	node tests/clients/matrix.ts

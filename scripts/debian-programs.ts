@@ -25,6 +25,7 @@ const PROGRAMS: readonly DebianProgram[] = [
   { path: "/usr/lib/postgresql/*/bin/initdb", packageName: "postgresql" },
   { path: "/usr/bin/redis-server", packageName: "redis-server" },
   { path: "/usr/sbin/nginx", packageName: "nginx-light" },
+  { path: "/usr/{bin,sbin}/ip", packageName: "iproute2" },
   { path: "/usr/sbin/haproxy", packageName: "haproxy" },
 ];
 const APT_GET = "/usr/bin/apt-get";
