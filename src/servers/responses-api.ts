@@ -134,6 +134,8 @@ async function openTriedStore(
   log: Logger,
 ): ReturnType<typeof openConfiguredStore> {
   requireSealKeys(config);
+  if (config.databaseUrl !== null && config.filesUrl === null)
+    log.warn({}, "DATABASE_URL is set without FILES_URL: other servers find files only if they share DATA_DIR");
   await tryFiles(config, log);
   const openedAt = performance.now();
   const store = await openConfiguredStore(config, told);

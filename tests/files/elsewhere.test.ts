@@ -6,7 +6,9 @@ import { pathToFileURL } from "node:url";
 import OpenAI, { toFile } from "openai";
 import { expect, onTestFinished, test } from "vitest";
 import { silentLogger } from "../../src/base/logger.ts";
+import { whyNoPostgres } from "../services/postgres-server.ts";
 import { type S3Server, startS3Server } from "../services/s3-server.ts";
+import { databaseOfTest } from "../services/services-of-run.ts";
 import { startTestServer, type TestServer } from "../test-server.ts";
 
 const API_KEY = "sk-files-elsewhere-0123456789";
@@ -34,11 +36,12 @@ interface Node extends TestServer {
 
 /** Servers with a data folder each, and one database. */
 async function startNodes(count: number, env: Readonly<Record<string, string>>): Promise<readonly Node[]> {
-  const DATABASE_FILE = join(await temporaryFolder(), "antiphon.db");
+  const database =
+    env["DATABASE_URL"] === undefined ? { DATABASE_FILE: join(await temporaryFolder(), "antiphon.db") } : {};
   const nodes: Node[] = [];
   for (let started = 0; started < count; started++) {
     const server = await startTestServer({
-      env: { API_KEYS: API_KEY, DATABASE_FILE, SEAL_KEYS: "ab".repeat(32), ...env },
+      env: { API_KEYS: API_KEY, ...database, SEAL_KEYS: "ab".repeat(32), ...env },
       log: silentLogger,
     });
     onTestFinished(() => server.close());
@@ -105,6 +108,23 @@ test("servers with one database and one place for files serve each other's conta
     expect(await statusOf(one.client.containers.retrieve(id))).toBe(404);
   }
 });
+
+test.skipIf(whyNoPostgres() !== undefined)(
+  "servers on PostgreSQL serve each other's files and containers",
+  async () => {
+    const s3 = await startS3Server();
+    const [one, other] = await startTwo({ ...bucketSettings(s3), DATABASE_URL: await databaseOfTest() });
+    const upload = await uploadTo(one, LARGE);
+    expect((await downloadFrom(other, upload)).equals(LARGE)).toBe(true);
+    const { id } = await other.client.containers.create({ name: "work", file_ids: [upload] });
+    const [file] = await Array.fromAsync(await one.client.containers.files.list(id));
+    const content = await one.client.containers.files.content.retrieve(file?.id ?? "", { container_id: id });
+    expect(Buffer.from(await content.arrayBuffer()).equals(LARGE)).toBe(true);
+    await one.client.containers.delete(id);
+    await other.client.files.delete(upload);
+    expect([s3.objects.size, await statusOf(one.client.files.retrieve(upload))]).toEqual([0, 404]);
+  },
+);
 
 test("a bucket has the bytes of nothing that was deleted", async () => {
   const s3 = await startS3Server();
