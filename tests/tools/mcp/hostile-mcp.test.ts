@@ -1,4 +1,5 @@
 import type { ServerResponse } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { ModelError } from "../../../src/runs/ports.ts";
 import type { McpInput } from "../../../src/tools/mcp/mcp-server.ts";
@@ -240,22 +241,32 @@ describe("a call that fails is told to the client and to the model", () => {
   });
 });
 
-test("a call that is stopped ends at once, and the server hears of it", async () => {
-  const cancelled = Promise.withResolvers<void>();
-  const begun = Promise.withResolvers<void>();
+test.each([
+  ["before its reply", () => {}],
+  [
+    "while its reply is a stream",
+    (response: ServerResponse) => response.writeHead(200, { "content-type": "text/event-stream" }).write(":\n\n"),
+  ],
+])("a call that is stopped %s ends at once, and the server hears of it", async (_when, begin) => {
+  const cancelled = Promise.withResolvers<unknown>();
+  const begun = Promise.withResolvers<unknown>();
   const server = await startScripted({
-    "tools/call": () => begun.resolve(),
-    "notifications/cancelled": () => {
-      cancelled.resolve();
+    "tools/call": ({ id }, response) => {
+      begin(response);
+      begun.resolve(id);
+    },
+    "notifications/cancelled": ({ params }) => {
+      cancelled.resolve(params?.["requestId"]);
       return null;
     },
   });
   const tool = await opened(mcpInput({ server_url: server.url }));
   const stop = new AbortController();
   const running = called(tool, "one", {}, stop.signal);
-  await begun.promise;
+  const id = await begun.promise;
+  await sleep(50); // The head of the reply is on its way.
   stop.abort(new Error("gone"));
   expect(ranCall(await running).item.status).toBe("incomplete");
-  await cancelled.promise;
+  expect(await cancelled.promise).toBe(id);
   await tool.close();
 });
