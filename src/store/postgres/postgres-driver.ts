@@ -1,16 +1,13 @@
 import type { CompiledQuery, DatabaseConnection, Driver, QueryResult } from "kysely";
-import type { Pool, PoolClient } from "pg";
+import type { Pool, PoolClient, QueryConfig } from "pg";
 import { InvariantError } from "../../base/assert.ts";
-import { endsConnection, faultOf, sqlStateOf } from "./postgres-faults.ts";
+import { endsConnection, faultOf, isOldPlan } from "./postgres-faults.ts";
 import { writtenValue } from "./postgres-values.ts";
 
 /** Statements whose plan a connection keeps. Others are planned each time. */
 const PREPARED_MAX = 400;
 /** Longer statements have one parameter for each of many values and differ from each other. */
 const PREPARED_LENGTH_MAX = 8_192;
-/** What a prepared statement answers after a migration has changed a table that it reads. */
-const PLAN_IS_OLD = "0A000";
-
 /** The names of prepared statements by their SQL. They are the same on all connections. */
 const names = new Map<string, string>();
 
@@ -34,6 +31,7 @@ export class PostgresDriver implements Driver {
 
   async beginTransaction(connection: PostgresConnection): Promise<void> {
     await connection.run("begin");
+    connection.isInTransaction = true;
   }
 
   async commitTransaction(connection: PostgresConnection): Promise<void> {
@@ -54,23 +52,32 @@ export class PostgresDriver implements Driver {
   }
 }
 
+/** One connection, from when it is taken from the pool until it is given back. */
 class PostgresConnection implements DatabaseConnection {
   readonly #client: PoolClient;
   #isBroken = false;
+  /** Whether a statement that fails is the end of others before it. */
+  isInTransaction = false;
 
   constructor(client: PoolClient) {
     this.#client = client;
   }
 
   async executeQuery<Row>({ sql, parameters }: CompiledQuery): Promise<QueryResult<Row>> {
-    const values = parameters.map(writtenValue);
+    const query = { text: sql, values: parameters.map(writtenValue) };
     const name = nameOf(sql);
+    if (name === null) return await this.#query(query);
     try {
-      const { rows, rowCount } = await this.#client.query<never>({
-        text: sql,
-        values,
-        ...(name === null ? {} : { name }),
-      });
+      return await this.#query({ ...query, name });
+    } catch (error) {
+      if (this.isInTransaction || !isOldPlan(error)) throw error;
+      return await this.#query(query); // Nothing came of it, and without a name it is planned anew.
+    }
+  }
+
+  async #query<Row>(query: QueryConfig): Promise<QueryResult<Row>> {
+    try {
+      const { rows, rowCount } = await this.#client.query<never>(query);
       return { rows, ...(rowCount === null ? {} : { numAffectedRows: BigInt(rowCount) }) };
     } catch (error) {
       throw this.#faultOf(error);
@@ -96,7 +103,7 @@ class PostgresConnection implements DatabaseConnection {
   }
 
   #faultOf(error: unknown): unknown {
-    this.#isBroken ||= endsConnection(error) || sqlStateOf(error) === PLAN_IS_OLD;
+    this.#isBroken ||= endsConnection(error) || isOldPlan(error);
     return faultOf(error);
   }
 }

@@ -10,6 +10,8 @@ const BUSY = /^(?:08|53|57|40001|40P01|25P03|25006|55P03)/;
 const SPOILT = /^XX00[12]/;
 /** After these the connection ends, or can write no more. */
 const ENDS_CONNECTION = /^(?:08|57P|25P03|25006)/;
+/** What a prepared statement answers after a migration has changed a table that it reads. */
+const OLD_PLAN = "0A000";
 const FOREIGN_KEY_VIOLATION = "23503";
 
 /** The five characters by which PostgreSQL names an error; null for errors that did not come from it. */
@@ -29,6 +31,12 @@ function isOwnFault(error: unknown): boolean {
   return error instanceof TypeError || error instanceof RangeError || error instanceof InvariantError;
 }
 
+/** Whether a prepared statement cannot be used any more, since a table has changed. */
+export function isOldPlan(error: unknown): boolean {
+  const cause = error instanceof StoreAway ? error.cause : error;
+  return sqlStateOf(cause) === OLD_PLAN && cause instanceof Error && cause.message.startsWith("cached plan");
+}
+
 /** Whether a row was refused because the row that it belongs to is gone. */
 export function isWithoutParent(error: unknown): boolean {
   return sqlStateOf(error) === FOREIGN_KEY_VIOLATION;
@@ -42,5 +50,7 @@ export function faultOf(error: unknown): unknown {
   if (SPOILT.test(state)) return new StoreSpoilt(`The database is damaged (${state}).`, { cause: error });
   if (ENDS_CONNECTION.test(state))
     return new ConnectionLost(`The database ended the connection (${state}).`, { cause: error });
-  return BUSY.test(state) ? new StoreAway(`The database is busy (${state}).`, { cause: error }) : error;
+  return BUSY.test(state) || isOldPlan(error)
+    ? new StoreAway(`The database is busy (${state}).`, { cause: error })
+    : error;
 }
