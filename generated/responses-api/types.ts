@@ -1119,7 +1119,7 @@ export interface components {
         HealthStatus: {
             /** @enum {string} */
             status: "ok" | "unavailable";
-            /** @description The checked parts, each with its state; empty for /healthz. `store`, `disk` (there is room to store something) and `server` (unavailable once it was told to stop) decide the result. `model`, the last known state of the model server, does not. Holds no addresses and no secrets. */
+            /** @description The checked parts, each with its state; empty for /healthz. `store`, `disk` (there is room to store something) and `server` (unavailable once it was told to stop) decide the result. `model`, the last known state of the model server, does not, and neither do `broker` (other servers can be told and heard) and `files` (the storage of files answers), which are there only if the server uses them. Holds no addresses and no secrets. */
             checks: {
                 [key: string]: "ok" | "unavailable" | "unknown";
             };

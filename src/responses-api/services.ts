@@ -2,7 +2,7 @@ import type { RunHost } from "../runs/index.ts";
 import type { EventLog, ModelEngine, Neighbours, RunLedger, RunObserver } from "../runs/ports.ts";
 import type { EngineKind } from "./checks/check-availability.ts";
 import type { CodeFinder, Containers } from "./containers.ts";
-import type { ModelHealth } from "./keeping/model-health.ts";
+import type { PartHealth, PartState } from "./keeping/part-health.ts";
 import type { Sealer } from "./keeping/seal.ts";
 import type {
   ConversationStore,
@@ -79,7 +79,9 @@ export interface Readiness {
   readonly hasRoom: () => Promise<boolean>;
   /** Whether the server was told to stop. */
   readonly isLeaving: () => boolean;
-  readonly model: Pick<ModelHealth, "look">;
+  readonly model: Pick<PartHealth, "look">;
+  /** The states of what other machines do for this server, by their names. None of them decides. */
+  readonly elsewhere: () => Readonly<Record<string, PartState>>;
   readonly code: Pick<CodeFinder, "known">;
 }
 

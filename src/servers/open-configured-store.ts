@@ -8,11 +8,16 @@ import { DatabaseError } from "./database-error.ts";
 
 const MS_A_MINUTE = 60_000;
 
+export interface ConfiguredStore extends Store {
+  /** Resolves to whether files elsewhere can be reached; null if they are kept in the data folder. */
+  readonly reachesFiles: (() => Promise<boolean>) | null;
+}
+
 /** Opens the configured store, for a server or for a command that runs beside it. */
 export async function openConfiguredStore(
   config: Config,
-  told: Pick<StoreOptions, "onCommit" | "onFilesWaiting"> = {},
-): Promise<Store> {
+  told: Pick<StoreOptions, "claims" | "onCommit" | "onFilesWaiting"> = {},
+): Promise<ConfiguredStore> {
   const elsewhere = chooseFiles(config);
   const opening = openStore({
     file: config.databaseFile,
@@ -43,7 +48,7 @@ export async function openConfiguredStore(
       await store.close();
       await elsewhere?.close();
     };
-    return { ...store, close };
+    return { ...store, close, reachesFiles: elsewhere === null ? null : () => elsewhere.isReachable() };
   } catch (error) {
     await elsewhere?.close();
     throw config.databaseUrl === null ? explained(error, config.databaseFile) : explainedRemote(error);

@@ -2,7 +2,6 @@ import type { Logger } from "../base/logger.ts";
 import type { Config } from "../config/load-config.ts";
 import type { JoinedProcess } from "../processes/joined-process.ts";
 import type { CodeFinder } from "../responses-api/containers.ts";
-import { ModelHealth } from "../responses-api/keeping/model-health.ts";
 import { createSealer } from "../responses-api/keeping/seal.ts";
 import type { RateLimiter } from "../responses-api/ports.ts";
 import type { ResponseServices, ShownMetrics } from "../responses-api/services.ts";
@@ -12,19 +11,20 @@ import type { RunHost } from "../runs/index.ts";
 import type { Neighbours } from "../runs/ports.ts";
 import { readSealKeys } from "../secrets/seal-keys.ts";
 import type { FileTranscriber } from "../speech/speech-engine.ts";
-import type { Store } from "../store/open-store.ts";
 import type { Guards } from "./choices/choose-egress.ts";
 import { chooseMedia } from "./choices/choose-media.ts";
 import type { ChosenModel } from "./choices/choose-model.ts";
+import { chooseReadiness } from "./choices/choose-readiness.ts";
 import type { Telemetry } from "./choices/choose-telemetry.ts";
 import { chooseVoice } from "./choices/choose-voice.ts";
+import type { ConfiguredStore } from "./open-configured-store.ts";
 
 /** Parts that exist before the services and are closed after them. */
 export interface ServiceFoundations {
-  readonly store: Store;
+  readonly store: ConfiguredStore;
   readonly limiter: RateLimiter;
   readonly runs: RunHost;
-  readonly neighbours: Neighbours | null;
+  readonly neighbours: (Neighbours & { readonly isConnected: boolean }) | null;
   readonly model: ChosenModel;
   readonly telemetry: Telemetry;
   /** Transcribes recordings if no transcription server is configured; null if nothing can. */
@@ -42,7 +42,7 @@ export interface ServiceFoundations {
 
 /** Builds the services of Interface A from the configuration. */
 export function buildResponseServices(config: Config, foundations: ServiceFoundations, log: Logger): ResponseServices {
-  const { store, limiter, model, telemetry, speech, guards, tools, passages, code, isLeaving, joined } = foundations;
+  const { store, limiter, model, telemetry, speech, guards, tools, passages, joined } = foundations;
   const { abilities } = model.engine;
   const sealKeys = config.sealKeys.map((key) => key.reveal());
   return {
@@ -68,13 +68,7 @@ export function buildResponseServices(config: Config, foundations: ServiceFounda
     toolObserver: telemetry.tools,
     media: chooseMedia(config, { abilities, files: store.files, egress: guards.egress, speech }),
     streamStartWaitMs: config.streamStartWaitMs,
-    readiness: {
-      isStoreReady: () => store.isReady(),
-      hasRoom: () => store.hasRoom(),
-      isLeaving,
-      model: new ModelHealth(model.engine),
-      code,
-    },
+    readiness: chooseReadiness(config, foundations),
     metrics: shownMetrics(config, metricsOfAll(telemetry, joined)),
     neighbours: foundations.neighbours,
   };

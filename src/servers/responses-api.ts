@@ -73,11 +73,11 @@ export async function startResponsesApi(
 ): Promise<ResponsesApiServer> {
   const telemetry = await chooseTelemetry(config, log);
   const filesWaiting = new FilesWaiting();
-  const told = { onCommit: telemetry.onCommit, onFilesWaiting: filesWaiting.tell };
+  const told = { onCommit: telemetry.onCommit, claims: telemetry.claims, onFilesWaiting: filesWaiting.tell };
   const store = await openTriedStore(config, told, log);
-  const stopping = new AbortController();
-  const runs = openRunHost(config, telemetry);
+  const [stopping, runs] = [new AbortController(), openRunHost(config, telemetry)];
   const bus = chooseBus(config, { places: store.places, runs, observer: telemetry.bus, joined }, log);
+  telemetry.watchOthers(store, bus);
   const rates = chooseRates(config, { store, joined }, log);
   try {
     const keys = await openApiKeys(revealed(config.apiKeys), store.keys, config.dataDir);

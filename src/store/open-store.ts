@@ -18,13 +18,13 @@ import type { ContainerBytes, FileBytes } from "./files/file-bytes.ts";
 import { FileFolder } from "./files/file-folder.ts";
 import { StoredFiles } from "./files/file-store.ts";
 import { type KeyStore, StoredKeys } from "./key-store.ts";
-import { type PostgresOptions, PostgresOwner } from "./postgres/postgres-owner.ts";
+import { type LaneLoad, type PostgresOptions, PostgresOwner } from "./postgres/postgres-owner.ts";
 import { StoredResponses } from "./responses/response-store.ts";
 import { StoredRunPlaces } from "./run-places.ts";
 import type { WriteJob, WriteOutcome } from "./runs/commit-plan.ts";
 import { CommitQueue, type CommitReport } from "./runs/commit-queue.ts";
 import { StoredEventLog, sizeOfJob } from "./runs/event-log.ts";
-import { StoredRunLedger } from "./runs/run-ledger.ts";
+import { type ClaimObserver, StoredRunLedger } from "./runs/run-ledger.ts";
 import type { DatabaseCalls } from "./thread/database-calls.ts";
 import type { DatabaseOptions } from "./thread/database-owner.ts";
 import { remoteDialect } from "./thread/remote-dialect.ts";
@@ -107,6 +107,8 @@ export interface StoreOptions {
   /** Called when files were added to a vector store, which are to be taken in. */
   readonly onFilesWaiting?: () => void;
   readonly onCommit?: (commit: CommitReport) => void;
+  /** Told of runs that no server makes. */
+  readonly claims?: ClaimObserver;
   /** Called if the store thread ended and cannot be started again. The default ends the process with the error. */
   readonly onLost?: (error: Error) => void;
 }
@@ -136,6 +138,8 @@ export interface Store {
   isReady(): Promise<boolean>;
   /** Whether there is room to store something. */
   hasRoom(): Promise<boolean>;
+  /** How busy the connections to PostgreSQL are. */
+  lanes(): readonly LaneLoad[];
   /** Commits what waits, then closes the database. */
   close(): Promise<void>;
 }
@@ -144,7 +148,7 @@ export interface Store {
 export async function openStore(options: StoreOptions): Promise<Store> {
   if (options.databaseUrl !== undefined) {
     const owner = await PostgresOwner.open(postgresOptions(options.databaseUrl, options));
-    return await assembleStore(owner, options, owner.db);
+    return { ...(await assembleStore(owner, options, owner.db)), lanes: () => owner.lanes() };
   }
   return await assembleStore(await StoreClient.open(databaseOptions(options), options.onLost ?? throwLater), options);
 }
@@ -179,7 +183,7 @@ export async function assembleStore(
     responses: new StoredResponses(db, queue, contextBytesMax),
     conversations: new StoredConversations(db, queue, quota, contextBytesMax),
     events: new StoredEventLog(db, queue, calls),
-    ledger: new StoredRunLedger(db, queue, calls),
+    ledger: new StoredRunLedger(db, queue, calls, options.claims),
     places: new StoredRunPlaces(db, calls),
     files,
     keys,
@@ -199,6 +203,7 @@ export async function assembleStore(
     countWorkers: async () => (await findLivingWorkers(db, calls)).size,
     isReady: () => calls.isSound().catch(() => false),
     hasRoom: () => succeeds(folder.probe()),
+    lanes: () => [],
     close: async () => {
       await chunks.close();
       await queue.close();

@@ -132,6 +132,30 @@ export const METRICS = {
     "highest",
   ),
 
+  runsUnmade: gauge(
+    "antiphon_runs_unmade",
+    [],
+    "Responses that no server made when this one last looked: those that wait in the database for a server, and those of a dead one. With several processes, the highest of theirs.",
+    "highest",
+  ),
+  runsClaimed: counter(
+    "antiphon_runs_claimed_total",
+    ["from"],
+    "Responses that this server took over. from is queue (another server left them), dead (their server died or was cut off) or own (they were its own before it lost its lease).",
+  ),
+  leasesLost: counter(
+    "antiphon_leases_lost_total",
+    [],
+    "Times that this server did not renew its lease in time, so that others could take its responses.",
+  ),
+
+  databaseConnections: gauge(
+    "antiphon_database_connections",
+    ["lane", "state"],
+    "Connections to PostgreSQL. lane is commits, lease or other; state is busy or idle.",
+  ),
+  databaseWaiting: gauge("antiphon_database_waiting", ["lane"], "Statements that wait for a connection to PostgreSQL."),
+
   commits: counter(
     "antiphon_store_commits_total",
     ["outcome"],
@@ -154,12 +178,23 @@ export const METRICS = {
     ["reason"],
     "Messages that were not sent or not read. reason is full (too many waited), away (no connection to the broker) or unread (of another version). The database makes up for each.",
   ),
+  busConnected: gauge(
+    "antiphon_bus_connected",
+    [],
+    "1 if the broker can be reached, otherwise 0. With several processes, the lowest of theirs.",
+    "lowest",
+  ),
   busReconnects: counter("antiphon_bus_reconnects_total", [], "Times that the broker was connected again."),
   busAnswer: histogram(
     "antiphon_bus_answer_seconds",
     [],
     SHORT,
     "Time from a question to another server until its answer: twice what a reader there is behind.",
+  ),
+  runsWatched: gauge(
+    "antiphon_runs_watched",
+    ["where"],
+    "Responses with readers on another server than the one that makes them. where is elsewhere (made there, read here) or here (made here, read there).",
   ),
   busCatchUps: counter(
     "antiphon_bus_catch_ups_total",

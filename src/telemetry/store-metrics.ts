@@ -8,6 +8,43 @@ export interface Commit {
   readonly failed: boolean;
 }
 
+/** The connections of one kind to the database, and how many statements wait for one. */
+interface Lane {
+  readonly lane: string;
+  readonly busy: number;
+  readonly idle: number;
+  readonly waiting: number;
+}
+
+/** Measures the connections that `lanes` tells of, of which SQLite has none. */
+export function measureLanes(meters: Meters, lanes: () => readonly Lane[]): void {
+  meters.watch(METRICS.databaseConnections, () =>
+    lanes().flatMap(({ lane, busy, idle }) => [
+      { value: busy, labels: { lane, state: "busy" } },
+      { value: idle, labels: { lane, state: "idle" } },
+    ]),
+  );
+  meters.watch(METRICS.databaseWaiting, () => lanes().map(({ lane, waiting: value }) => ({ value, labels: { lane } })));
+}
+
+const ORIGINS = ["queue", "dead", "own"] as const;
+
+/** Counts runs that no server makes, and what becomes of them. */
+export function measureClaims(meters: Meters) {
+  const claimed = meters.counter(
+    METRICS.runsClaimed,
+    ORIGINS.map((from) => ({ from })),
+  );
+  let [unmade, lost] = [0, 0];
+  meters.watch(METRICS.runsUnmade, () => unmade);
+  meters.watch(METRICS.leasesLost, () => lost);
+  return {
+    found: (runs: number) => void (unmade = runs),
+    claimed: (from: (typeof ORIGINS)[number], runs: number) => claimed.add(runs, { from }),
+    lostLease: () => void (lost += 1),
+  };
+}
+
 /** Measures commits. */
 export function measureCommits(meters: Meters): (commit: Commit) => void {
   const duration = meters.histogram(METRICS.commitDuration);

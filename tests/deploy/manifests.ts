@@ -7,7 +7,7 @@ import { SETTINGS } from "../../src/config/settings.ts";
 export const ROOT = join(import.meta.dirname, "../..");
 
 /** Settings that are not in the table yet, and those of the programs that nodes run with. */
-const OTHER_VARIABLES = ["DATABASE_URL", "MIGRATE", "BUS_URL", "RATE_LIMITS", "NODE_ENV", "MALLOC_ARENA_MAX"];
+const OTHER_VARIABLES = ["NODE_ENV", "MALLOC_ARENA_MAX"];
 const KNOWN: ReadonlySet<string> = new Set([...Object.values(SETTINGS).map(({ name }) => name), ...OTHER_VARIABLES]);
 
 export function readRoot(path: string): string {

@@ -41,11 +41,45 @@ const PORTS_TRIED_MAX = 3;
 
 /** Starts a server on a free port. Throws where `whyNoPostgres` gives a reason. */
 export async function startPostgres(options: PostgresOptions = {}): Promise<PostgresServer> {
+  return await startIn(options, (folder, data) => {
+    const login = ["-U", "antiphon", "--auth=trust"];
+    folder.run(program("initdb"), "-D", data, ...login, "--no-sync", "-E", "UTF8", "--locale=C");
+  });
+}
+
+/** A server that follows `primary` and holds all that it commits, from when this resolves. */
+export async function startReplica(primary: PostgresServer, options: PostgresOptions = {}): Promise<PostgresServer> {
+  const replica = await startIn(options, (folder, data) => {
+    const from = ["-d", primary.url(), "-D", data];
+    folder.run(program("pg_basebackup"), ...from, "--write-recovery-conf", "--checkpoint=fast", "--no-sync");
+  });
+  await askPostgres(primary, "alter system set synchronous_standby_names = '*'");
+  await askPostgres(primary, "select pg_reload_conf()");
+  await askPostgres(primary, "create table waits_for_the_replica ()");
+  return replica;
+}
+
+/** Makes a replica the primary. */
+export async function promote(replica: PostgresServer): Promise<void> {
+  await askPostgres(replica, "select pg_promote()");
+}
+
+async function askPostgres(server: PostgresServer, sql: string): Promise<void> {
+  const client = new Client({ connectionString: server.url() });
+  await client.connect();
+  await client.query(sql);
+  await client.end();
+}
+
+async function startIn(
+  options: PostgresOptions,
+  prepare: (folder: ServiceFolder, data: string) => void,
+): Promise<PostgresServer> {
   const why = whyNoPostgres();
   if (why !== undefined) throw new Error(why);
   const folder = new ServiceFolder("postgres", "QUIT");
   try {
-    return await OwnPostgres.start(folder, options);
+    return await OwnPostgres.start(folder, options, (data) => prepare(folder, data));
   } catch (error) {
     await folder.remove();
     throw error;
@@ -63,20 +97,14 @@ class OwnPostgres implements PostgresServer {
     this.#settings = settingsOf(options);
   }
 
-  static async start(folder: ServiceFolder, options: PostgresOptions): Promise<OwnPostgres> {
+  /** `prepare`: makes the files, in the folder that it gets. */
+  static async start(
+    folder: ServiceFolder,
+    options: PostgresOptions,
+    prepare: (data: string) => void,
+  ): Promise<OwnPostgres> {
     const data = join(folder.path, "data");
-    folder.run(
-      program("initdb"),
-      "-D",
-      data,
-      "-U",
-      "antiphon",
-      "--auth=trust",
-      "--no-sync",
-      "-E",
-      "UTF8",
-      "--locale=C",
-    );
+    prepare(data);
     if (options.addresses !== undefined) await appendFile(join(data, "pg_hba.conf"), "host all all samenet trust\n");
     const server = new OwnPostgres(folder, options);
     await server.#startOnFreePort();
@@ -174,7 +202,7 @@ export function postgresVersion(): string {
   return /\d+(\.\d+)?/.exec(execFileSync(program("postgres"), ["--version"], { encoding: "utf8" }))?.[0] ?? "unknown";
 }
 
-function program(name: "initdb" | "postgres"): string {
+function program(name: "initdb" | "pg_basebackup" | "postgres"): string {
   return join(folderOfPrograms() ?? "", name);
 }
 

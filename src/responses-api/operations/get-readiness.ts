@@ -6,7 +6,7 @@ import type { ResponseServices } from "../services.ts";
 /**
  * `GET /readyz`: ready if the store answers, the disk has room and the server is not shutting down. The model server is
  * shown but does not decide: if it fails, it fails for all servers at once, and with none ready no client could get
- * even an error reply.
+ * even an error reply. The broker and the storage of files do not decide either, because most requests do without.
  */
 export function getReadiness({
   readiness,
@@ -20,7 +20,7 @@ export function getReadiness({
       status: isReady ? 200 : 503,
       body: {
         status: stateOf(isReady),
-        checks: { store, disk, server, model: readiness.model.look() },
+        checks: { store, disk, server, model: readiness.model.look(), ...readiness.elsewhere() },
         details: { code: engineOf(readiness.code.known) },
       },
     };

@@ -8,6 +8,7 @@ import type { Config } from "../../config/load-config.ts";
 import { S3Client } from "../../object-storage/s3-client.ts";
 import { S3ContainerFiles } from "../../object-storage/s3-container-files.ts";
 import { S3Files } from "../../object-storage/s3-files.ts";
+import { S3Refused } from "../../object-storage/s3-reply.ts";
 import { FileStorageAway } from "../../responses-api/ports.ts";
 import { ContainerFolder } from "../../store/containers/container-folder.ts";
 import type { ContainerBytes, FileBytes } from "../../store/files/file-bytes.ts";
@@ -17,6 +18,8 @@ import { FileFolder } from "../../store/files/file-folder.ts";
 export interface FilesElsewhere {
   readonly files: FileBytes;
   readonly containers: ContainerBytes;
+  /** Whether they can be reached. Takes at most some seconds. */
+  isReachable(): Promise<boolean>;
   close(): Promise<void>;
 }
 
@@ -57,12 +60,15 @@ export function chooseFiles(config: Config): FilesElsewhere | null {
   if (config.filesUrl === null) return null;
   const place = readFilesUrl(config.filesUrl);
   assert(place !== null, "the configuration holds only a FILES_URL that can be read");
-  if (place.type === "folder")
+  if (place.type === "folder") {
+    const files = new FileFolder(join(place.path, "files"));
     return {
-      files: new FileFolder(join(place.path, "files")),
+      files,
       containers: new ContainerFolder(join(place.path, "containers")),
+      isReachable: () => succeeds(files.probe()),
       close: async () => {},
     };
+  }
   const { s3Endpoint: endpoint, s3Region: region, awsAccessKeyId, awsSecretAccessKey } = config;
   const client = new S3Client({
     bucket: place.bucket,
@@ -74,6 +80,24 @@ export function chooseFiles(config: Config): FilesElsewhere | null {
   return {
     files: new S3Files(client, `${place.prefix}files/`),
     containers: new S3ContainerFiles(client, `${place.prefix}containers/`),
+    isReachable: () => answersAtAll(client, `${place.prefix}files/none`),
     close: () => client.close(),
   };
+}
+
+/** Any answer of the storage will do, such as that there is no such file. */
+async function answersAtAll(client: S3Client, key: string): Promise<boolean> {
+  try {
+    await client.send({ method: "HEAD", key, signal: AbortSignal.timeout(TRY_MS_MAX) });
+    return true;
+  } catch (error) {
+    return error instanceof S3Refused;
+  }
+}
+
+function succeeds(work: Promise<unknown>): Promise<boolean> {
+  return work.then(
+    () => true,
+    () => false,
+  );
 }

@@ -5,7 +5,9 @@ import type { Config } from "../../config/load-config.ts";
 import type { ToolObserver } from "../../responses-api/ports.ts";
 import type { RunHost } from "../../runs/index.ts";
 import type { RunObserver } from "../../runs/ports.ts";
-import { measureBus } from "../../telemetry/bus-metrics.ts";
+import type { Store } from "../../store/open-store.ts";
+import type { ClaimObserver } from "../../store/runs/run-ledger.ts";
+import { measureBus, type WatchedBus, watchBus } from "../../telemetry/bus-metrics.ts";
 import { type CodeObserver, measureCode } from "../../telemetry/code-metrics.ts";
 import { type IngestObserver, measureIngest } from "../../telemetry/ingest-metrics.ts";
 import { Meters } from "../../telemetry/meters.ts";
@@ -15,7 +17,7 @@ import { measureProcess } from "../../telemetry/process-metrics.ts";
 import { observeRequests } from "../../telemetry/request-watch.ts";
 import { RunMetrics } from "../../telemetry/run-metrics.ts";
 import { observeRuns } from "../../telemetry/run-watch.ts";
-import { type Commit, measureCommits } from "../../telemetry/store-metrics.ts";
+import { type Commit, measureClaims, measureCommits, measureLanes } from "../../telemetry/store-metrics.ts";
 import { observeTools } from "../../telemetry/tool-watch.ts";
 import type { Tracing } from "../../telemetry/tracing.ts";
 import type { RequestObserver } from "../../transport/request-observer.ts";
@@ -31,9 +33,12 @@ export interface Telemetry {
   readonly code: CodeObserver;
   readonly bus: BusObserver;
   readonly onCommit: (commit: Commit) => void;
+  readonly claims: ClaimObserver;
   /** Adds tracing to the model if tracing is on. */
   watchModel(model: ChosenModel): ChosenModel;
   watchHost(host: RunHost): void;
+  /** Measures what this server shares with others. `bus`: null if it tells them nothing. */
+  watchOthers(store: Pick<Store, "lanes">, bus: WatchedBus | null): void;
   metricsText(): Promise<string>;
   /** Sends waiting traces. */
   close(): Promise<void>;
@@ -52,6 +57,7 @@ export async function chooseTelemetry(config: Config, log: Logger): Promise<Tele
     code: measureCode(meters),
     bus: measureBus(meters),
     onCommit: measureCommits(meters),
+    claims: measureClaims(meters),
     watchModel: (model) => {
       if (tracing === null) return model;
       return { ...model, engine: tracing.watchEngine(model.engine, modelServerOf(model.baseUrl)) };
@@ -62,6 +68,10 @@ export async function chooseTelemetry(config: Config, log: Logger): Promise<Tele
         { value: host.load.foreground, labels: { mode: "foreground" } },
         { value: host.load.background, labels: { mode: "background" } },
       ]);
+    },
+    watchOthers: (store, bus) => {
+      measureLanes(meters, () => store.lanes());
+      if (bus !== null) watchBus(meters, bus);
     },
     metricsText: () => meters.text(),
     close: async () => {

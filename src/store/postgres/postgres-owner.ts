@@ -1,4 +1,5 @@
 import { CompiledQuery, Kysely, sql } from "kysely";
+import type { Pool } from "pg";
 import { StoreBusy } from "../../responses-api/ports.ts";
 import type { Database } from "../database/schema.ts";
 import type { TransactionRules } from "../database/transaction-rules.ts";
@@ -29,12 +30,21 @@ export interface PostgresOptions extends DatabaseAddress {
   readonly countsUsage: boolean;
 }
 
+/** The connections of one kind, and how many statements wait for one of them. */
+export interface LaneLoad {
+  readonly lane: "commits" | "lease" | "other";
+  readonly busy: number;
+  readonly idle: number;
+  readonly waiting: number;
+}
+
 /**
  * What `DatabaseOwner` is for SQLite, over connections to PostgreSQL. Nothing of it blocks, so it needs no thread.
  * Commits have a connection of their own, and so has the lease: neither waits for what others ask.
  */
 export class PostgresOwner implements DatabaseCalls {
   readonly db: Kysely<Database>;
+  readonly #pools: Readonly<Record<LaneLoad["lane"], Pool>>;
   readonly #writes: Kysely<Database>;
   readonly #leases: Kysely<Database>;
   readonly #own: OwnWorkers;
@@ -48,9 +58,14 @@ export class PostgresOwner implements DatabaseCalls {
   #closed: Promise<void> | null = null;
 
   private constructor(options: PostgresOptions) {
-    this.db = openDatabase(options, options.poolMax);
-    this.#writes = openDatabase(options, 1);
-    this.#leases = openDatabase(options, 1);
+    this.#pools = {
+      other: openPostgresPool(options, options.poolMax),
+      commits: openPostgresPool(options, 1),
+      lease: openPostgresPool(options, 1),
+    };
+    this.db = openDatabase(this.#pools.other);
+    this.#writes = openDatabase(this.#pools.commits);
+    this.#leases = openDatabase(this.#pools.lease);
     this.#own = takePlace();
     this.#rules = postgresRules(options.timeoutMs);
     this.#lease = new PostgresLease(this.#leases, this.#own, options.leaseMs, this.#rules.inserter);
@@ -64,6 +79,14 @@ export class PostgresOwner implements DatabaseCalls {
     await (options.migrates ? migratePostgres(options.url) : checkTables(options));
     if (options.countsUsage) await countPostgresUsage(options.url);
     return new PostgresOwner(options);
+  }
+
+  /** How busy the connections are. */
+  lanes(): readonly LaneLoad[] {
+    return (["other", "commits", "lease"] as const).map((lane) => {
+      const { totalCount, idleCount, waitingCount } = this.#pools[lane];
+      return { lane, busy: totalCount - idleCount, idle: idleCount, waiting: waitingCount };
+    });
   }
 
   async isSound(): Promise<boolean> {
@@ -152,8 +175,8 @@ export class PostgresOwner implements DatabaseCalls {
   }
 }
 
-function openDatabase(options: DatabaseAddress, connectionsMax: number): Kysely<Database> {
-  return new Kysely<Database>({ dialect: postgresDialect(openPostgresPool(options, connectionsMax)) });
+function openDatabase(pool: Pool): Kysely<Database> {
+  return new Kysely<Database>({ dialect: postgresDialect(pool) });
 }
 
 /** Resolves to the number of changed rows. */

@@ -11,13 +11,32 @@ import type { CommitQueue } from "./commit-queue.ts";
 import { chooseFairly, countRunning } from "./fair-turns.ts";
 import { IS_LIVE } from "./run-rows.ts";
 
+/** Told of runs that no server makes, and of what this one does about them. No method may throw. */
+export interface ClaimObserver {
+  /** How many there are. */
+  found(unmade: number): void;
+  /** `queue`: another server has left them; `dead`: their server is gone; `own`: they were this server's own. */
+  claimed(from: "queue" | "dead" | "own", runs: number): void;
+  /** The lease of this server had expired, and others may have claimed its runs. */
+  lostLease(): void;
+}
+
+const NOBODY: ClaimObserver = { found() {}, claimed() {}, lostLease() {} };
+
 /** The ledger of workers and runs in the database. */
 export class StoredRunLedger implements RunLedger {
+  readonly #observer: ClaimObserver;
   readonly #db: Kysely<Database>;
   readonly #queue: CommitQueue<WriteJob, WriteOutcome>;
   readonly #calls: DatabaseCalls;
 
-  constructor(db: Kysely<Database>, queue: CommitQueue<WriteJob, WriteOutcome>, calls: DatabaseCalls) {
+  constructor(
+    db: Kysely<Database>,
+    queue: CommitQueue<WriteJob, WriteOutcome>,
+    calls: DatabaseCalls,
+    observer: ClaimObserver = NOBODY,
+  ) {
+    this.#observer = observer;
     this.#db = db;
     this.#queue = queue;
     this.#calls = calls;
@@ -30,9 +49,13 @@ export class StoredRunLedger implements RunLedger {
   ) {
     const [unmade, own] = [await this.#calls.listUnmadeRuns(), await this.#calls.workerNumber()];
     const claimable = unmade.filter(({ id, worker }) => worker !== own || !isHere(id));
-    const free = (await this.#leaveWaiting(claimable, waitingMax)).slice(0, limit);
-    if (free.length === 0) return [];
-    return (await this.#calls.claimRuns(free.map(({ id }) => id))).map(abandonedRun);
+    this.#observer.found(claimable.length);
+    const wanted = (await this.#leaveWaiting(claimable, waitingMax)).slice(0, limit);
+    if (wanted.length === 0) return [];
+    const claimed = (await this.#calls.claimRuns(wanted.map(({ id }) => id))).map(abandonedRun);
+    const origins = new Map(wanted.map(({ id, worker }) => [id, originOf(worker, own)]));
+    for (const { response } of claimed) this.#observer.claimed(origins.get(response.id) ?? "queue", 1);
+    return claimed;
   }
 
   /** Leaves out those runs that wait and are too many here. */
@@ -58,7 +81,9 @@ export class StoredRunLedger implements RunLedger {
   }
 
   async renewLease(): Promise<boolean> {
-    return await this.#calls.renewLease();
+    const isKept = await this.#calls.renewLease();
+    if (!isKept) this.#observer.lostLease();
+    return isKept;
   }
 
   async listHeld(): Promise<readonly string[]> {
@@ -98,6 +123,12 @@ export class StoredRunLedger implements RunLedger {
       .execute();
     return rows.map(({ id }) => id);
   }
+}
+
+/** `worker`: who held the run. */
+function originOf(worker: number | null, own: number): "queue" | "dead" | "own" {
+  if (worker === null) return "queue";
+  return worker === own ? "own" : "dead";
 }
 
 function abandonedRun({ organization, project, body, task, restarts }: ClaimedRun): AbandonedRun {

@@ -1,0 +1,59 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Config } from "../../config/load-config.ts";
+import { modelHealth, PartHealth, type PartState } from "../../responses-api/keeping/part-health.ts";
+import type { Readiness } from "../../responses-api/services.ts";
+import type { ConfiguredStore } from "../open-configured-store.ts";
+import type { ChosenModel } from "./choose-model.ts";
+
+/**
+ * How long PostgreSQL may take to answer, in milliseconds. Load balancers and Kubernetes wait about two seconds, and
+ * what does not answer them looks like a dead server instead of one that says what is missing.
+ */
+const DATABASE_MS_MAX = 1_500;
+
+interface ReadinessParts extends Pick<Readiness, "isLeaving" | "code"> {
+  readonly store: Pick<ConfiguredStore, "isReady" | "hasRoom" | "reachesFiles">;
+  readonly model: Pick<ChosenModel, "engine">;
+  /** Null if this server tells others nothing. */
+  readonly neighbours: { readonly isConnected: boolean } | null;
+}
+
+/** What `/readyz` looks at. */
+export function chooseReadiness(
+  config: Config,
+  { store, model, neighbours, isLeaving, code }: ReadinessParts,
+): Readiness {
+  const files = filesHealth(store);
+  return {
+    isStoreReady: config.databaseUrl === null ? () => store.isReady() : inTime(() => store.isReady()),
+    hasRoom: () => store.hasRoom(),
+    isLeaving,
+    model: modelHealth(model.engine),
+    elsewhere: () => ({
+      ...(config.databaseUrl === null || neighbours === null ? {} : { broker: brokerState(neighbours.isConnected) }),
+      ...(files === null ? {} : { files: files.look() }),
+    }),
+    code,
+  };
+}
+
+function brokerState(isConnected: boolean): PartState {
+  return isConnected ? "ok" : "unavailable";
+}
+
+function filesHealth({ reachesFiles }: Pick<ConfiguredStore, "reachesFiles">): PartHealth | null {
+  return reachesFiles === null ? null : new PartHealth(reachesFiles);
+}
+
+/** No answer in time counts as no. Questions at the same time share one. */
+function inTime(ask: () => Promise<boolean>): () => Promise<boolean> {
+  let asked: Promise<boolean> | null = null;
+  return async () => {
+    asked ??= ask().finally(() => {
+      asked = null;
+    });
+    const outOfTime = new AbortController();
+    const late = sleep(DATABASE_MS_MAX, false, { signal: outOfTime.signal }).catch(() => false);
+    return await Promise.race([asked, late]).finally(() => outOfTime.abort());
+  };
+}
