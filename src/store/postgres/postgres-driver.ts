@@ -1,7 +1,7 @@
 import type { CompiledQuery, DatabaseConnection, Driver, QueryResult } from "kysely";
 import type { Pool, PoolClient, QueryConfig } from "pg";
 import { InvariantError } from "../../base/assert.ts";
-import { endsConnection, faultOf, isOldPlan } from "./postgres-faults.ts";
+import { againAfterDeadlock, endsConnection, faultOf, isOldPlan } from "./postgres-faults.ts";
 import { writtenValue } from "./postgres-values.ts";
 
 /** Statements whose plan a connection keeps. Others are planned each time. */
@@ -63,7 +63,12 @@ class PostgresConnection implements DatabaseConnection {
     this.#client = client;
   }
 
-  async executeQuery<Row>({ sql, parameters }: CompiledQuery): Promise<QueryResult<Row>> {
+  /** A statement that PostgreSQL ended because of a deadlock has changed nothing, and is made again. */
+  executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
+    return this.isInTransaction ? this.#execute(query) : againAfterDeadlock(() => this.#execute(query));
+  }
+
+  async #execute<Row>({ sql, parameters }: CompiledQuery): Promise<QueryResult<Row>> {
     const query = { text: sql, values: parameters.map(writtenValue) };
     const name = nameOf(sql);
     if (name === null) return await this.#query(query);

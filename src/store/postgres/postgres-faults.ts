@@ -13,6 +13,9 @@ const ENDS_CONNECTION = /^(?:08|57P|25P03|25006)/;
 /** What a prepared statement answers after a migration has changed a table that it reads. */
 const OLD_PLAN = "0A000";
 const FOREIGN_KEY_VIOLATION = "23503";
+const DEADLOCK = "40P01";
+/** PostgreSQL looks for deadlocks after a second of waiting, so callers wait for some seconds at most. */
+const DEADLOCKS_MAX = 3;
 
 /** The five characters by which PostgreSQL names an error; null for errors that did not come from it. */
 export function sqlStateOf(error: unknown): string | null {
@@ -40,6 +43,18 @@ export function isOldPlan(error: unknown): boolean {
 /** Whether a row was refused because the row that it belongs to is gone. */
 export function isWithoutParent(error: unknown): boolean {
   return sqlStateOf(error) === FOREIGN_KEY_VIOLATION;
+}
+
+/** Does this again if PostgreSQL ended it because it and another transaction waited for each other. */
+export async function againAfterDeadlock<Result>(work: () => Promise<Result>): Promise<Result> {
+  for (let time = 1; ; time++) {
+    try {
+      return await work();
+    } catch (error) {
+      const isDeadlock = error instanceof Error && sqlStateOf(error.cause) === DEADLOCK;
+      if (!isDeadlock || time === DEADLOCKS_MAX) throw error;
+    }
+  }
 }
 
 /** The error that callers get. Says nothing of the address, the user or the password. */

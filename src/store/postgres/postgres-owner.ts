@@ -16,6 +16,7 @@ import { type DatabaseAddress, openPostgresPool } from "./connections.ts";
 import { countPostgresUsage } from "./count-postgres-usage.ts";
 import { checkTables, migratePostgres } from "./migrate-postgres.ts";
 import { postgresDialect } from "./postgres-dialect.ts";
+import { againAfterDeadlock } from "./postgres-faults.ts";
 import { PostgresLease } from "./postgres-lease.ts";
 import { postgresRules } from "./transaction-rules.ts";
 
@@ -99,7 +100,7 @@ export class PostgresOwner implements DatabaseCalls {
     const { rows, numAffectedRows } =
       lockName === undefined
         ? await this.db.executeQuery<never>(query)
-        : await this.db.transaction().execute(async (transaction) => {
+        : await this.#transaction(async (transaction) => {
             await sql`select pg_advisory_xact_lock(hashtextextended(${lockName}, 0))`.execute(transaction);
             return await transaction.executeQuery<never>(query);
           });
@@ -108,12 +109,17 @@ export class PostgresOwner implements DatabaseCalls {
 
   async transact([condition, ...others]: readonly Statement[]): Promise<readonly bigint[] | null> {
     if (condition === undefined) return [];
-    return await this.db.transaction().execute(async (transaction) => {
+    return await this.#transaction(async (transaction) => {
       const changed = [await runStatement(transaction, condition)];
       if (changed[0] === 0n) return null;
       for (const statement of others) changed.push(await runStatement(transaction, statement));
       return changed;
     });
+  }
+
+  /** For statements only, because it may be made again. */
+  #transaction<Result>(work: (transaction: Kysely<Database>) => Promise<Result>): Promise<Result> {
+    return againAfterDeadlock(() => this.db.transaction().execute(work));
   }
 
   commit(jobs: readonly WriteJob[]): Promise<readonly WriteOutcome[]> {

@@ -20,7 +20,7 @@ export async function expireSome(db: Kysely<Database>, calls: Calls, now: number
   const due = await db
     .selectFrom("vector_stores")
     .select("number")
-    .where("is_expired", "=", 0)
+    .where(sql<boolean>`is_expired = 0`) // Not as a parameter, which would keep the index from being used.
     .where("expires_at", "<=", now)
     .orderBy("expires_at")
     .limit(STORES_AT_ONCE_MAX)

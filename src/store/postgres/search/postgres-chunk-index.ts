@@ -8,6 +8,8 @@ import type { SearchedFile, WordCount } from "../../vector-stores/search/word-sc
 
 /** One statement reads vectors of so many bytes, or of one file. */
 const BYTES_AT_ONCE_MAX = 4 * 1024 * 1024;
+/** One statement finds so many words, so that its answer stays small. */
+const WORDS_AT_ONCE_MAX = 8;
 /** The place of a word: the key of its chunk in 8 bytes, and how often it is there in 4. */
 const PLACE_BYTES = 12;
 const REAL_BYTES = 4;
@@ -39,7 +41,9 @@ export class PostgresChunkIndex implements ChunkIndex {
     words: readonly string[],
     chunksMax: number,
   ): Promise<readonly KnownWord[]> {
-    const known = await this.#findUpTo(stores, words, chunksMax);
+    const known: KnownWord[] = [];
+    for (let start = 0; start < words.length; start += WORDS_AT_ONCE_MAX)
+      known.push(...(await this.#findUpTo(stores, words.slice(start, start + WORDS_AT_ONCE_MAX), chunksMax)));
     const areAllCommon = known.length > 1 && known.every(({ places }) => places === null);
     return areAllCommon ? await this.#count(stores, words) : known;
   }
@@ -67,7 +71,11 @@ export class PostgresChunkIndex implements ChunkIndex {
     return new Map(rows.map(({ key, vector }) => [key, floatsOf(vector)]));
   }
 
-  /** The places of those words that are in fewer chunks than `chunksMax`. Of the others no more is read. */
+  /**
+   * The places of those words that are in fewer chunks than `chunksMax`. Of the others no more is read. The limit
+   * stands outside of a materialized query, which is read row by row all the same. PostgreSQL would otherwise expect to
+   * come to the limit soon without the index, and read the words of all owners where a word is rare.
+   */
   async #findUpTo(
     stores: readonly number[],
     words: readonly string[],
@@ -80,8 +88,9 @@ export class PostgresChunkIndex implements ChunkIndex {
         cross join lateral (
           select count(*) as chunks, string_agg(int8send(key) || int4send(coalesce((repeated ->> word)::int, 1)), '')
             as places
-          from (select key, repeated from vector_store_words where words @@ query::tsquery
-            limit ${chunksMax}::bigint) as matches) as found
+          from (with matches as materialized (
+              select key, repeated from vector_store_words where words @@ query::tsquery)
+            select * from matches limit ${chunksMax}::bigint) as some_matches) as found
       where found.chunks > 0
       order by asked.place`.execute(this.#db);
     return rows.map(({ place, chunks, places }) => ({
