@@ -23,7 +23,7 @@ export type {
   HostedOutput,
   ToolStep,
 } from "./hosted.ts";
-export type { JournaledRun, JournalPage, Neighbours, RunPlace, RunPlaces } from "./reading/neighbours.ts";
+export type { JournalPage, Neighbours, RunPlace, RunPlaces } from "./reading/neighbours.ts";
 export { DeltaTemplate, endsRun, RecordedDelta, type RecordedEvent, RecordedWhole } from "./recorded-event.ts";
 export { unpackDeltas, type WaitingEvent } from "./recording/packed-deltas.ts";
 

@@ -240,9 +240,9 @@ test("containers are listed newest first, by name, and page by page", async () =
   const made: string[] = [];
   for (let count = 0; count < 3; count += 1) made.push((await client.containers.create({ name })).id);
   await client.containers.create({ name: "another" });
-  const ids = async (query: { limit?: number; order?: "asc" | "desc" }): Promise<readonly string[]> => {
+  const ids = async (asked: { limit?: number; order?: "asc" | "desc" }): Promise<readonly string[]> => {
     const all = [];
-    for await (const { id } of client.containers.list({ name, ...query })) all.push(id);
+    for await (const { id } of client.containers.list({ name, ...asked })) all.push(id);
     return all;
   };
   expect(await ids({})).toEqual(made.toReversed());

@@ -341,14 +341,14 @@ test("a search answers with one page, best first", async () => {
 test("several questions are searched together and repeated as they were", async () => {
   verifies("vector-stores.search.several-questions", "vector-stores.search.queries-are-echoed");
   const { id } = await storeOf("A fox and a hare.", "A hare.", "A mole.");
-  const query = ["fox", "hare"];
+  const questions = ["fox", "hare"];
   const page = await server.fetch(`/v1/vector_stores/${id}/search`, {
     method: "POST",
     headers: { authorization: `Bearer ${KEYS.ours}`, "content-type": "application/json" },
-    body: JSON.stringify({ query, rewrite_query: true }),
+    body: JSON.stringify({ query: questions, rewrite_query: true }),
   });
-  expect(await page.json()).toMatchObject({ search_query: query, has_more: false, next_page: null });
-  const texts = await textsOf(id, { query });
+  expect(await page.json()).toMatchObject({ search_query: questions, has_more: false, next_page: null });
+  const texts = await textsOf(id, { query: questions });
   expect(new Set(texts)).toEqual(new Set(["A fox and a hare.", "A hare."]));
   expect(texts).toHaveLength(2);
 });
@@ -371,11 +371,13 @@ test("neighbouring pieces that overlap are found as one text", async () => {
 
 test.each(['fox" OR "hare', "fox) OR {place}:s1", "fox*", "NEAR(fox hare)", "'; drop table vector_stores; --", "%_\\"])(
   "%s is no syntax",
-  async (query) => {
+  async (question) => {
     verifies("vector-stores.search.text-is-no-syntax");
-    const { id } = await storeOf({ text: "The fox jumps.", attributes: { [query]: query } });
-    const texts = await textsOf(id, { query });
+    const { id } = await storeOf({ text: "The fox jumps.", attributes: { [question]: question } });
+    const texts = await textsOf(id, { query: question });
     expect(texts.length).toBeLessThanOrEqual(1);
-    expect(await textsOf(id, { query: "fox", filters: { type: "eq", key: query, value: query } })).toHaveLength(1);
+    expect(await textsOf(id, { query: "fox", filters: { type: "eq", key: question, value: question } })).toHaveLength(
+      1,
+    );
   },
 );

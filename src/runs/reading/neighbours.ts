@@ -39,7 +39,7 @@ export interface JournalPage {
   readonly runs: readonly JournaledRun[];
 }
 
-export interface JournaledRun {
+interface JournaledRun {
   readonly responseId: string;
   readonly events: readonly RecordedEvent[];
 }
