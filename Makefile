@@ -32,7 +32,7 @@ PAGE := dist/chat-lab/index.html
 PAGE_SOURCES := scripts/build-page.ts $(wildcard web/chat-lab/* src/client/*.ts generated/*/client.ts)
 NPM_CI := npm ci --include=dev --loglevel=error --no-progress
 
-.PHONY: help setup node-version page speech-engine generate generate-check dev start debian-programs test-setup test clients cluster-test contract-test pacts mutations requirements check bench real-model fuzz real-speech client-build code-packages
+.PHONY: help setup node-version page speech-engine generate generate-check dev start debian-programs test-setup test clients cluster-test upgrade-test contract-test pacts mutations requirements check bench real-model fuzz real-speech client-build code-packages
 
 help:
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -68,6 +68,9 @@ cluster-test: node-version debian-programs ## kill, pause and cut off three node
 
 clients: $(INSTALLED) $(CODEX_INSTALLED) $(CLINE_INSTALLED) $(PYTHON_INSTALLED) ## try the server with other projects' clients, and print what works
 	node tests/clients/matrix.ts
+
+upgrade-test: node-version debian-programs ## replace servers of an earlier commit under load: four minutes; needs the history of git; make upgrade-test UPGRADE_FROM=commit
+	ROLLING_UPGRADE=1 vitest run --project tests tests/upgrade $(ARGS)
 
 contract-test: $(INSTALLED) ## run the contract tests: clients write pacts, and servers are held to them; make contract-test ARGS=--help
 	node scripts/contract-test.ts $(ARGS)

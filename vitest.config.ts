@@ -16,13 +16,16 @@ const WORKERS = 2;
  * stores themselves.
  */
 const TESTS_ON_POSTGRES = [
-  "tests/clients/openai{,-background,-conversations,-files,-streams,-tools}.test.ts",
+  "tests/clients/openai{,-background,-containers,-conversations,-files,-streams,-tools,-vector-stores}.test.ts",
+  "tests/containers/operations.test.ts",
   "tests/conversations/*.test.ts",
-  "tests/crash/{kill,plain-runs,restarts,slow-start,takeover,tools,upgrade}.test.ts",
+  "tests/crash/{code,kill,plain-runs,restarts,slow-start,takeover,tools,upgrade}.test.ts",
   "tests/files/files.test.ts",
-  "tests/keys/{keys-command,owners,rate-limits,retention,routing}.test.ts",
-  "tests/processes/{deaths,runs}.test.ts",
+  "tests/hostile/storage-quota.test.ts",
+  "tests/keys/{keys-command,owner-members,owners,rate-limits,retention,routing,vector-store-owners}.test.ts",
+  "tests/processes/{deaths,runs,vector-stores}.test.ts",
   "tests/runs/{background,cancel,concurrency,foreground,replay}.test.ts",
+  "tests/vector-stores/{meaning,operations,renewal}.test.ts",
 ];
 
 const common = {

@@ -1,5 +1,6 @@
 import { availableParallelism } from "node:os";
-import { type Checkout, checkOutBase, nameOfThisTree } from "./base-checkout.ts";
+import { nameOfThisTree } from "../check-out.ts";
+import { type Checkout, checkOutBase } from "./base-checkout.ts";
 import { LoadGenerator } from "./load-generator.ts";
 import type { Figure, Row } from "./rows.ts";
 import { type Server, startServer, startUpstream, THIS_TREE, type Upstream } from "./servers.ts";

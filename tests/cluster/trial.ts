@@ -1,12 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { ACTS, type Act } from "./acts.ts";
 import { checkRecords } from "./check-records.ts";
-import { meet } from "./client-errors.ts";
 import { type Cluster, LEASE_MS } from "./cluster.ts";
-import { converse, openTalk } from "./converse.ts";
-import { type Desk, REST_MS } from "./desk.ts";
+import type { Desk } from "./desk.ts";
 import { carryOut, type Fault } from "./faults.ts";
 import { Records } from "./records.ts";
+import { workDuring } from "./work.ts";
 
 /** How a trial went. */
 export interface Outcome {
@@ -22,8 +20,6 @@ export interface Outcome {
   readonly seconds: { readonly work: number; readonly checks: number };
 }
 
-const CLIENTS_OF_A_KIND = 2;
-const CONVERSATIONS = 4;
 /** The time before the first fault and after the last one. */
 const CALM_MS = 2000;
 const ERROR_LEVEL = 50;
@@ -34,26 +30,11 @@ export async function runTrial(cluster: Cluster, faults: readonly Fault[]): Prom
   const startedAt = performance.now();
   const records = new Records();
   const desk = { client: cluster.client, world: cluster.world, records };
-  let isOver = false;
-  const again = async (name: string, act: Act): Promise<void> => {
-    while (!isOver) {
-      await act(desk).then(
-        () => records.count(name),
-        (error: unknown) => meet(records, name, error),
-      );
-      await sleep(Math.random() * REST_MS);
-    }
-  };
-  const clients = Object.entries(ACTS).flatMap(([name, act]) =>
-    Array.from({ length: CLIENTS_OF_A_KIND }, () => again(name, act)),
-  );
-  const talks = await Promise.all(Array.from({ length: CONVERSATIONS }, () => openTalk(desk)));
-  clients.push(...talks.map((talk) => again("conversation", () => converse(desk, talk))));
-  await sleep(CALM_MS);
-  await carryOut(faults, cluster);
-  await sleep(CALM_MS);
-  isOver = true;
-  await Promise.all(clients);
+  await workDuring(desk, async () => {
+    await sleep(CALM_MS);
+    await carryOut(faults, cluster);
+    await sleep(CALM_MS);
+  });
   const workedAt = performance.now();
   const ended = cluster.nodes.flatMap((node) =>
     node.isAlive() ? [] : [`${node.name} ended: ${node.server.complaints()}`],

@@ -38,7 +38,7 @@ export async function serveModel() {
 
 /** The text in what the store is sent when the call of a tool begins and ends. */
 export const STORED_STEP = onPostgres
-  ? { begin: "insert into tool_exchanges", finish: "update tool_exchanges" }
+  ? { begin: "insert into tool_exchanges", finish: "update tool_exchanges set output" }
   : { begin: "step: { type: 'begin'", finish: "step: { type: 'finish'" };
 
 /** A data folder shared by several servers of one test, one after the other or at the same time. */

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { startTestServer, type TestServer } from "../test-server.ts";
-import { query } from "../tested-store.ts";
+import { onPostgres, query } from "../tested-store.ts";
 import { type Answer, type EmbeddingsServer, embedded, serveEmbeddings } from "./embeddings.ts";
 import { createStore, search, takeIn, takenIn, upload } from "./store-client.ts";
 
@@ -109,7 +109,8 @@ test("after a change of the model, files get new vectors, also those that came w
 async function vectorsIn(dataDir: string): Promise<readonly (readonly [number, number])[]> {
   const rows = await query(
     dataDir,
-    "select length(vector) / 4 as length, count(*) as count from vector_store_vectors group by 1 order by 1",
+    `select ${onPostgres ? "cardinality(vector)" : "length(vector) / 4"} as length, count(*) as count
+      from vector_store_vectors group by 1 order by 1`,
   );
   return rows.map(({ length, count }) => [Number(length), Number(count)]);
 }
