@@ -8,7 +8,32 @@ import { create, expectDense, look, metric, readiness, readStream, startNode, TE
 
 const why = whyNoPostgres() ?? whyNoRedis();
 
+/** Two nodes that reach their broker through a proxy. */
+async function startTwo() {
+  const [database, redis] = [await databaseOfTest(), await startRedis()];
+  onTestFinished(() => redis.stop());
+  const proxy = await startTcpProxy(redis.url);
+  const env = { BUS_URL: proxy.through(redis.url) };
+  return { proxy, left: await startNode(database, env), right: await startNode(database, env) };
+}
+
 describe.skipIf(why !== undefined)(`the broker${why === undefined ? "" : ` (${why})`}`, () => {
+  test(
+    "is slow: readers on another node get everything, only later, and nothing else waits for it",
+    async () => {
+      verifies("outages.broker.down");
+      const { proxy, left, right } = await startTwo();
+      proxy.delay(700);
+      const id = String((await create(left, "slow", { background: true })).body["id"]);
+      const reader = readStream(await right.fetch(`/v1/responses/${id}/events`));
+      expect((await create(right, "Say hello")).status).toBe(200);
+      await reader.over;
+      expectDense(reader.numbers);
+      expect(reader.types.at(-1)).toBe("response.completed");
+    },
+    TEST_TIMEOUT_MS,
+  );
+
   test.each([
     ["is down", (proxy: TcpProxy) => proxy.cut()],
     ["is cut off without a word", async (proxy: TcpProxy) => proxy.silence()],
@@ -16,11 +41,7 @@ describe.skipIf(why !== undefined)(`the broker${why === undefined ? "" : ` (${wh
     "%s: readers on another node go on from the database, cancels arrive, and it is connected again by itself",
     async (_what, breakIt) => {
       verifies("outages.broker.down");
-      const [database, redis] = [await databaseOfTest(), await startRedis()];
-      onTestFinished(() => redis.stop());
-      const proxy = await startTcpProxy(redis.url);
-      const env = { BUS_URL: proxy.through(redis.url) };
-      const [left, right] = [await startNode(database, env), await startNode(database, env)];
+      const { proxy, left, right } = await startTwo();
       await expect.poll(() => readiness(right)).toMatchObject({ status: 200, broker: "ok" });
       const id = String((await create(left, "slow", { background: true })).body["id"]);
       const stopped = String((await create(left, "silent", { background: true })).body["id"]);
