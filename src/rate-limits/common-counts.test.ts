@@ -19,7 +19,7 @@ const SILENT: CountsObserver = { away() {}, back() {} };
 
 const STORES = [
   { name: "PostgreSQL", why: whyNoPostgres(), open: (url: string) => new PostgresCounts(url) },
-  { name: "Redis", why: whyNoRedis(), open: (url: string) => new RedisCounts(url) },
+  { name: "Redis", why: whyNoRedis(), open: (url: string) => new RedisCounts(url, async () => "one") },
 ] as const;
 
 async function addressOf(name: "PostgreSQL" | "Redis"): Promise<string> {
@@ -165,7 +165,7 @@ test.skipIf(whyNoRedis() !== undefined)("a Redis that ends and starts again is c
   const server = await startRedis();
   onTestFinished(() => server.stop());
   const noted: string[] = [];
-  const batches = new CountBatches(new RedisCounts(server.url), {
+  const batches = new CountBatches(new RedisCounts(server.url, async () => "one"), {
     away: () => noted.push("away"),
     back: () => noted.push("back"),
   });
@@ -183,6 +183,17 @@ test.skipIf(whyNoRedis() !== undefined)("a Redis that ends and starts again is c
   process.kill(server.pid(), "SIGCONT");
   await expect.poll(ask).not.toBeNull();
   expect(noted.slice(-4)).toEqual(["away", "back", "away", "back"]);
+});
+
+test.skipIf(whyNoRedis() !== undefined)("two databases in one Redis count apart", async () => {
+  const url = await redisOfRun();
+  const asked = change({ name: "the same", limit: 1 });
+  for (const namespace of [randomHex(16), randomHex(16)]) {
+    const counts = new RedisCounts(url, async () => namespace);
+    onTestFinished(() => counts.close());
+    await vi.waitFor(() => counts.change([{ ...asked, amount: 0 }]));
+    expect(await counts.change([asked, asked])).toMatchObject([{ taken: true }, { taken: false }]);
+  }
 });
 
 function change(fields: Partial<CountChange>): CountChange {

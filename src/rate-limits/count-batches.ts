@@ -1,3 +1,4 @@
+import { answerWithin } from "./answer-within.ts";
 import type { CommonCounts, Count, CountChange, CountsObserver } from "./ports.ts";
 
 /** How long a request waits for the counters, in milliseconds. */
@@ -33,9 +34,11 @@ export class CountBatches {
   async change(change: CountChange): Promise<Count | null> {
     if (!this.#mayAsk()) return null;
     const { promise, resolve } = Promise.withResolvers<Count | null>();
-    const timer = setTimeout(() => this.#timeOut(resolve), WAIT_MS_MAX);
     this.#add({ change, settle: resolve });
-    return await promise.finally(() => clearTimeout(timer));
+    return await answerWithin(WAIT_MS_MAX, promise).catch((error: unknown) => {
+      this.#noteAway(error);
+      return null;
+    });
   }
 
   /** Changes a counter in the background. The change is lost if the counters do not answer. */
@@ -84,11 +87,6 @@ export class CountBatches {
       this.#underWay -= 1;
       this.#sendNext();
     }
-  }
-
-  #timeOut(settle: Waiting["settle"]): void {
-    this.#noteAway(new Error(`no answer in ${WAIT_MS_MAX} ms`));
-    settle(null);
   }
 
   #noteAway(error: unknown): void {

@@ -1,10 +1,12 @@
 import { createHash } from "node:crypto";
-import { createClient, TimeoutError } from "@redis/client";
+import { createClient } from "@redis/client";
+import { answerWithin, NoAnswer } from "./answer-within.ts";
 import type { CommonCounts, Count, CountChange } from "./ports.ts";
 
 const CONNECT_MS_MAX = 2000;
-/** Without it, a command waits for as long as a server that does not answer stays connected. */
-const COMMAND_MS_MAX = 300;
+/** Until a command is sent, and until it is answered. The client by itself waits for an answer without end. */
+const SEND_MS_MAX = 300;
+const ANSWER_MS_MAX = 1000;
 const RECONNECT_MS_MAX = 2000;
 const FIRST_RECONNECT_MS = 50;
 const KEY_PREFIX = "antiphon:rate:";
@@ -46,27 +48,43 @@ const CHANGE_HASH = createHash("sha1").update(CHANGE).digest("hex");
 /** Counters in Redis or Valkey. Each call is one command, and ends soon also if the server does not answer. */
 export class RedisCounts implements CommonCounts {
   readonly #url: string;
+  readonly #findNamespace: () => Promise<string>;
+  #keyPrefix: Promise<string> | null = null;
   #client: ReturnType<typeof connect>;
   #unanswered = 0;
 
-  constructor(url: string) {
+  /** `findNamespace` tells the counters of one database from others in the same Redis. */
+  constructor(url: string, findNamespace: () => Promise<string>) {
     this.#url = url;
+    this.#findNamespace = findNamespace;
     this.#client = connect(url);
   }
 
   async change(changes: readonly CountChange[]): Promise<readonly Count[]> {
     try {
-      const counts = readCounts(await run(this.#client, changes), changes.length);
+      const reply = await answerWithin(ANSWER_MS_MAX, run(this.#client, await this.#prefix(), changes));
+      const counts = readCounts(reply, changes.length);
       this.#unanswered = 0;
       return counts;
     } catch (error) {
-      if (error instanceof TimeoutError) this.#noteUnanswered();
+      if (error instanceof NoAnswer) this.#noteUnanswered();
       throw error;
     }
   }
 
   async close(): Promise<void> {
     this.#client.destroy();
+  }
+
+  #prefix(): Promise<string> {
+    this.#keyPrefix ??= this.#findNamespace().then(
+      (namespace) => `${KEY_PREFIX}${namespace}:`,
+      (error: unknown) => {
+        this.#keyPrefix = null; // The next change tries again.
+        throw error;
+      },
+    );
+    return this.#keyPrefix;
   }
 
   /** The other end may be gone without a word. */
@@ -83,7 +101,7 @@ function connect(url: string) {
   const client = createClient({
     url,
     disableOfflineQueue: true,
-    commandOptions: { timeout: COMMAND_MS_MAX },
+    commandOptions: { timeout: SEND_MS_MAX },
     socket: {
       connectTimeout: CONNECT_MS_MAX,
       reconnectStrategy: (retries) =>
@@ -96,9 +114,13 @@ function connect(url: string) {
 }
 
 /** Sends the hash of the script; the whole script only if the server does not have it. */
-async function run(client: ReturnType<typeof connect>, changes: readonly CountChange[]): Promise<unknown> {
+async function run(
+  client: ReturnType<typeof connect>,
+  keyPrefix: string,
+  changes: readonly CountChange[],
+): Promise<unknown> {
   const call = {
-    keys: changes.map(({ name }) => KEY_PREFIX + name),
+    keys: changes.map(({ name }) => keyPrefix + name),
     arguments: changes.flatMap(({ kind, amount, limit, periodMs, refusalMs, leftMsMax }) => [
       kind,
       ...[amount, limit, periodMs, refusalMs, Math.ceil(leftMsMax)].map(String),

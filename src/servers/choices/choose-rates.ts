@@ -1,4 +1,5 @@
 import type { Logger } from "../../base/logger.ts";
+import { findNamespace } from "../../bus/brokers/find-namespace.ts";
 import type { StreamRates } from "../../cloud-stt/ports.ts";
 import type { Config } from "../../config/load-config.ts";
 import type { JoinedProcess } from "../../processes/joined-process.ts";
@@ -61,7 +62,9 @@ export function chooseStreamRates(config: Config, log: Logger): Chosen<StreamRat
 /** Null if each server counts for itself. */
 function commonCounts({ rateLimits, databaseUrl, busUrl }: Config, log: Logger): CountBatches | null {
   if (databaseUrl === null || rateLimits === "node") return null;
-  const counts = busUrl === null ? new PostgresCounts(databaseUrl.reveal()) : new RedisCounts(busUrl.reveal());
+  const database = databaseUrl.reveal();
+  const counts =
+    busUrl === null ? new PostgresCounts(database) : new RedisCounts(busUrl.reveal(), () => findNamespace(database));
   const where = busUrl === null ? "PostgreSQL" : "the broker of BUS_URL";
   return new CountBatches(counts, {
     away: (error) => log.warn({ err: error }, `${where} does not count rates: each server lets its part through`),
