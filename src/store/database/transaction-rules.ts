@@ -1,5 +1,5 @@
-import type { Kysely } from "kysely";
-import { type RowInserter, ValuesInserter } from "./row-inserter.ts";
+import type { InsertObject, Kysely } from "kysely";
+import { type RowInserter, type RowOfResponse, ValuesInserter } from "./row-inserter.ts";
 import type { Database } from "./schema.ts";
 
 /** What a transaction must do in one database and not in the other. */
@@ -7,10 +7,25 @@ export interface TransactionRules {
   readonly inserter: RowInserter;
   /** How commits go on after faults; null if every fault is final and known. */
   readonly recovery: CommitRecovery | null;
+  /**
+   * Adds everything in one statement, or nothing if the worker was removed as dead. Null where a statement costs too
+   * little for that.
+   */
+  readonly addAll: ((db: Kysely<Database>, additions: Additions) => Promise<void>) | null;
   /** Lets nobody else change these conversations, or their holds, before the transaction ends. */
   holdConversations(transaction: Kysely<Database>, ids: readonly string[]): Promise<void>;
   /** Lets nobody else remove links of chains before the transaction ends. */
   holdChains(transaction: Kysely<Database>): Promise<void>;
+}
+
+/** New responses with their items and first events, and a row of the journal. */
+export interface Additions {
+  /** The text may be empty. */
+  readonly journal: { readonly worker: number; readonly position: number; readonly body: string };
+  readonly responses: readonly InsertObject<Database, "responses">[];
+  /** Of these responses, like the next. */
+  readonly items: readonly RowOfResponse<"items">[];
+  readonly chunks: readonly RowOfResponse<"event_chunks">[];
 }
 
 /**
@@ -37,6 +52,7 @@ export type CommitEnd = "stored" | "undone" | "gone";
 export const SQLITE_RULES: TransactionRules = {
   inserter: new ValuesInserter(),
   recovery: null,
+  addAll: null,
   holdConversations: async () => {},
   holdChains: async () => {},
 };

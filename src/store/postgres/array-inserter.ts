@@ -2,6 +2,7 @@ import { type InsertObject, type Kysely, sql } from "kysely";
 import type { RowInserter, RowOfResponse } from "../database/row-inserter.ts";
 import type { Database, ResponseParts } from "../database/schema.ts";
 import { timeFirst, timeFirstSql } from "../database/time-first.ts";
+import type { Additions } from "../database/transaction-rules.ts";
 
 /** The columns that hold numbers, among those of the tables that are written in this way. */
 const NUMBERS: ReadonlySet<string> = new Set([
@@ -39,23 +40,49 @@ export class ArrayInserter implements RowInserter {
     rows: readonly RowOfResponse<Table>[],
   ): Promise<void> {
     if (rows.length === 0) return;
-    const keyed = rows.map(({ response_id: id, ...others }) => ({ response_id: timeFirst(id), ...others }));
-    const { names, given } = columnsOf(keyed);
-    const others = sql.join(
-      Object.keys(keyed[0] ?? {})
-        .slice(1)
-        .map((name) => sql.ref(name)),
+    const { names, given, others } = partColumnsOf(
+      rows.map((row) => ({ ...row, response_id: timeFirst(row.response_id) })),
     );
-    await sql`insert into ${sql.table(table)} (response_number, ${others})
-      select responses.number, ${sql.join(
-        Object.keys(keyed[0] ?? {})
-          .slice(1)
-          .map((name) => sql.ref(`given.${name}`)),
-      )}
+    const stored = sql.join(others.map((name) => sql.ref(name)));
+    const read = sql.join(others.map((name) => sql.ref(`given.${name}`)));
+    await sql`insert into ${sql.table(table)} (response_number, ${stored}) select responses.number, ${read}
       from unnest(${given}) with ordinality as given (${names}, place)
       join responses on ${timeFirstSql("responses.id")} = given.response_id
       order by place for key share of responses`.execute(db);
   }
+}
+
+/** The foreign key of the journal refuses all of it if the worker was removed. */
+export async function addAll(db: Kysely<Database>, additions: Additions): Promise<void> {
+  const { worker, position, body } = additions.journal;
+  const responses = columnsOf(additions.responses);
+  const steps = [
+    sql`noted as (insert into event_journal (worker, position, body) values (${worker}, ${position}, ${body}))`,
+    sql`added as (insert into responses (${responses.names}) select * from unnest(${responses.given})
+      returning number, id)`,
+    ...partsOfAdded("items", additions.items),
+    ...partsOfAdded("event_chunks", additions.chunks),
+  ];
+  await sql`with ${sql.join(steps)} select 1`.execute(db);
+}
+
+/** The parts of responses that the same statement adds. */
+function partsOfAdded(table: ResponseParts, rows: readonly RowOfResponse<ResponseParts>[]) {
+  if (rows.length === 0) return [];
+  const { names, given, others } = partColumnsOf(rows);
+  const stored = sql.join(others.map((name) => sql.ref(name)));
+  const read = sql.join(others.map((name) => sql.ref(`given.${name}`)));
+  return [
+    sql`${sql.ref(`new_${table}`)} as (insert into ${sql.table(table)} (response_number, ${stored})
+      select added.number, ${read} from unnest(${given}) with ordinality as given (${names}, place)
+      join added on added.id = given.response_id order by place)`,
+  ];
+}
+
+/** The same for parts of responses, the id of their response first, and the names of all but that. */
+function partColumnsOf(rows: readonly { readonly response_id: string }[]) {
+  const keyed = rows.map(({ response_id: id, ...others }) => ({ response_id: id, ...others }));
+  return { ...columnsOf(keyed), others: Object.keys(keyed[0] ?? {}).slice(1) };
 }
 
 /** The names of the columns, and an array of the values of each. */

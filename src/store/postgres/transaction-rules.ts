@@ -2,7 +2,7 @@ import { type Kysely, sql } from "kysely";
 import { StoreBusy } from "../../responses-api/ports.ts";
 import type { Database } from "../database/schema.ts";
 import type { CommitEnd, CommitRecovery, TransactionRules } from "../database/transaction-rules.ts";
-import { ArrayInserter } from "./array-inserter.ts";
+import { ArrayInserter, addAll } from "./array-inserter.ts";
 import { ConnectionLost, isWithoutParent } from "./postgres-faults.ts";
 
 /** Numbers of locks that are on no row. */
@@ -19,6 +19,7 @@ export function postgresRules(patienceMs: number): TransactionRules {
   return {
     inserter: new ArrayInserter(),
     recovery: recoveryWithin(patienceMs),
+    addAll,
 
     async holdConversations(transaction: Kysely<Database>, ids: readonly string[]): Promise<void> {
       const wanted = sql.val([...new Set(ids)]);

@@ -3,13 +3,14 @@ import type { Kysely } from "kysely";
 import { assert } from "../../base/assert.ts";
 import { StoreBusy } from "../../responses-api/ports.ts";
 import { RunLost, StoreStopped } from "../../runs/ports.ts";
-import { changeConversations, findUnheld, type Holder, noteConversations } from "../conversations/conversation-rows.ts";
+import { changeConversations, findUnheld, noteConversations } from "../conversations/conversation-rows.ts";
 import { builtOnce, type StandIns } from "../database/built-once.ts";
 import type { Database } from "../database/schema.ts";
 import type { CommitRecovery, TransactionRules } from "../database/transaction-rules.ts";
 import { writeLedgerRows } from "../tools/ledger-rows.ts";
 import type { Lease } from "../workers/lease.ts";
 import { removeDeadWorkers } from "../workers/remove-dead-workers.ts";
+import { holdersOf, isOneInsert, onlyAdds } from "./commit-needs.ts";
 import {
   type CommitContext,
   type CommitPlan,
@@ -174,13 +175,25 @@ export class RunWriter {
     await this.#followLease();
     await this.#adoptRuns(jobs);
     const plan = planCommit(jobs, this.#context(NONE));
-    if (!isOneStatement(plan) || this.#journal.excess > JOURNAL_CHARACTERS_MAX)
-      return await this.#commitAll(jobs, plan);
     const journal = writeJournal(plan.journal);
+    const store = this.#inOneStatement(plan, journal);
+    if (store === null) return await this.#commitAll(jobs, plan);
     const learn = (): readonly WriteOutcome[] => this.#learn(plan, journal, new Map(), new Map());
-    return await this.#learnOnce({ jobs, runs: plan.runs.keys(), learn }, async () => {
-      await this.#insertJournal(this.#db, journal); // Fails on the foreign key if the lease was lost.
-    });
+    return await this.#learnOnce({ jobs, runs: plan.runs.keys(), learn }, store);
+  }
+
+  /**
+   * Stores a plan that needs no transaction; null if it needs one. Either way the foreign key of the journal refuses it
+   * if the lease was lost.
+   */
+  #inOneStatement(plan: CommitPlan, journal: string): (() => Promise<void>) | null {
+    const { addAll } = this.#rules;
+    if (isOneInsert(plan) && this.#journal.excess <= JOURNAL_CHARACTERS_MAX)
+      return () => this.#insertJournal(this.#db, journal);
+    const isToBeCut = this.#journal.hasBefore(this.#journal.findStart(this.#endedTails(plan)), CUT_CHARACTERS_MIN);
+    if (addAll === null || isToBeCut || !onlyAdds(plan)) return null;
+    const row = { worker: this.#worker, position: this.#journal.end, body: journal };
+    return () => addAll(this.#db, { ...plan, journal: row });
   }
 
   /** Learns what was stored once it is, or later, if the answer is lost. */
@@ -329,15 +342,6 @@ export class RunWriter {
   }
 }
 
-/** The responses that are stored whole and must still hold their conversation. */
-function holdersOf(jobs: readonly WriteJob[]): readonly Holder[] {
-  return jobs.flatMap((job) =>
-    job.type === "whole" && job.conversation !== null
-      ? [{ responseId: job.responseId, conversationId: job.conversation.conversationId }]
-      : [],
-  );
-}
-
 type JournalCut = { readonly worker: number; readonly cut: number };
 
 const cutJournal = builtOnce((db: Kysely<Database>, given: StandIns<JournalCut>) =>
@@ -347,17 +351,3 @@ const cutJournal = builtOnce((db: Kysely<Database>, given: StandIns<JournalCut>)
     .where("position", "<", given.value("cut"))
     .compile(),
 );
-
-/** Whether a plan is at most one insert into the journal, which needs no transaction. */
-function isOneStatement(plan: CommitPlan): boolean {
-  return (
-    plan.responses.length +
-      plan.updates.length +
-      plan.items.length +
-      plan.deletions.length +
-      plan.conversations.length +
-      plan.tools.length +
-      plan.chunks.length ===
-    0
-  );
-}
