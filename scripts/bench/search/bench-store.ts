@@ -3,10 +3,21 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openStore, type Store } from "../../../src/store/open-store.ts";
 import type { IndexedChunk, IngestTask, VectorModel } from "../../../src/vector-stores/ports.ts";
+import { startPostgres, whyNoPostgres } from "../../../tests/services/postgres-server.ts";
 import { cleanUp, removeFolder } from "../clean-up.ts";
 
 export const OWNER = { organization: "bench", project: "bench" };
 const CHUNKING = { max_chunk_size_tokens: 800, chunk_overlap_tokens: 400 };
+
+/** The databases that can be measured here. PostgreSQL is left out, visibly, where it cannot be started. */
+export function benchDatabases(): readonly BenchDatabase[] {
+  const why = whyNoPostgres();
+  if (why === undefined) return ["SQLite", "PostgreSQL"];
+  console.log(`PostgreSQL is left out: ${why}`);
+  return ["SQLite"];
+}
+
+export type BenchDatabase = "SQLite" | "PostgreSQL";
 
 /** A store of the server in a folder of its own. */
 export interface BenchStore {
@@ -15,17 +26,20 @@ export interface BenchStore {
   close(): Promise<void>;
 }
 
-export async function openBenchStore(): Promise<BenchStore> {
+export async function openBenchStore(database: BenchDatabase = "SQLite"): Promise<BenchStore> {
   const folder = mkdtempSync(join(tmpdir(), "antiphon-search-"));
   const remove = cleanUp(() => removeFolder(folder));
   const alive = setInterval(() => {}, 1000); // The threads of a store let its process end.
-  const store = await openStore({ file: join(folder, "store.db") });
+  const server = database === "PostgreSQL" ? await startPostgres({ fsync: true }) : null;
+  const place = server === null ? {} : { databaseUrl: server.url() };
+  const store = await openStore({ file: join(folder, "store.db"), ...place });
   return {
     folder,
     store,
     close: async () => {
       await store.close();
       clearInterval(alive);
+      await server?.stop();
       remove();
     },
   };

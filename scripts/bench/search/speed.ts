@@ -5,7 +5,16 @@ import { DatabaseSync } from "node:sqlite";
 import type { Store } from "../../../src/store/open-store.ts";
 import type { ChunkQuestion, IndexedChunk } from "../../../src/vector-stores/ports.ts";
 import { median, quantile } from "../statistics.ts";
-import { addChunks, claim, createVectorStore, finish, OWNER, openBenchStore } from "./bench-store.ts";
+import {
+  addChunks,
+  type BenchDatabase,
+  benchDatabases,
+  claim,
+  createVectorStore,
+  finish,
+  OWNER,
+  openBenchStore,
+} from "./bench-store.ts";
 
 const CHUNKS_OF_FILE = 100;
 /** As many as the server takes in at once. */
@@ -28,7 +37,13 @@ const NEVER = new AbortController().signal;
  * Zipf's law; vectors are random, which costs as much as true ones.
  */
 export async function measureSearchSpeed(): Promise<void> {
-  const bench = await openBenchStore();
+  for (const database of benchDatabases()) await measureOn(database);
+}
+
+async function measureOn(database: BenchDatabase): Promise<void> {
+  console.log(`\n${database}`);
+  seed = 1;
+  const bench = await openBenchStore(database);
   const { folder, store } = bench;
   try {
     const names = Array.from({ length: ALL_CHUNKS / CHUNKS_OF_FILE }, (_, index) => ({ name: `${index}.txt` }));
