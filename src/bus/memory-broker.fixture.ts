@@ -8,9 +8,11 @@ export interface Faults {
   readonly late: number;
   /** Arrive as messages of another version. */
   readonly changed: number;
+  /** End somewhere. */
+  readonly cut: number;
 }
 
-const NO_FAULTS: Faults = { lost: 0, doubled: 0, late: 0, changed: 0 };
+export const NO_FAULTS: Faults = { lost: 0, doubled: 0, late: 0, changed: 0, cut: 0 };
 const LATE_MS_MAX = 300;
 
 /** Brokers that are connected in memory, badly if the test says so. */
@@ -42,7 +44,8 @@ export class MemoryNetwork {
   pass(channel: string, text: string): void {
     this.sent.push({ channel, text });
     if (this.isDown || this.#happens(this.faults.lost)) return;
-    const arriving = this.#happens(this.faults.changed) ? text.replace('{"v":1', '{"v":2') : text;
+    const changed = this.#happens(this.faults.changed) ? text.replace('{"v":1', '{"v":2') : text;
+    const arriving = this.#happens(this.faults.cut) ? changed.slice(0, this.#chance() * changed.length) : changed;
     const times = this.#happens(this.faults.doubled) ? 2 : 1;
     for (let time = 0; time < times; time++) {
       const arrive = (): void => {

@@ -7,7 +7,7 @@ import { openStore, type Store } from "../store/open-store.ts";
 import { deltaEvents } from "../store/runs/text-events.fixture.ts";
 import { temporaryFile, testStores, withDatabase } from "../store/store.fixture.ts";
 import { aResponse, OURS } from "../store/stored-shapes.fixture.ts";
-import { type Faults, MemoryNetwork } from "./memory-broker.fixture.ts";
+import { type Faults, MemoryNetwork, NO_FAULTS } from "./memory-broker.fixture.ts";
 import { type BusObserver, silentBusObserver } from "./ports.ts";
 import { type BusDuties, RunBus } from "./run-bus.ts";
 
@@ -172,11 +172,12 @@ testStores("events that are too long for a message are read from the log", async
 });
 
 const FAULTS: Readonly<Record<string, Faults>> = {
-  "that are lost": { lost: 0.2, doubled: 0, late: 0, changed: 0 },
-  "that come twice": { lost: 0, doubled: 0.5, late: 0, changed: 0 },
-  "that come late": { lost: 0, doubled: 0, late: 0.3, changed: 0 },
-  "of an unknown version": { lost: 0, doubled: 0, late: 0, changed: 0.3 },
-  "with all these faults": { lost: 0.1, doubled: 0.1, late: 0.1, changed: 0.1 },
+  "that are lost": { ...NO_FAULTS, lost: 0.2 },
+  "that come twice": { ...NO_FAULTS, doubled: 0.5 },
+  "that come late": { ...NO_FAULTS, late: 0.3 },
+  "of an unknown version": { ...NO_FAULTS, changed: 0.3 },
+  "that break off": { ...NO_FAULTS, cut: 0.3 },
+  "with all these faults": { lost: 0.1, doubled: 0.1, late: 0.1, changed: 0.1, cut: 0.1 },
 };
 
 for (const [name, faults] of Object.entries(FAULTS)) {
@@ -289,10 +290,12 @@ testStores("stops, work and taken runs are told to everyone at once", async () =
   const duties = {
     lookForStops: (ids: readonly string[]) => void told.push(`stop ${ids.join()}`),
     lookForWork: () => void told.push("work"),
+    lookForStopped: () => void told.push("stopped"),
     forgetKeys: () => void told.push("keys"),
   };
   const [one] = [await startNode(network, file), await startNode(network, file, duties)];
   one.bus.tellStop("resp_1");
   one.bus.tellWork();
+  one.bus.tellWork(); // Both are one message.
   await expect.poll(() => told.toSorted()).toEqual(["stop resp_1", "work"]);
 });

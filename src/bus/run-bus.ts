@@ -15,6 +15,8 @@ const TICK_MS = 200;
 const TICKS_PER_NUMBER = 5;
 /** How many runs one message names, so that it fits every broker. */
 const NAMED_RUNS_MAX = 64;
+/** Work that is told of in this time, in milliseconds, is one message, since everyone then looks into the database. */
+const TELL_WORK_MS = 20;
 /** How many digits name a process. */
 const PEER_DIGITS = 16;
 
@@ -30,8 +32,10 @@ export interface RunBusParts {
 export interface BusDuties {
   /** Looks which of these runs were asked to stop or deleted. */
   lookForStops(responseIds: readonly string[]): void;
-  /** Looks for runs that nobody makes. */
+  /** Looks for runs that nobody makes, if there is room for one. */
   lookForWork(): void;
+  /** Looks for runs that nobody makes and that only have to be ended. */
+  lookForStopped(): void;
   /** Forgets the keys that it has cached. */
   forgetKeys(): void;
 }
@@ -51,6 +55,7 @@ export class RunBus implements Neighbours {
   #timer: NodeJS.Timeout | null = null;
   #ticks = 0;
   #series = 0;
+  #isAboutToTellWork = false;
 
   constructor(parts: RunBusParts) {
     const { broker, places, runs, observer } = parts;
@@ -114,7 +119,12 @@ export class RunBus implements Neighbours {
   }
 
   tellWork(): void {
-    this.#send(EVERYONE, { type: "work" });
+    if (this.#isAboutToTellWork) return;
+    this.#isAboutToTellWork = true;
+    setTimeout(() => {
+      this.#isAboutToTellWork = false;
+      this.#send(EVERYONE, { type: "work" });
+    }, TELL_WORK_MS).unref();
   }
 
   tellTaken(responseIds: readonly string[]): void {
@@ -125,6 +135,7 @@ export class RunBus implements Neighbours {
 
   /** Ends all subscriptions and sends what waits. */
   async close(): Promise<void> {
+    if (this.#isAboutToTellWork) this.#send(EVERYONE, { type: "work" });
     if (this.#timer !== null) clearInterval(this.#timer);
     this.#timer = null;
     this.#told.clear();
@@ -154,7 +165,7 @@ export class RunBus implements Neighbours {
   /** A run that nobody makes is stopped by whoever claims it. */
   async #claimIfUnmade(responseId: string): Promise<void> {
     const [place] = await this.#parts.places.find([responseId]);
-    if (place !== undefined && !place.isOver && place.worker === null) this.#duties.lookForWork?.();
+    if (place !== undefined && !place.isOver && place.worker === null) this.#duties.lookForStopped?.();
   }
 
   #ask(worker: number, followed: readonly FollowedRun[], sentAt: number): void {

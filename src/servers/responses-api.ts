@@ -179,7 +179,10 @@ async function startKeeper(
   if (config.databaseUrl !== null) keeper.shareQueue();
   bus?.accept({
     lookForStops: (responseIds) => keeper.lookForStops(responseIds),
-    lookForWork: () => keeper.lookForWork(),
+    lookForWork: () => {
+      if (services.runs.placesForWaiting > 0) keeper.lookForWork();
+    },
+    lookForStopped: () => keeper.lookForWork(),
   });
   await bus?.start();
   await keeper.start();

@@ -34,12 +34,13 @@ export function measureBus(meters: Meters): BusObserver {
 /** What a bus tells of itself. */
 export interface WatchedBus {
   readonly isConnected: boolean;
-  readonly load: { readonly watched: number; readonly told: number };
+  readonly load: { readonly watched: number; readonly told: number; readonly silentWorkers: number };
 }
 
 /** Measures whether a bus is connected, and how many runs it tells and hears of. */
 export function watchBus(meters: Meters, bus: WatchedBus): void {
   meters.watch(METRICS.busConnected, () => (bus.isConnected ? 1 : 0));
+  meters.watch(METRICS.busSilent, () => bus.load.silentWorkers);
   meters.watch(METRICS.runsWatched, () => [
     { value: bus.load.watched, labels: { where: "elsewhere" } },
     { value: bus.load.told, labels: { where: "here" } },

@@ -184,6 +184,11 @@ export const METRICS = {
     "1 if the broker can be reached, otherwise 0. With several processes, the lowest of theirs.",
     "lowest",
   ),
+  busSilent: gauge(
+    "antiphon_bus_silent_workers",
+    [],
+    "Servers with watched responses that have told nothing for a second, so that the database is read instead.",
+  ),
   busReconnects: counter("antiphon_bus_reconnects_total", [], "Times that the broker was connected again."),
   busAnswer: histogram(
     "antiphon_bus_answer_seconds",

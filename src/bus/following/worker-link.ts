@@ -84,8 +84,9 @@ export class WorkerLink {
     this.#series = news.series;
     this.#number = news.number;
     if (news.echo !== null) this.#follower.answered(now - news.echo);
-    for (const item of news.items) this.#take(item);
-    if (news.number > expected) this.#lookForMissed();
+    let isMissing = news.number > expected;
+    for (const item of news.items) isMissing = !this.#takes(item) || isMissing;
+    if (isMissing) this.#lookForMissed();
   }
 
   /** To be called some times a second. */
@@ -118,6 +119,17 @@ export class WorkerLink {
     const now = this.#follower.now();
     for (const run of runs) run.askedAt = now;
     this.#follower.ask(this.worker, runs);
+  }
+
+  /** Returns false if the item cannot be read, which no server of this program causes. */
+  #takes(item: NewsItem): boolean {
+    try {
+      this.#take(item);
+      return true;
+    } catch (fault) {
+      this.#follower.onFault(fault);
+      return false;
+    }
   }
 
   #take(item: NewsItem): void {

@@ -19,7 +19,7 @@ export const DATABASE_SETTINGS = {
     kind: "secret",
     default: null,
     defaultText: "none: LISTEN and NOTIFY of PostgreSQL",
-    text: "Address of a Redis or Valkey over which servers of one PostgreSQL database tell each other what happens, such as rediss://user:password@host. It stores nothing there but counts of rates, and while it is away readers on other servers are a second behind and each server counts for itself. Recommended from three servers on.",
+    text: "Address of a Redis or Valkey over which servers of one PostgreSQL database tell each other what happens, such as rediss://user:password@host. It stores nothing there but counts of rates, and while it is away readers on other servers are a second behind and each server counts for itself. Recommended from three servers on, and needed behind a pooler that passes no notifications on, such as PgBouncer in transaction mode.",
   },
   databasePoolMax: {
     name: "DATABASE_POOL_MAX",
