@@ -64,7 +64,7 @@ test: test-setup ## run the tests
 	vitest run --project tests --project postgres $(ARGS)
 
 cluster-test: node-version debian-programs ## kill, pause and cut off three nodes under load: ten minutes; needs root, PostgreSQL, Redis and nginx
-	CLUSTER_KILLS=30 CLUSTER_CUTS=20 CLUSTER_PAUSES=6 CLUSTER_CRASHES=3 vitest run --project tests tests/cluster $(ARGS)
+	CLUSTER_KILLS=30 CLUSTER_CUTS=20 CLUSTER_PAUSES=6 CLUSTER_CRASHES=3 CLUSTER_SHOWS_LOSS=1 vitest run --project tests tests/cluster $(ARGS)
 
 clients: $(INSTALLED) $(CODEX_INSTALLED) $(CLINE_INSTALLED) $(PYTHON_INSTALLED) ## try the server with other projects' clients, and print what works
 	node tests/clients/matrix.ts
