@@ -1,3 +1,4 @@
+import { measureCluster } from "./cluster.ts";
 import { measureCode } from "./code.ts";
 import { measureCores } from "./cores.ts";
 import { measureEndurance } from "./endure.ts";
@@ -22,6 +23,7 @@ const BENCHES: Readonly<Record<string, () => Promise<void>>> = {
   table: () => measureTable(Object.values(ROWS)),
   loop: measureLoopDelay,
   cores: measureCores,
+  cluster: measureCluster,
   overload: measureOverload,
   endure: measureEndurance,
   flat: measureFlatness,
