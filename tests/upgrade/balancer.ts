@@ -18,7 +18,7 @@ export class Balancer {
 
   /** It ends with the test. */
   static async start(): Promise<Balancer> {
-    const server = createServer();
+    const server = createServer({ keepAliveTimeout: IDLE_MS });
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const address = server.address();
     if (address === null || typeof address === "string") throw new Error("the balancer has no port");
@@ -72,6 +72,9 @@ export class Balancer {
     from.pipe(asked);
   }
 }
+
+/** Longer than a trial: a connection that is closed while a client writes to it is an error of this balancer. */
+const IDLE_MS = 600_000;
 
 /** A stopping server serves on for several times as long: see `DRAIN_DELAY_MS`. */
 const PROBE_MS = 100;
