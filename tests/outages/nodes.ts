@@ -8,7 +8,7 @@ export const LEASE_MS = 3000;
 export const DATABASE_TIMEOUT_MS = 3000;
 
 /** Starting servers takes seconds of processor time, and outages last as long as leases. */
-export const TEST_TIMEOUT_MS = 180_000;
+export const TEST_TIMEOUT_MS = 300_000;
 
 const SEAL_KEYS = "0123456789abcdef".repeat(4);
 
