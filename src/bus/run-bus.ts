@@ -13,6 +13,8 @@ import { ToldRuns } from "./telling/told-runs.ts";
 const TICK_MS = 200;
 /** Of so many looks, one asks for the number of this worker, which changes when the lease was lost. */
 const TICKS_PER_NUMBER = 5;
+/** After so many milliseconds without a look, this process was itself too busy to hear others. */
+const HELD_UP_MS = 2 * TICK_MS;
 /** How many runs one message names, so that it fits every broker. */
 const NAMED_RUNS_MAX = 64;
 /** Work that is told of in this time, in milliseconds, is one message, since everyone then looks into the database. */
@@ -54,6 +56,7 @@ export class RunBus implements Neighbours {
   #worker: number | null = null;
   #timer: NodeJS.Timeout | null = null;
   #ticks = 0;
+  #tickedAt = 0;
   #series = 0;
   #isAboutToTellWork = false;
 
@@ -144,8 +147,11 @@ export class RunBus implements Neighbours {
   }
 
   #tick(): void {
+    const now = performance.now();
+    const wasHeldUp = now - this.#tickedAt > HELD_UP_MS;
+    this.#tickedAt = now;
     this.#told.tick();
-    this.#distant.tick();
+    if (!wasHeldUp) this.#distant.tick(); // What was sent meanwhile is still to be heard.
     this.#ticks += 1;
     if (this.#ticks % TICKS_PER_NUMBER === 0)
       void this.#followNumber().catch((fault: unknown) => this.#logFault(fault));

@@ -12,7 +12,7 @@ import { databaseOfTest } from "../services/services-of-run.ts";
 export const whyNoNodes = whyNoPostgres;
 
 /** Starting a server takes a second of processor time. */
-export const TEST_TIMEOUT_MS = 120_000;
+export const TEST_TIMEOUT_MS = 300_000;
 
 const SEAL_KEYS = "0123456789abcdef".repeat(4);
 
