@@ -84,10 +84,19 @@ export class ClusterRates implements RateLimiter {
       correct: (spent) => {
         const amount = spent - change.amount;
         const leftMsMax = used.endsAt - Date.now() + CLOCK_DRIFT_MS;
-        if (amount > 0 || (amount < 0 && leftMsMax > CLOCK_DRIFT_MS))
+        if (amount > 0 || (amount < 0 && leftMsMax > CLOCK_DRIFT_MS)) {
           this.#counts.send({ ...change, kind: "charge", amount, leftMsMax });
+          this.#correctHeard(change.name, amount, used.endsAt);
+        }
       },
     };
+  }
+
+  /** What was heard of the minute of a taking that is corrected. */
+  #correctHeard(name: string, amount: number, endsAt: number): void {
+    const heard = this.#heard.get(name);
+    if (heard === undefined || Math.abs(heard.endsAt - endsAt) > CLOCK_DRIFT_MS) return;
+    this.#heard.set(name, { ...heard, amount: Math.max(0, heard.amount + amount) });
   }
 
   /** A single taking larger than this server's part takes all of the part, since the common counters may allow it. */

@@ -6,7 +6,6 @@ const WAIT_MS_MAX = 300;
 /** After a failure, one change at most in this time tries whether the counters answer again. */
 const RETRY_MS = 1000;
 const BATCH_MAX = 500;
-const BATCHES_UNDER_WAY_MAX = 2;
 /** Further changes count as unanswered. */
 const WAITING_MAX = 10_000;
 
@@ -15,12 +14,15 @@ interface Waiting {
   readonly settle: (count: Count | null) => void;
 }
 
-/** Sends all changes of one turn of the event loop together, and those that come while others are under way. */
+/**
+ * Sends all changes of one turn of the event loop together, and those that come while others are under way. One batch
+ * follows the other, so a request is told of all that this server changed before it.
+ */
 export class CountBatches {
   readonly #counts: CommonCounts;
   readonly #observer: CountsObserver;
   #waiting: Waiting[] = [];
-  #underWay = 0;
+  #isUnderWay = false;
   #isPlanned = false;
   #isAway = false;
   #triedAt = 0;
@@ -70,12 +72,11 @@ export class CountBatches {
   }
 
   #sendNext(): void {
-    while (this.#waiting.length > 0 && this.#underWay < BATCHES_UNDER_WAY_MAX)
-      void this.#sendBatch(this.#waiting.splice(0, BATCH_MAX));
+    if (this.#waiting.length > 0 && !this.#isUnderWay) void this.#sendBatch(this.#waiting.splice(0, BATCH_MAX));
   }
 
   async #sendBatch(batch: readonly Waiting[]): Promise<void> {
-    this.#underWay += 1;
+    this.#isUnderWay = true;
     try {
       const counts = await this.#counts.change(batch.map(({ change }) => change));
       this.#noteBack();
@@ -84,7 +85,7 @@ export class CountBatches {
       this.#noteAway(error);
       for (const { settle } of batch) settle(null);
     } finally {
-      this.#underWay -= 1;
+      this.#isUnderWay = false;
       this.#sendNext();
     }
   }

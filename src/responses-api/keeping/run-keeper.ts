@@ -114,7 +114,10 @@ export class RunKeeper {
     const waiting = new CachedCount(() => ledger.countWaiting(), COUNT_MS);
     runs.shareQueue({
       count: () => waiting.read(),
-      take: (responseIds) => void this.#release(responseIds),
+      take: (responseIds) => {
+        waiting.add(responseIds.length); // Until they are counted.
+        void this.#release(responseIds);
+      },
       hasPlace: () => this.lookForWork(),
     });
   }
@@ -286,6 +289,12 @@ class CachedCount {
       this.#until = 0; // The next caller tries again.
     });
     return this.#known;
+  }
+
+  /** Adds to what is known. */
+  add(more: number): void {
+    this.#known = this.#known?.then((count) => count + more) ?? null;
+    this.#known?.catch(() => {}); // The first promise has told of it.
   }
 }
 

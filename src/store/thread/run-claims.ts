@@ -39,7 +39,9 @@ export async function claimRuns(
       claimed.push(...(await takeOver(transaction, { own, holder, ids: runs.map(({ id }) => id) })));
     return claimed
       .toSorted(byAge)
-      .map(({ id: _id, created_at: _createdAt, holder, ...run }) => (holder === own ? { ...run, task: null } : run));
+      .map(({ number: _number, created_at: _createdAt, holder, ...run }) =>
+        holder === own ? { ...run, task: null } : run,
+      );
   });
 }
 
@@ -62,11 +64,11 @@ async function takeOver(db: Kysely<Database>, { own, holder, ids }: Takeover): P
       select number from responses where ${isOneOf("responses.id", ids)} and ${IS_LIVE} and ${isStillHeld} ${passingOver}
     )
     update responses set worker = ${own} where number in (select number from free)
-    returning id, created_at, organization, project, body, task, restarts`.execute(db);
+    returning number, created_at, organization, project, body, task, restarts`.execute(db);
   return rows.map((row) => ({ ...row, holder }));
 }
 
-type ClaimedRow = ClaimedRun & { readonly id: string; readonly created_at: number; readonly holder: number | null };
+type ClaimedRow = ClaimedRun & Dated & { readonly holder: number | null };
 
 const IS_WAITING = sql<number>`(status = 'queued' and worker is null and task is not null and stop_asked = 0)`;
 
@@ -74,7 +76,7 @@ const IS_WAITING = sql<number>`(status = 'queued' and worker is null and task is
 async function findUnmade(db: Kysely<Database>, own: number) {
   const live = db
     .selectFrom("responses")
-    .select(["id", "worker", "created_at", "organization", "project", IS_WAITING.as("isWaiting")])
+    .select(["id", "number", "worker", "created_at", "organization", "project", IS_WAITING.as("isWaiting")])
     .where(IS_LIVE);
   const others = db.selectFrom("workers").select("id").where("id", "!=", own);
   const unmade = await live
@@ -86,9 +88,14 @@ async function findUnmade(db: Kysely<Database>, own: number) {
   return unmade.toSorted(byAge);
 }
 
-type Dated = Pick<ClaimedRow, "id" | "created_at">;
+interface Dated {
+  /** Unix seconds. */
+  readonly created_at: number;
+  /** Grows with each response that is stored. */
+  readonly number: number;
+}
 
 /** Compares for sorting: the oldest run comes first. */
 function byAge(one: Dated, other: Dated): number {
-  return one.created_at - other.created_at || (one.id < other.id ? -1 : 1);
+  return one.created_at - other.created_at || one.number - other.number;
 }
