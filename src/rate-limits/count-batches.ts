@@ -6,6 +6,8 @@ const WAIT_MS_MAX = 300;
 /** After a failure, one change at most in this time tries whether the counters answer again. */
 const RETRY_MS = 1000;
 const BATCH_MAX = 500;
+/** Of these, all but one have been under way for longer than a request waits. */
+const BATCHES_UNDER_WAY_MAX = 2;
 /** Further changes count as unanswered. */
 const WAITING_MAX = 10_000;
 
@@ -16,13 +18,14 @@ interface Waiting {
 
 /**
  * Sends all changes of one turn of the event loop together, and those that come while others are under way. One batch
- * follows the other, so a request is told of all that this server changed before it.
+ * follows the answer to the other, so a request is told of all that this server changed before it.
  */
 export class CountBatches {
   readonly #counts: CommonCounts;
   readonly #observer: CountsObserver;
   #waiting: Waiting[] = [];
-  #isUnderWay = false;
+  #underWay = 0;
+  #isAwaited = false;
   #isPlanned = false;
   #isAway = false;
   #triedAt = 0;
@@ -72,11 +75,15 @@ export class CountBatches {
   }
 
   #sendNext(): void {
-    if (this.#waiting.length > 0 && !this.#isUnderWay) void this.#sendBatch(this.#waiting.splice(0, BATCH_MAX));
+    if (this.#waiting.length === 0 || this.#isAwaited || this.#underWay >= BATCHES_UNDER_WAY_MAX) return;
+    void this.#sendBatch(this.#waiting.splice(0, BATCH_MAX));
   }
 
   async #sendBatch(batch: readonly Waiting[]): Promise<void> {
-    this.#isUnderWay = true;
+    this.#underWay += 1;
+    this.#isAwaited = true;
+    const timer = setTimeout(() => this.#goOn(), WAIT_MS_MAX);
+    timer.unref();
     try {
       const counts = await this.#counts.change(batch.map(({ change }) => change));
       this.#noteBack();
@@ -85,9 +92,15 @@ export class CountBatches {
       this.#noteAway(error);
       for (const { settle } of batch) settle(null);
     } finally {
-      this.#isUnderWay = false;
-      this.#sendNext();
+      clearTimeout(timer);
+      this.#underWay -= 1;
+      this.#goOn();
     }
+  }
+
+  #goOn(): void {
+    this.#isAwaited = false;
+    this.#sendNext();
   }
 
   #noteAway(error: unknown): void {
