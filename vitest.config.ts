@@ -19,18 +19,18 @@ const TESTS_ON_POSTGRES = [
   "tests/clients/openai{,-background,-conversations,-streams}.test.ts",
   "tests/containers/operations.test.ts",
   "tests/conversations/holds.test.ts",
-  "tests/crash/{kill,plain-runs,takeover}.test.ts",
+  "tests/crash/kill.test.ts",
   "tests/files/files.test.ts",
   "tests/processes/runs.test.ts",
   "tests/runs/{background,cancel,concurrency,replay}.test.ts",
   "tests/vector-stores/operations.test.ts",
 ];
 
-/** Left out by POSTGRES_TESTS=short, because they take five minutes more. */
+/** Left out by POSTGRES_TESTS=short, because they take six minutes more. */
 const FURTHER_TESTS_ON_POSTGRES = [
   "tests/clients/openai-{containers,files,tools,vector-stores}.test.ts",
   "tests/conversations/!(holds).test.ts",
-  "tests/crash/{code,restarts,slow-start,tools,upgrade}.test.ts",
+  "tests/crash/{code,plain-runs,restarts,slow-start,takeover,tools,upgrade}.test.ts",
   "tests/hostile/storage-quota.test.ts",
   "tests/keys/{keys-command,owner-members,owners,rate-limits,retention,routing,vector-store-owners}.test.ts",
   "tests/processes/{deaths,vector-stores}.test.ts",
