@@ -25,6 +25,8 @@ export interface Viewer {
   visit(connection: PageConnection, query: string): Promise<void>;
   say(text: string): Promise<void>;
   snapshot(awaited: Awaited): Promise<Snapshot>;
+  /** Waits by a timer of the page. */
+  sleep(milliseconds: number): Promise<void>;
   /** Uncaught errors of the current page. */
   uncaughtErrors(): readonly string[];
   /** Console errors of the current page. The AI SDK writes one for a stream's error event. */
@@ -56,6 +58,7 @@ export async function openViewer(browser: Browser): Promise<Viewer> {
       await page.keyboard.press("Enter");
     },
     snapshot: (awaited) => takeSnapshot(page, devtools, awaited),
+    sleep: (milliseconds) => page.evaluate((ms) => new Promise((resolve) => setTimeout(resolve, ms)), milliseconds),
     uncaughtErrors: () => uncaught,
     consoleErrors: () => told,
   };
