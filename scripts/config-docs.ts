@@ -1,6 +1,6 @@
 /**
- * Prints the settings into .env.example and README.md, and the metrics into docs/operations.md. `--check` only tells
- * whether they are up to date.
+ * Prints the settings into .env.example and docs/configuration.md, and the metrics into docs/operations.md. `--check`
+ * only tells whether they are up to date.
  */
 
 import { readFile, writeFile } from "node:fs/promises";
@@ -14,7 +14,11 @@ const METRICS = { what: "metrics", source: "src/telemetry/metric-table.ts" };
 const { values } = parseArgs({ options: { check: { type: "boolean", default: false } } });
 const documents = [
   { file: ".env.example", text: envExample(), source: SETTINGS.source },
-  { file: "README.md", text: await putInto("README.md", settingsTable(), SETTINGS), source: SETTINGS.source },
+  {
+    file: "docs/configuration.md",
+    text: await putInto("docs/configuration.md", settingsTable(), SETTINGS),
+    source: SETTINGS.source,
+  },
   {
     file: "docs/operations.md",
     text: await putInto("docs/operations.md", metricsTable(), METRICS),

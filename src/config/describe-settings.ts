@@ -24,7 +24,7 @@ export function envExample(): string {
   return `# Copy to .env and uncomment what you change. The environment wins over this file.\n\n${sections.join("\n\n")}\n`;
 }
 
-/** The README's table, in Markdown. */
+/** The table of docs/configuration.md, in Markdown. */
 export function settingsTable(): string {
   const rows = settingsBySection().flatMap(([section, settings]) => [
     `| **${section}** | | |`,

@@ -25,7 +25,7 @@ const MINUTE = 60 * SECOND;
 const DAY = 24 * 60 * MINUTE;
 const PROCESSES_MAX = 64;
 
-/** Every setting. `.env.example`, the help text and the README's table are printed from here. */
+/** Every setting. `.env.example`, the help text and docs/configuration.md are printed from here. */
 export const SETTINGS = {
   host: {
     name: "HOST",

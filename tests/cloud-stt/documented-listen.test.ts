@@ -18,7 +18,7 @@ const BUILD_TIMEOUT_MS = 120_000;
 const run = promisify(execFile);
 const speech = program === null ? null : sharedToneSpeech();
 
-/** A folder with the README's `listen.js`, changed to call this server, and the package with its compiled client. */
+/** A folder with `listen.js` of docs/speech.md, changed to call this server, and the package with its client. */
 async function folderWithSample(url: string): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "antiphon-listen-"));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
@@ -29,7 +29,7 @@ async function folderWithSample(url: string): Promise<string> {
   const compiled = ["-p", "tsconfig.client.json", "--outDir", join(installed, "dist/client")];
   await run(join(ROOT, "node_modules/.bin/tsc"), compiled, { cwd: ROOT });
   const [, sample = ""] =
-    /```js\n(\/\/ listen\.js\n[\s\S]*?)```/.exec(await readFile(join(ROOT, "README.md"), "utf8")) ?? [];
+    /```js\n(\/\/ listen\.js\n[\s\S]*?)```/.exec(await readFile(join(ROOT, "docs/speech.md"), "utf8")) ?? [];
   expect(sample).toContain(BASE_URL);
   await writeFile(join(folder, "package.json"), '{ "type": "module" }');
   await writeFile(join(folder, "listen.js"), sample.replace(BASE_URL, url));
@@ -37,7 +37,7 @@ async function folderWithSample(url: string): Promise<string> {
 }
 
 test.skipIf(program === null)(
-  "listen.js of the README prints the words of the sound piped to it",
+  "listen.js of docs/speech.md prints the words of the sound piped to it",
   async () => {
     const server = await startCloudServer({ speech: speech?.() ?? expect.fail("there is no engine") });
     const folder = await folderWithSample(server.url);
