@@ -12,8 +12,8 @@ import { migratePostgres } from "./postgres/migrate-postgres.ts";
 import { READ_AS_SQLITE } from "./postgres/postgres-values.ts";
 import { textEvents } from "./runs/text-events.fixture.ts";
 import { anItem, aResponse, OURS } from "./stored-shapes.fixture.ts";
-import { DatabaseOwner } from "./thread/database-owner.ts";
 import { freePlace, takePlace } from "./thread/own-workers.ts";
+import { SqliteOwner } from "./thread/sqlite-owner.ts";
 
 /** A path for a database in a new folder, which is removed after the test. */
 export function temporaryFile(): string {
@@ -136,7 +136,7 @@ async function runInPostgres(url: string, text: string, values: readonly unknown
 export async function openStoreInThisThread(options: Partial<StoreOptions> = {}): Promise<Store> {
   const all = { file: temporaryFile(), ...options };
   const own = takePlace();
-  const store = await assembleStore(await DatabaseOwner.open(databaseOptions(all), own), all);
+  const store = await assembleStore(await SqliteOwner.open(databaseOptions(all), own), all);
   onTestFinished(async () => {
     await store.close();
     freePlace(own);

@@ -3,8 +3,8 @@ import { expect, test, vi } from "vitest";
 import { assembleStore, databaseOptions, type Store } from "../open-store.ts";
 import { readAll, storeRun, temporaryFile } from "../store.fixture.ts";
 import { anItem, aResponse, OURS } from "../stored-shapes.fixture.ts";
-import { DatabaseOwner } from "../thread/database-owner.ts";
 import { freePlace, takePlace } from "../thread/own-workers.ts";
+import { SqliteOwner } from "../thread/sqlite-owner.ts";
 
 /** Reading one of these tables from end to end. Indexes of few rows may be read whole. */
 const READS_ALL =
@@ -13,7 +13,7 @@ const READS_ALL =
 test("no query of the store reads a whole table of responses, items or events", async () => {
   const options = { file: temporaryFile(), commitIntervalMs: 0 };
   const own = takePlace();
-  const owner = await DatabaseOwner.open(databaseOptions(options), own); // In this thread, where it can be watched.
+  const owner = await SqliteOwner.open(databaseOptions(options), own); // In this thread, where it can be watched.
   const prepare = vi.spyOn(DatabaseSync.prototype, "prepare");
   const store = await assembleStore(owner, options);
   await useStore(store);

@@ -2,16 +2,9 @@ import { CompiledQuery, Kysely, sql } from "kysely";
 import type { Pool } from "pg";
 import { StoreBusy } from "../../responses-api/ports.ts";
 import type { Database } from "../database/schema.ts";
-import type { TransactionRules } from "../database/transaction-rules.ts";
-import type { WriteJob, WriteOutcome } from "../runs/commit-plan.ts";
-import { findForeignTail } from "../runs/event-log.ts";
-import { type Chunk, chunkOfTail } from "../runs/run-tail.ts";
-import { RunWriter } from "../runs/run-writer.ts";
-import type { ClaimedRun, DatabaseCalls, Statement, StatementResult, UnmadeRun } from "../thread/database-calls.ts";
+import type { Statement, StatementResult } from "../thread/database-calls.ts";
+import { DatabaseOwner } from "../thread/database-owner.ts";
 import { freePlace, type OwnWorkers, takePlace } from "../thread/own-workers.ts";
-import { claimRuns, listUnmadeRuns } from "../thread/run-claims.ts";
-import { type ErasureCursor, type ErasureStep, StoredErasure } from "../upkeep/erasure.ts";
-import { type ExpiryCursor, type ExpiryStep, StoredExpiry } from "../upkeep/expiry.ts";
 import { type DatabaseAddress, openPostgresPool } from "./connections.ts";
 import { countPostgresUsage } from "./count-postgres-usage.ts";
 import { checkTables, migratePostgres } from "./migrate-postgres.ts";
@@ -39,47 +32,41 @@ export interface LaneLoad {
   readonly waiting: number;
 }
 
+type Pools = Readonly<Record<LaneLoad["lane"], Pool>>;
+
 /**
- * What `DatabaseOwner` is for SQLite, over connections to PostgreSQL. Nothing of it blocks, so it needs no thread.
- * Commits have a connection of their own, and so has the lease: neither waits for what others ask.
+ * Owns the connections to PostgreSQL. Nothing of it blocks, so it needs no thread. Commits have a connection of their
+ * own, and so has the lease: neither waits for what others ask.
  */
-export class PostgresOwner implements DatabaseCalls {
-  readonly db: Kysely<Database>;
-  readonly #pools: Readonly<Record<LaneLoad["lane"], Pool>>;
+export class PostgresOwner extends DatabaseOwner<PostgresLease> {
+  readonly #pools: Pools;
   readonly #writes: Kysely<Database>;
   readonly #leases: Kysely<Database>;
   readonly #own: OwnWorkers;
-  readonly #rules: TransactionRules;
-  readonly #lease: PostgresLease;
-  readonly #writer: RunWriter;
-  readonly #expiry: StoredExpiry;
-  readonly #erasure: StoredErasure;
-  /** Resolves when all commits so far have ended. */
-  #committed: Promise<unknown> = Promise.resolve();
   #closed: Promise<void> | null = null;
 
-  private constructor(options: PostgresOptions) {
-    this.#pools = {
-      other: openPostgresPool(options, options.poolMax),
-      commits: openPostgresPool(options, 1),
-      lease: openPostgresPool(options, 1),
-    };
-    this.db = openDatabase(this.#pools.other);
-    this.#writes = openDatabase(this.#pools.commits);
-    this.#leases = openDatabase(this.#pools.lease);
-    this.#own = takePlace();
-    this.#rules = postgresRules(options.timeoutMs);
-    this.#lease = new PostgresLease(this.#leases, this.#own, options.leaseMs, this.#rules.inserter);
-    this.#writer = new RunWriter(this.#writes, this.#lease, this.#rules);
-    this.#expiry = new StoredExpiry(this.db, this.#rules);
-    this.#erasure = new StoredErasure(this.db, this.#rules);
+  private constructor(pools: Pools, own: OwnWorkers, { leaseMs, timeoutMs }: PostgresOptions) {
+    const writes = openDatabase(pools.commits);
+    const leases = openDatabase(pools.lease);
+    const rules = postgresRules(timeoutMs);
+    const lease = new PostgresLease(leases, own, leaseMs, rules.inserter);
+    super({ db: openDatabase(pools.other), writes, lease, rules });
+    this.#pools = pools;
+    this.#writes = writes;
+    this.#leases = leases;
+    this.#own = own;
   }
 
   /** Opens the connections, after the tables were brought up to date. Throws `UnfitTables` if they cannot be used. */
   static async open(options: PostgresOptions): Promise<PostgresOwner> {
     await (options.migrates ? migratePostgres(options.url) : checkTables(options));
     if (options.countsUsage) await countPostgresUsage(options.url);
-    return new PostgresOwner(options);
+    const pools: Pools = {
+      other: openPostgresPool(options, options.poolMax),
+      commits: openPostgresPool(options, 1),
+      lease: openPostgresPool(options, 1),
+    };
+    return new PostgresOwner(pools, takePlace(), options);
   }
 
   /** How busy the connections are. */
@@ -100,68 +87,15 @@ export class PostgresOwner implements DatabaseCalls {
     const { rows, numAffectedRows } =
       lockName === undefined
         ? await this.db.executeQuery<never>(query)
-        : await this.#transaction(async (transaction) => {
+        : await this.transaction(async (transaction) => {
             await sql`select pg_advisory_xact_lock(hashtextextended(${lockName}, 0))`.execute(transaction);
             return await transaction.executeQuery<never>(query);
           });
     return { rows, numAffectedRows, insertId: undefined };
   }
 
-  async transact([condition, ...others]: readonly Statement[]): Promise<readonly bigint[] | null> {
-    if (condition === undefined) return [];
-    return await this.#transaction(async (transaction) => {
-      const changed = [await runStatement(transaction, condition)];
-      if (changed[0] === 0n) return null;
-      for (const statement of others) changed.push(await runStatement(transaction, statement));
-      return changed;
-    });
-  }
-
-  /** For statements only, because it may be made again. */
-  #transaction<Result>(work: (transaction: Kysely<Database>) => Promise<Result>): Promise<Result> {
-    return againAfterDeadlock(() => this.db.transaction().execute(work));
-  }
-
-  commit(jobs: readonly WriteJob[]): Promise<readonly WriteOutcome[]> {
-    const commit = this.#committed.then(() => this.#writer.commit(jobs));
-    this.#committed = commit.catch(() => {});
-    return commit;
-  }
-
-  async findTail(responseId: string): Promise<Chunk | null> {
-    await this.#writer.recover();
-    const own = this.#writer.findTail(responseId);
-    return own === null ? await findForeignTail(this.db, responseId) : chunkOfTail(own);
-  }
-
-  workerNumber(): Promise<number> {
-    return this.#lease.number();
-  }
-
-  async renewLease(): Promise<boolean> {
-    return await this.#lease.renew(await this.#lease.number());
-  }
-
-  async findDeadWorkers(): Promise<readonly number[]> {
-    return await this.#lease.findDead(this.db, await this.#lease.number());
-  }
-
-  listUnmadeRuns(): Promise<readonly UnmadeRun[]> {
-    return listUnmadeRuns(this.db, this.#lease, this.#rules);
-  }
-
-  async claimRuns(ids: readonly string[]): Promise<readonly ClaimedRun[]> {
-    const claimed = await claimRuns(this.db, this.#lease, ids);
-    this.#writer.takeUp(ids);
-    return claimed;
-  }
-
-  deleteExpired(before: number, cursor: ExpiryCursor | null): Promise<ExpiryStep> {
-    return this.#expiry.deleteExpired(before, cursor);
-  }
-
-  eraseUnused(cursor: ErasureCursor): Promise<ErasureStep> {
-    return this.#erasure.eraseUnused(cursor);
+  protected override transaction<Result>(work: (transaction: Kysely<Database>) => Promise<Result>): Promise<Result> {
+    return againAfterDeadlock(() => super.transaction(work));
   }
 
   close(): Promise<void> {
@@ -171,7 +105,7 @@ export class PostgresOwner implements DatabaseCalls {
 
   async #close(): Promise<void> {
     try {
-      await this.#lease.resign().catch((error: unknown) => {
+      await this.lease.resign().catch((error: unknown) => {
         if (!(error instanceof StoreBusy)) throw error; // Else the lease runs out.
       });
     } finally {
@@ -183,10 +117,4 @@ export class PostgresOwner implements DatabaseCalls {
 
 function openDatabase(pool: Pool): Kysely<Database> {
   return new Kysely<Database>({ dialect: postgresDialect(pool) });
-}
-
-/** Resolves to the number of changed rows. */
-async function runStatement(db: Kysely<Database>, { sql: text, parameters }: Statement): Promise<bigint> {
-  const { numAffectedRows } = await db.executeQuery(CompiledQuery.raw(text, [...parameters]));
-  return numAffectedRows ?? 0n;
 }

@@ -1,93 +1,56 @@
-import { CompiledQuery, Kysely } from "kysely";
-import { migrate } from "../database/migrate.ts";
+import { CompiledQuery, type Kysely } from "kysely";
 import type { Database } from "../database/schema.ts";
-import { sqliteDialect } from "../database/sqlite.ts";
-import { SQLITE_RULES } from "../database/transaction-rules.ts";
+import type { TransactionRules } from "../database/transaction-rules.ts";
 import type { WriteJob, WriteOutcome } from "../runs/commit-plan.ts";
 import { findForeignTail } from "../runs/event-log.ts";
 import { type Chunk, chunkOfTail } from "../runs/run-tail.ts";
 import { RunWriter } from "../runs/run-writer.ts";
-import { countUsage } from "../upkeep/count-usage.ts";
 import { type ErasureCursor, type ErasureStep, StoredErasure } from "../upkeep/erasure.ts";
 import { type ExpiryCursor, type ExpiryStep, StoredExpiry } from "../upkeep/expiry.ts";
-import { WorkerLease } from "../workers/worker-lease.ts";
+import type { Lease } from "../workers/lease.ts";
 import type { ClaimedRun, DatabaseCalls, Statement, StatementResult, UnmadeRun } from "./database-calls.ts";
-import type { OwnWorkers } from "./own-workers.ts";
 import { claimRuns, listUnmadeRuns } from "./run-claims.ts";
 
-/** Plain data, because it is copied into the store thread. */
-export interface DatabaseOptions {
-  /** Path of the database, or `:memory:`. The file and its folder are created if they are missing. */
-  readonly file: string;
-  /** How long a write waits for a lock of another process, in milliseconds. */
-  readonly lockWaitMs: number;
-  /** `full`: a commit waits for the disk. `normal`: a power cut can lose the latest commits. */
-  readonly sync: "normal" | "full";
-  /** Whether the bytes stored for each owner are counted. */
-  readonly countsUsage: boolean;
+export interface OwnedDatabase<OwnLease extends Lease> {
+  readonly db: Kysely<Database>;
+  /** Takes the commits of runs. It may be the same as `db`. */
+  readonly writes: Kysely<Database>;
+  readonly lease: OwnLease;
+  readonly rules: TransactionRules;
 }
 
-interface Health {
-  /** Whether a statement has found damage. */
-  isSpoilt: boolean;
-}
-
-/**
- * Owns the one connection to the database, and what must be beside it: the writer of runs and this worker's lease. The
- * store thread has one.
- */
-export class DatabaseOwner implements DatabaseCalls {
-  readonly #db: Kysely<Database>;
-  readonly #lease: WorkerLease;
+/** What is the same for every database: its statements, the writer of runs, and the lease of this worker. */
+export abstract class DatabaseOwner<OwnLease extends Lease = Lease> implements DatabaseCalls {
+  readonly db: Kysely<Database>;
+  protected readonly lease: OwnLease;
+  readonly #rules: TransactionRules;
   readonly #writer: RunWriter;
   readonly #expiry: StoredExpiry;
   readonly #erasure: StoredErasure;
-  readonly #health: Health;
   /** Resolves when all commits so far have ended. */
   #committed: Promise<unknown> = Promise.resolve();
 
-  private constructor(db: Kysely<Database>, own: OwnWorkers, health: Health) {
-    this.#db = db;
-    this.#health = health;
-    this.#lease = new WorkerLease(db, own);
-    this.#writer = new RunWriter(db, this.#lease, SQLITE_RULES);
-    this.#expiry = new StoredExpiry(db, SQLITE_RULES);
-    this.#erasure = new StoredErasure(db, SQLITE_RULES);
+  protected constructor({ db, writes, lease, rules }: OwnedDatabase<OwnLease>) {
+    this.db = db;
+    this.lease = lease;
+    this.#rules = rules;
+    this.#writer = new RunWriter(writes, lease, rules);
+    this.#expiry = new StoredExpiry(db, rules);
+    this.#erasure = new StoredErasure(db, rules);
   }
 
-  /** Opens the database and brings its tables up to date. */
-  static async open({ file, lockWaitMs, sync, countsUsage }: DatabaseOptions, own: OwnWorkers): Promise<DatabaseOwner> {
-    const health: Health = { isSpoilt: false };
-    const onSpoilt = (): void => {
-      health.isSpoilt = true;
-    };
-    const db = new Kysely<Database>({ dialect: sqliteDialect(file, { lockWaitMs, sync, onSpoilt }) });
-    try {
-      await migrate(db);
-      if (countsUsage) await countUsage(db);
-    } catch (error) {
-      await db.destroy();
-      throw error;
-    }
-    return new DatabaseOwner(db, own, health);
-  }
+  abstract isSound(): Promise<boolean>;
+  abstract query(statement: Statement, lockName?: string): Promise<StatementResult>;
+  abstract close(): Promise<void>;
 
-  async isSound(): Promise<boolean> {
-    await this.#db.selectFrom("workers").select("id").limit(1).execute();
-    return !this.#health.isSpoilt;
-  }
-
-  /** Needs no locks: all statements run one after the other. */
-  async query({ sql, parameters }: Statement, _lockName?: string): Promise<StatementResult> {
-    const { rows, numAffectedRows, insertId } = await this.#db.executeQuery<never>(
-      CompiledQuery.raw(sql, [...parameters]),
-    );
-    return { rows, numAffectedRows, insertId };
+  /** For statements only: a database in which transactions can fail may run them again. */
+  protected transaction<Result>(work: (transaction: Kysely<Database>) => Promise<Result>): Promise<Result> {
+    return this.db.transaction().execute(work);
   }
 
   async transact([condition, ...others]: readonly Statement[]): Promise<readonly bigint[] | null> {
     if (condition === undefined) return [];
-    return await this.#db.transaction().execute(async (transaction) => {
+    return await this.transaction(async (transaction) => {
       const changed = [await runStatement(transaction, condition)];
       if (changed[0] === 0n) return null;
       for (const statement of others) changed.push(await runStatement(transaction, statement));
@@ -104,27 +67,29 @@ export class DatabaseOwner implements DatabaseCalls {
   async findTail(responseId: string): Promise<Chunk | null> {
     await this.#writer.recover();
     const own = this.#writer.findTail(responseId);
-    return own === null ? await findForeignTail(this.#db, responseId) : chunkOfTail(own);
+    return own === null ? await findForeignTail(this.db, responseId) : chunkOfTail(own);
   }
 
   workerNumber(): Promise<number> {
-    return this.#lease.number();
+    return this.lease.number();
   }
 
   async renewLease(): Promise<boolean> {
-    return await this.#lease.renew(await this.#lease.number());
+    return await this.lease.renew(await this.lease.number());
   }
 
   async findDeadWorkers(): Promise<readonly number[]> {
-    return await this.#lease.findDead(this.#db, await this.#lease.number());
+    return await this.lease.findDead(this.db, await this.lease.number());
   }
 
   listUnmadeRuns(): Promise<readonly UnmadeRun[]> {
-    return listUnmadeRuns(this.#db, this.#lease, SQLITE_RULES);
+    return listUnmadeRuns(this.db, this.lease, this.#rules);
   }
 
-  claimRuns(ids: readonly string[]): Promise<readonly ClaimedRun[]> {
-    return claimRuns(this.#db, this.#lease, ids);
+  async claimRuns(ids: readonly string[]): Promise<readonly ClaimedRun[]> {
+    const claimed = await claimRuns(this.db, this.lease, ids);
+    this.#writer.takeUp(ids);
+    return claimed;
   }
 
   deleteExpired(before: number, cursor: ExpiryCursor | null): Promise<ExpiryStep> {
@@ -133,14 +98,6 @@ export class DatabaseOwner implements DatabaseCalls {
 
   eraseUnused(cursor: ErasureCursor): Promise<ErasureStep> {
     return this.#erasure.eraseUnused(cursor);
-  }
-
-  async close(): Promise<void> {
-    try {
-      await this.#lease.resign();
-    } finally {
-      await this.#db.destroy();
-    }
   }
 }
 

@@ -1,8 +1,8 @@
 import { StoreBusy, StoreSpoilt } from "../../responses-api/ports.ts";
 import { RunLost } from "../../runs/ports.ts";
 import type { DatabaseCalls } from "./database-calls.ts";
-import type { DatabaseOptions } from "./database-owner.ts";
 import type { OwnWorkers } from "./own-workers.ts";
+import type { DatabaseOptions } from "./sqlite-owner.ts";
 
 /** Opens the database of a store. */
 export interface OpenRequest {

@@ -3,8 +3,8 @@ import type { Chunk } from "../runs/run-tail.ts";
 import type { ErasureCursor, ErasureStep } from "../upkeep/erasure.ts";
 import type { ExpiryCursor, ExpiryStep } from "../upkeep/expiry.ts";
 import type { ClaimedRun, DatabaseCalls, Statement, StatementResult, UnmadeRun } from "./database-calls.ts";
-import type { DatabaseOptions } from "./database-owner.ts";
 import { freePlace, type OwnWorkers, ownNumber, setNumber, takePlace } from "./own-workers.ts";
+import type { DatabaseOptions } from "./sqlite-owner.ts";
 import { storeThread, type ThreadConnection } from "./thread-connection.ts";
 
 /** A thread that ends again within this time, in milliseconds, is not started again. */

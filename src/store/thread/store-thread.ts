@@ -1,7 +1,6 @@
 /** The store thread: opens databases and answers calls. */
 import { isMainThread, parentPort } from "node:worker_threads";
 import { assert, assertNever } from "../../base/assert.ts";
-import { DatabaseOwner } from "./database-owner.ts";
 import { restoreLong } from "./long-texts.ts";
 import {
   type CallAnswer,
@@ -13,11 +12,12 @@ import {
   type StoreRequest,
   type TextPiece,
 } from "./messages.ts";
+import { SqliteOwner } from "./sqlite-owner.ts";
 
 assert(!isMainThread && parentPort !== null, "this module is the start of a thread");
 const port = parentPort;
 /** The open databases by the places of their stores. */
-const owners = new Map<number, Promise<DatabaseOwner>>();
+const owners = new Map<number, Promise<SqliteOwner>>();
 
 let answers: CallAnswer<unknown>[] = [];
 
@@ -42,7 +42,7 @@ async function settle(id: number, name: SentRequest["name"], work: Promise<unkno
   if (name === "commit") sendAnswers(); // It answers many callers, and should not wait for the next commit.
 }
 
-function call(owner: DatabaseOwner, { name, args }: CallRequest): Promise<unknown> {
+function call(owner: SqliteOwner, { name, args }: CallRequest): Promise<unknown> {
   switch (name) {
     case "isSound":
       return owner.isSound(...args);
@@ -76,7 +76,7 @@ function call(owner: DatabaseOwner, { name, args }: CallRequest): Promise<unknow
 }
 
 async function open([options, own]: OpenRequest["args"]): Promise<null> {
-  const owner = DatabaseOwner.open(options, own);
+  const owner = SqliteOwner.open(options, own);
   owners.set(own.place, owner);
   await owner.catch((error: unknown) => {
     owners.delete(own.place);

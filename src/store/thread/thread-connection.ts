@@ -6,10 +6,10 @@ import { StoreStopped } from "../../runs/ports.ts";
 import type { WriteJob } from "../runs/commit-plan.ts";
 import { sizeOfJob } from "../runs/event-log.ts";
 import type { DatabaseCalls } from "./database-calls.ts";
-import type { DatabaseOptions } from "./database-owner.ts";
 import { elementsOf, PIECE_CHARACTERS, piecesOf, type SentAhead, withoutLong } from "./long-texts.ts";
 import { type CallAnswer, errorOf, type ListPiece, type SentRequest, type TextPiece } from "./messages.ts";
 import type { OwnWorkers } from "./own-workers.ts";
+import type { DatabaseOptions } from "./sqlite-owner.ts";
 
 type Result<Name extends keyof DatabaseCalls> = Awaited<ReturnType<DatabaseCalls[Name]>>;
 
