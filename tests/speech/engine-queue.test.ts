@@ -44,8 +44,7 @@ describe.skipIf(program === null)("an engine with several callers", () => {
     const engine = await startToneEngine(program ?? "", { jobsMax: 3 });
     const frozen = await freeze();
     const kept = ["one", "two", "three", "four"].map((word) => hear(engine, tones(word === "one" ? "one" : "two")));
-    await sleep(50);
-    expect(engine.refusal()).toMatchObject({ reason: "busy" });
+    await expect.poll(() => engine.refusal(), { timeout: 10_000 }).toMatchObject({ reason: "busy" });
     await expect(hear(engine, tones("five"))).rejects.toMatchObject({ name: "SpeechError", reason: "busy" });
     frozen.goOn();
     expect((await Promise.all(kept)).map(({ text }) => text)).toEqual(["one", "two", "two", "two"]);
