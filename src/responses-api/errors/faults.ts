@@ -60,13 +60,12 @@ function ofError(error: unknown): ApiError | null {
 
 /**
  * The error event for a stream that cannot be read to its end. A failed run needs none, because it ends its own stream.
- * `last` is the latest event that was sent.
+ * `last` is the latest event that was sent. The error is in no log, so it repeats that event's number: whoever resumes
+ * after the number of the error gets every event that follows.
  */
 function streamError(error: ApiError, last: object | null): readonly { readonly type: string }[] {
   const number =
-    last !== null && "sequence_number" in last && typeof last.sequence_number === "number"
-      ? last.sequence_number + 1
-      : 0;
+    last !== null && "sequence_number" in last && typeof last.sequence_number === "number" ? last.sequence_number : 0;
   const event = { type: "error", sequence_number: number, ...renderError(error) };
   return [event];
 }
