@@ -474,11 +474,12 @@ export type CancelResponseReply =
 export interface StreamResponseEventsCall {
   readonly path: { readonly response_id: string };
   readonly query: { readonly starting_after?: number; readonly dialect?: Schema.StreamDialect; readonly channels?: ReadonlyArray<Schema.StreamChannel> };
-  readonly headers: { readonly "provider-organization"?: string; readonly "provider-project"?: string; readonly "openai-organization"?: string; readonly "openai-project"?: string; readonly "openai-beta"?: string; readonly "x-client-request-id"?: string };
+  readonly headers: { readonly "provider-organization"?: string; readonly "provider-project"?: string; readonly "openai-organization"?: string; readonly "openai-project"?: string; readonly "openai-beta"?: string; readonly "x-client-request-id"?: string; readonly "last-event-id"?: string };
   readonly body: undefined;
 }
 export type StreamResponseEventsReply =
   | EventsReply<200, Schema.AnyStreamEvent>
+  | EmptyReply<204>
   | BodyReply<400 | 401 | 404 | 429 | 500 | 503, Schema.ErrorBody>
   ;
 
@@ -1241,11 +1242,11 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     extension: true,
     secured: true,
     query: { starting_after: { kind: "integer", array: false, required: false, aliases: [], minimum: 0 }, dialect: { kind: "string", array: false, required: false, aliases: [], enum: ["extension", "reference"], default: "extension" }, channels: { kind: "string", array: true, required: false, aliases: ["channels[]"], enum: ["output_text", "output_audio", "tool_call", "refusal", "reasoning"] } },
-    headers: ["provider-organization", "provider-project", "openai-organization", "openai-project", "openai-beta", "x-client-request-id"],
+    headers: ["provider-organization", "provider-project", "openai-organization", "openai-project", "openai-beta", "x-client-request-id", "last-event-id"],
     request: [],
     bodyRequired: false,
     bodySchema: null,
-    replies: { "200": ["text/event-stream"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
+    replies: { "200": ["text/event-stream"], "204": [], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
     replySchema: null,
     eventSchema: "AnyStreamEvent",
     lineSchema: null,

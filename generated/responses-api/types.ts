@@ -191,7 +191,7 @@ export interface paths {
         };
         /**
          * Replay the events of a response, or attach to it while it runs
-         * @description Any number of readers can read any stored response, as long as it is kept. The stream ends after the terminal event.
+         * @description Any number of readers can read any stored response, as long as it is kept. The stream ends after the terminal event. Each event has an `id` line with its sequence number, so that the `EventSource` of a browser that lost its connection continues where it was.
          */
         get: operations["streamResponseEvents"];
         put?: never;
@@ -5592,6 +5592,8 @@ export interface components {
         Stream: boolean;
         /** @description Sends only events with a higher number. Ignored without a stream. */
         StartingAfter: number;
+        /** @description The `id` of the last event that the client has, which is its sequence number. Sends only events with a higher number. Empty means none. Browsers send it by themselves. */
+        LastEventId: string;
         /** @description Accepted. Replayed events carry no padding, as with the reference. */
         IncludeObfuscation: boolean;
         /** @description The dialect of the events' names. */
@@ -6135,6 +6137,7 @@ export type ParameterContainerFileId = components['parameters']['ContainerFileId
 export type ParameterInclude = components['parameters']['Include'];
 export type ParameterStream = components['parameters']['Stream'];
 export type ParameterStartingAfter = components['parameters']['StartingAfter'];
+export type ParameterLastEventId = components['parameters']['LastEventId'];
 export type ParameterIncludeObfuscation = components['parameters']['IncludeObfuscation'];
 export type ParameterDialect = components['parameters']['Dialect'];
 export type ParameterChannels = components['parameters']['Channels'];
@@ -6714,6 +6717,8 @@ export interface operations {
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
                 /** @description The client's own name for the request. It is logged and not sent back. */
                 "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
+                /** @description The `id` of the last event that the client has, which is its sequence number. Sends only events with a higher number. Empty means none. Browsers send it by themselves. */
+                "Last-Event-ID"?: components["parameters"]["LastEventId"];
             };
             path: {
                 /** @description Begins with resp_. */
@@ -6737,7 +6742,19 @@ export interface operations {
                     "text/event-stream": components["schemas"]["AnyStreamEvent"];
                 };
             };
-            /** @description A query parameter is invalid. Codes: invalid_type, invalid_value, integer_below_min_value. */
+            /** @description The response is over, and Last-Event-ID names its last event. An EventSource that gets this status does not connect again. */
+            204: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A query parameter or Last-Event-ID is invalid. Codes: invalid_type, invalid_value, integer_below_min_value. */
             400: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
