@@ -17,6 +17,11 @@ export class LocalSttClient {
     return this.#send({ operationId: "demoChat", method: "POST", path: "/demo/chat", query: {}, bodyKind: "json", body, accept: body.stream === true ? "lines" : "json" }, options);
   }
 
+  /** `POST /demo/key` Give the demo page the key of the Responses API of this machine */
+  lendDemoKey(options?: RequestOptions): Promise<Schema.DemoKey> {
+    return this.#send({ operationId: "lendDemoKey", method: "POST", path: "/demo/key", query: {}, accept: "json" }, options);
+  }
+
   /** `POST /format` Format text */
   format(body: Schema.FormatRequest, options?: RequestOptions): Promise<Schema.FormatReply> {
     return this.#send({ operationId: "format", method: "POST", path: "/format", query: {}, bodyKind: "json", body, accept: "json" }, options);

@@ -4,6 +4,8 @@ import type * as Schema from "./types.ts";
 export interface LocalSttHandlers<Context> {
   /** `POST /demo/chat` Answer a chat of the demo lab */
   demoChat(request: DemoChatCall, context: Context): Promise<DemoChatReply>;
+  /** `POST /demo/key` Give the demo page the key of the Responses API of this machine */
+  lendDemoKey(request: LendDemoKeyCall, context: Context): Promise<LendDemoKeyReply>;
   /** `POST /format` Format text */
   format(request: FormatCall, context: Context): Promise<FormatReply>;
   /** `GET /healthz` Check whether speech can be transcribed */
@@ -30,6 +32,17 @@ export type DemoChatReply =
   | BodyReply<200, Schema.DemoChatReply>
   | LinesReply<200, Schema.DemoChatLine>
   | BodyReply<400 | 403 | 408 | 413 | 415 | 500 | 501 | 503, Schema.SttErrorBody>
+  ;
+
+export interface LendDemoKeyCall {
+  readonly path: NoParameters;
+  readonly query: NoParameters;
+  readonly headers: NoParameters;
+  readonly body: undefined;
+}
+export type LendDemoKeyReply =
+  | BodyReply<200, Schema.DemoKey>
+  | BodyReply<400 | 403 | 404 | 500 | 503, Schema.SttErrorBody>
   ;
 
 export interface FormatCall {
@@ -127,6 +140,23 @@ export const localSttRoutes: readonly OperationRoute[] = [
     replySchema: "DemoChatReply",
     eventSchema: null,
     lineSchema: "DemoChatLine",
+  },
+  {
+    operationId: "lendDemoKey",
+    method: "post",
+    path: "/demo/key",
+    summary: "Give the demo page the key of the Responses API of this machine",
+    extension: false,
+    secured: false,
+    query: {},
+    headers: [],
+    request: [],
+    bodyRequired: false,
+    bodySchema: null,
+    replies: { "200": ["application/json"], "400": ["application/json"], "403": ["application/json"], "404": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
+    replySchema: "DemoKey",
+    eventSchema: null,
+    lineSchema: null,
   },
   {
     operationId: "format",

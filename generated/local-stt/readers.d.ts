@@ -45,6 +45,7 @@ export declare const readModelPaths: Validate<Schema.ModelPaths>;
 export declare const readSpeechModelVersion: Validate<Schema.SpeechModelVersion>;
 export declare const readFormattingTier: Validate<Schema.FormattingTier>;
 export declare const readAiToggles: Validate<Schema.AiToggles>;
+export declare const readDemoKey: Validate<Schema.DemoKey>;
 export declare const readDemoChatRequest: Validate<Schema.DemoChatRequest>;
 export declare const readDemoChatMessage: Validate<Schema.DemoChatMessage>;
 export declare const readDemoChatReply: Validate<Schema.DemoChatReply>;

@@ -162,6 +162,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/demo/key": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Give the demo page the key of the Responses API of this machine
+         * @description The key that the Responses API made at its first start, so that the person who runs both need not paste it. Only for the page that this server itself serves, in a browser of the same user.
+         */
+        post: operations["lendDemoKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -170,7 +190,7 @@ export interface components {
          * @description The kind of error, for programs. New codes may be added. A client treats an unknown code by its HTTP status, or as a failed stream.
          * @enum {string}
          */
-        SttErrorCode: "audio_too_long" | "busy" | "chunk_too_large" | "client_too_slow" | "empty_audio" | "host_not_allowed" | "idle_timeout" | "internal_error" | "invalid_audio" | "invalid_json" | "invalid_message" | "invalid_request" | "method_not_allowed" | "missing_audio" | "model_failed" | "model_loading" | "not_found" | "not_implemented" | "origin_not_allowed" | "provider_failed" | "provider_not_configured" | "provider_unauthorized" | "provider_unreachable" | "shutting_down" | "storage_full" | "too_many_streams" | "transcription_failed" | "unsupported_format" | "unsupported_language" | "unsupported_media_type" | "upgrade_required" | "upload_too_large";
+        SttErrorCode: "audio_too_long" | "busy" | "chunk_too_large" | "client_too_slow" | "empty_audio" | "host_not_allowed" | "idle_timeout" | "internal_error" | "invalid_audio" | "invalid_json" | "invalid_message" | "invalid_request" | "method_not_allowed" | "missing_audio" | "model_failed" | "model_loading" | "not_found" | "not_implemented" | "origin_not_allowed" | "provider_failed" | "provider_not_configured" | "provider_unauthorized" | "provider_unreachable" | "shutting_down" | "storage_full" | "too_many_streams" | "transcription_failed" | "unsupported_format" | "unsupported_language" | "unsupported_media_type" | "upgrade_required" | "upload_too_large" | "user_not_allowed";
         /** @description The content of an error body. */
         SttError: {
             code: components["schemas"]["SttErrorCode"];
@@ -450,6 +470,13 @@ export interface components {
             /** @description Whether /demo/chat calls the provider. */
             demo_chat: boolean;
         };
+        /** @description How the demo page reaches the Responses API of this machine. */
+        DemoKey: {
+            /** @description Its base URL, with /v1. */
+            base_url: string;
+            /** @description The key to send as a bearer token. */
+            api_key: string;
+        };
         /** @description A chat whose next answer is requested. */
         DemoChatRequest: {
             /** @description The chat so far, oldest first. The last one is usually the user's. */
@@ -643,6 +670,7 @@ export type ModelPaths = components['schemas']['ModelPaths'];
 export type SpeechModelVersion = components['schemas']['SpeechModelVersion'];
 export type FormattingTier = components['schemas']['FormattingTier'];
 export type AiToggles = components['schemas']['AiToggles'];
+export type DemoKey = components['schemas']['DemoKey'];
 export type DemoChatRequest = components['schemas']['DemoChatRequest'];
 export type DemoChatMessage = components['schemas']['DemoChatMessage'];
 export type DemoChatReply = components['schemas']['DemoChatReply'];
@@ -1238,6 +1266,47 @@ export interface operations {
                     "application/json": components["schemas"]["SttErrorBody"];
                 };
             };
+        };
+    };
+    lendDemoKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The key. It is not to be stored by the browser's cache. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DemoKey"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            /** @description The request came from another machine's name, another page or no page, or another user, or lending is switched off. Codes: host_not_allowed, origin_not_allowed, user_not_allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SttErrorBody"];
+                };
+            };
+            /** @description The Responses API of this machine did not make a key, because it has configured ones. Code: not_found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SttErrorBody"];
+                };
+            };
+            500: components["responses"]["ServerFault"];
+            503: components["responses"]["Stopping"];
         };
     };
 }

@@ -37,6 +37,7 @@ export declare const validateModelPaths: Validate<Schema.ModelPaths>;
 export declare const validateSpeechModelVersion: Validate<Schema.SpeechModelVersion>;
 export declare const validateFormattingTier: Validate<Schema.FormattingTier>;
 export declare const validateAiToggles: Validate<Schema.AiToggles>;
+export declare const validateDemoKey: Validate<Schema.DemoKey>;
 export declare const validateDemoChatRequest: Validate<Schema.DemoChatRequest>;
 export declare const validateDemoChatMessage: Validate<Schema.DemoChatMessage>;
 export declare const validateDemoChatReply: Validate<Schema.DemoChatReply>;

@@ -175,6 +175,11 @@ export class ResponsesApiClient {
     return this.#send({ operationId: "getResponse", method: "GET", path: `/v1/responses/${encodeURIComponent(responseId)}`, query: query ?? {}, accept: query?.stream === true ? "events" : "json" }, options);
   }
 
+  /** `GET /v1/responses/{response_id}/audio` Fetch the sound of a spoken answer */
+  getResponseAudio(responseId: string, options?: RequestOptions): Promise<Uint8Array> {
+    return this.#send({ operationId: "getResponseAudio", method: "GET", path: `/v1/responses/${encodeURIComponent(responseId)}/audio`, query: {}, accept: "bytes" }, options);
+  }
+
   /** `POST /v1/responses/{response_id}/cancel` Stop a running response */
   cancelResponse(responseId: string, options?: RequestOptions): Promise<Schema.Response> {
     return this.#send({ operationId: "cancelResponse", method: "POST", path: `/v1/responses/${encodeURIComponent(responseId)}/cancel`, query: {}, accept: "json" }, options);

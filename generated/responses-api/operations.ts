@@ -66,6 +66,8 @@ export interface ResponsesApiHandlers<Context> {
   deleteResponse(request: DeleteResponseCall, context: Context): Promise<DeleteResponseReply>;
   /** `GET /v1/responses/{response_id}` Fetch a stored response, or replay its events */
   getResponse(request: GetResponseCall, context: Context): Promise<GetResponseReply>;
+  /** `GET /v1/responses/{response_id}/audio` Fetch the sound of a spoken answer */
+  getResponseAudio(request: GetResponseAudioCall, context: Context): Promise<GetResponseAudioReply>;
   /** `POST /v1/responses/{response_id}/cancel` Stop a running response */
   cancelResponse(request: CancelResponseCall, context: Context): Promise<CancelResponseReply>;
   /** `GET /v1/responses/{response_id}/events` Replay the events of a response, or attach to it while it runs */
@@ -458,6 +460,17 @@ export type GetResponseReply =
   | BodyReply<200, Schema.Response>
   | EventsReply<200, Schema.ResponseStreamEvent>
   | BodyReply<400 | 401 | 404 | 408 | 413 | 415 | 429 | 500 | 503, Schema.ErrorBody>
+  ;
+
+export interface GetResponseAudioCall {
+  readonly path: { readonly response_id: string };
+  readonly query: NoParameters;
+  readonly headers: { readonly "provider-organization"?: string; readonly "provider-project"?: string; readonly "openai-organization"?: string; readonly "openai-project"?: string; readonly "openai-beta"?: string; readonly "x-client-request-id"?: string };
+  readonly body: undefined;
+}
+export type GetResponseAudioReply =
+  | BytesReply<200 | 200 | 200 | 200>
+  | BodyReply<400 | 401 | 404 | 429 | 500 | 503, Schema.ErrorBody>
   ;
 
 export interface CancelResponseCall {
@@ -1215,6 +1228,23 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     replies: { "200": ["application/json", "text/event-stream"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "408": ["application/json"], "413": ["application/json"], "415": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
     replySchema: "Response",
     eventSchema: "ResponseStreamEvent",
+    lineSchema: null,
+  },
+  {
+    operationId: "getResponseAudio",
+    method: "get",
+    path: "/v1/responses/:response_id/audio",
+    summary: "Fetch the sound of a spoken answer",
+    extension: true,
+    secured: true,
+    query: {},
+    headers: ["provider-organization", "provider-project", "openai-organization", "openai-project", "openai-beta", "x-client-request-id"],
+    request: [],
+    bodyRequired: false,
+    bodySchema: null,
+    replies: { "200": ["audio/wav", "audio/ogg", "audio/mpeg", "audio/pcm"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
+    replySchema: null,
+    eventSchema: null,
     lineSchema: null,
   },
   {

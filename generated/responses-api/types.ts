@@ -202,6 +202,39 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/responses/{response_id}/audio": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
+                "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
+                "Provider-Project"?: components["parameters"]["ProviderProject"];
+                /** @description The organization to act for, one of the key's. */
+                "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
+                /** @description The project to act for, one of the key's. */
+                "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
+                /** @description Names of trial features; accepted and ignored. */
+                "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
+                /** @description The client's own name for the request. It is logged and not sent back. */
+                "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Fetch the sound of a spoken answer
+         * @description The recording that the audio events of the response carry together, as one file in the requested format. The Content-Type is audio/wav, audio/ogg or audio/mpeg, or audio/pcm for samples without a header.
+         */
+        get: operations["getResponseAudio"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/responses/{response_id}/input_items": {
         parameters: {
             query?: never;
@@ -3422,7 +3455,7 @@ export interface components {
             /** @enum {string} */
             context_compression: "disabled" | "enabled";
         };
-        /** @description Asks for an answer that is spoken while it is written. The stream's audio events carry the sound as one recording, and its transcript events the words, sentence by sentence. The body of the response holds only the words. Needs `stream` or `store`; otherwise nobody could hear it (checked in code). */
+        /** @description Asks for an answer that is spoken while it is written. The stream's audio events carry the sound as one recording, and its transcript events the words, sentence by sentence. The body of the response holds only the words; a plain reply points to the sound by its header x-antiphon-audio, see getResponseAudio. Needs `stream` or `store`; otherwise nobody could hear it (checked in code). */
         OutputAudio: {
             /**
              * @description pcm16 is signed 16-bit little-endian, one channel. wav is the same with a header that does not give the length. opus is in Ogg. pcm16 and wav are always available, mp3 and opus if an encoder is installed (checked in code).
@@ -5643,6 +5676,8 @@ export interface components {
         RateLimitResetRequests: string;
         /** @description When all tokens are there again, as a duration such as 2ms or 1m30s. */
         RateLimitResetTokens: string;
+        /** @description An extension, in plain replies to requests with `output_audio`: the path of getResponseAudio, where the sound of the answer is. */
+        AudioPath: string;
         /** @description The types of tools in the request that this server does not have, separated by commas. The request is answered without them; the response echoes them. Absent if there are none. */
         OmittedTools: string;
         /** @description Milliseconds after which to ask again, while files are being taken in. The polling helpers of the official clients follow it. */
@@ -6161,6 +6196,7 @@ export type HeaderRateLimitRemainingRequests = components['headers']['RateLimitR
 export type HeaderRateLimitRemainingTokens = components['headers']['RateLimitRemainingTokens'];
 export type HeaderRateLimitResetRequests = components['headers']['RateLimitResetRequests'];
 export type HeaderRateLimitResetTokens = components['headers']['RateLimitResetTokens'];
+export type HeaderAudioPath = components['headers']['AudioPath'];
 export type HeaderOmittedTools = components['headers']['OmittedTools'];
 export type HeaderPollAfter = components['headers']['PollAfter'];
 export type HeaderTokenCount = components['headers']['TokenCount'];
@@ -6218,6 +6254,7 @@ export interface operations {
                     "x-ratelimit-reset-requests": components["headers"]["RateLimitResetRequests"];
                     "x-ratelimit-reset-tokens": components["headers"]["RateLimitResetTokens"];
                     "x-antiphon-omitted-tools": components["headers"]["OmittedTools"];
+                    "x-antiphon-audio": components["headers"]["AudioPath"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6770,6 +6807,82 @@ export interface operations {
             };
             401: components["responses"]["Unauthorized"];
             /** @description The response does not exist, or was made with `store` false. Codes: invalid_request_error. */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    getResponseAudio: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
+                "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
+                "Provider-Project"?: components["parameters"]["ProviderProject"];
+                /** @description The organization to act for, one of the key's. */
+                "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
+                /** @description The project to act for, one of the key's. */
+                "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
+                /** @description Names of trial features; accepted and ignored. */
+                "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
+                /** @description The client's own name for the request. It is logged and not sent back. */
+                "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
+            };
+            path: {
+                /** @description Begins with resp_. */
+                response_id: components["parameters"]["ResponseId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The recording. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "audio/wav": string;
+                    "audio/ogg": string;
+                    "audio/mpeg": string;
+                    "audio/pcm": string;
+                };
+            };
+            /** @description The response has not ended yet; its events carry the sound. Codes: invalid_request_error. */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            /** @description The response does not exist, was made with `store` false, or has no sound. Codes: invalid_request_error. */
             404: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
