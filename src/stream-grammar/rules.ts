@@ -2,7 +2,7 @@
 export const RULES = {
   "content-type": "A stream has status 200 and the content type text/event-stream; charset=utf-8.",
   "frame-lines":
-    "A frame is one event line, one data line and a blank line. Lines end with a line feed; there is no byte order mark.",
+    "A frame is one event line, one data line and a blank line; an id line, if there is one, has the event's number. Lines end with a line feed; there is no byte order mark.",
   "frame-name": "The event line repeats the type of the event.",
   "frame-whole": "A stream ends after a whole frame.",
   "no-done-mark": "There is no [DONE]: the event that ends the response is the last thing sent.",

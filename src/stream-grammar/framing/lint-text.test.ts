@@ -27,8 +27,13 @@ describe("frames", () => {
     check(WHOLE.replace("event: response.in_progress\n", ""), [1, "frame-name"]);
   });
 
-  test("must have no id or retry line and a single data line", () => {
-    check(WHOLE.replace("event: response.in_progress\n", "id: 1\nevent: response.in_progress\n"), [1, "frame-lines"]);
+  test("may have an id line with the number of their event", () => {
+    check(WHOLE.replace("event: response.in_progress\n", "id: 1\nevent: response.in_progress\n"));
+    check(WHOLE.replace("event: response.in_progress\n", "id: 2\nevent: response.in_progress\n"), [1, "frame-lines"]);
+    check(WHOLE.replace("event: response.in_progress\n", "id: 1\nid: 1\n$&"), [1, "frame-lines"]);
+  });
+
+  test("must have no retry line and a single data line", () => {
     check(WHOLE.replace("event: response.in_progress\n", "retry: 1\nevent: response.in_progress\n"), [
       1,
       "frame-lines",

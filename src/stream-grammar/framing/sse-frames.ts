@@ -6,6 +6,8 @@ export interface SseFrame {
   readonly name: string | null;
   /** Null if the frame has only comments. */
   readonly data: string | null;
+  /** The text of its id line; null if it has none. */
+  readonly id: string | null;
   readonly faults: readonly (readonly [RuleName, string])[];
 }
 
@@ -46,18 +48,33 @@ export class SseFrames {
       fault("the stream begins with a byte order mark");
     this.#isFirst = false;
     if (lines.some((line) => line.endsWith("\r"))) fault("lines end with a carriage return");
-    const names: string[] = [];
-    const data: string[] = [];
-    for (const line of lines) {
-      const text = line.replace(/\r$/, "").replace(BYTE_ORDER_MARK, "");
-      const [, field = text, value = ""] = /^([^:]*): ?(.*)$/s.exec(text) ?? [];
-      if (field === "event") names.push(value);
-      else if (field === "data") data.push(value);
-      else if (field !== "") fault(`there is a line '${field.slice(0, 40)}'`);
-    }
+    const { names, data, ids, others } = fieldsOf(lines);
+    for (const field of others) fault(`there is a line '${field.slice(0, 40)}'`);
     const isEvent = data.length > 0 || names.length > 0;
     if (data.length > 1 || (data.length === 0 && isEvent)) fault(`there are ${data.length} data lines`);
     if (names.length > 1) fault(`there are ${names.length} event lines`);
-    return { name: names[0] ?? null, data: isEvent ? data.join("\n") : null, faults };
+    if (ids.length > 1) fault(`there are ${ids.length} id lines`);
+    return { name: names[0] ?? null, data: isEvent ? data.join("\n") : null, id: ids[0] ?? null, faults };
   }
+}
+
+interface Fields {
+  readonly names: string[];
+  readonly data: string[];
+  readonly ids: string[];
+  /** The names of fields that frames do not have. */
+  readonly others: string[];
+}
+
+function fieldsOf(lines: readonly string[]): Fields {
+  const fields: Fields = { names: [], data: [], ids: [], others: [] };
+  for (const line of lines) {
+    const text = line.replace(/\r$/, "").replace(BYTE_ORDER_MARK, "");
+    const [, field = text, value = ""] = /^([^:]*): ?(.*)$/s.exec(text) ?? [];
+    if (field === "event") fields.names.push(value);
+    else if (field === "data") fields.data.push(value);
+    else if (field === "id") fields.ids.push(value);
+    else if (field !== "") fields.others.push(field);
+  }
+  return fields;
 }
