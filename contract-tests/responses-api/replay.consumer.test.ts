@@ -5,7 +5,14 @@ import { COMPLETED, PREFIX, TEXT_BLOCK } from "./example-events.fixture.ts";
 import { RESPONSE_ID } from "./example-response.fixture.ts";
 import { checkInteraction, type Interaction } from "./interaction.fixture.ts";
 import { checkRefusal, UNKNOWN_ID } from "./refusal.fixture.ts";
-import { framed, framePatterns, numbered, streamPattern, unpadded } from "./stream-frames.fixture.ts";
+import {
+  framedWithIds,
+  framePatterns,
+  numbered,
+  patternWithIds,
+  streamPattern,
+  unpadded,
+} from "./stream-frames.fixture.ts";
 
 const { fromProviderState, string } = MatchersV3;
 const path = fromProviderState("/v1/responses/${response_id}", `/v1/responses/${RESPONSE_ID}`);
@@ -89,7 +96,7 @@ describe("a client that reads the events of a response at their own address", ()
       {
         ...READ,
         request: "for stored events",
-        reply: { events: framed(EVENTS), pattern: streamPattern(TEXT_BLOCK) },
+        reply: { events: framedWithIds(EVENTS), pattern: patternWithIds(streamPattern(TEXT_BLOCK)) },
       },
       {
         official: async (client) =>
@@ -110,7 +117,10 @@ describe("a client that reads the events of a response at their own address", ()
         ...READ,
         request: "for further stored events",
         query: { starting_after: "1", dialect: "reference" },
-        reply: { events: framed(events), pattern: `^${framePatterns([...TEXT_BLOCK, COMPLETED])}$` },
+        reply: {
+          events: framedWithIds(events),
+          pattern: patternWithIds(`^${framePatterns([...TEXT_BLOCK, COMPLETED])}$`),
+        },
       },
       {
         official: async (client) =>

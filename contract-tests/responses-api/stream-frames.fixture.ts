@@ -26,6 +26,16 @@ function framePattern({ type }: ExampleEvent): string {
   return `(event: ${name}\\ndata: \\{.*"type":"${name}".*\\}\\n\\n)${type.endsWith(".delta") ? "+" : ""}`;
 }
 
+/** The same frames with the id lines that only /events sends. */
+export function framedWithIds(events: readonly { readonly type: string; readonly sequence_number: number }[]): string {
+  return events.map((event) => `id: ${event.sequence_number}\n${framed([event])}`).join("");
+}
+
+/** A pattern of frames for the same frames with id lines. */
+export function patternWithIds(pattern: string): string {
+  return pattern.replaceAll("(event: ", "(id: [0-9]+\\nevent: ");
+}
+
 /** Returns the events without padding, as a replay sends them. */
 export function unpadded(events: readonly ExampleEvent[]): object[] {
   return events.map((event) => Object.fromEntries(Object.entries(event).filter(([name]) => name !== "obfuscation")));

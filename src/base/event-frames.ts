@@ -25,6 +25,11 @@ export function frameStart(type: string): string {
   return `event: ${type}${DATA}`;
 }
 
+/** The line before the frame of an event that readers can name as the last one that they have. */
+export function idLine(number: number): string {
+  return `id: ${number}\n`;
+}
+
 /** `json` has no line break. */
 export function frameOf(type: string, json: string): string {
   return `${frameStart(type)}${json}${FRAME_END}`;

@@ -34,6 +34,32 @@ test("a finished response is replayed byte for byte, on both paths, from any num
   expect(await read(`${path}/events?starting_after=9999`)).toEqual([]);
 });
 
+test("events have their numbers as ids, and Last-Event-ID continues after one", async () => {
+  verifies("responses.replay.event-ids", "responses.replay.event-source-ends");
+  const { server, create } = await serve();
+  const stream = await readStream(await create({ background: true, stream: true }));
+  expect(stream.text).not.toMatch(/^id:/m);
+  const path = `/v1/responses/${stream.final.id}`;
+  expect(await (await server.fetch(`${path}?stream=true`)).text()).not.toMatch(/^id:/m);
+  const read = async (lastId: string, search = "") => {
+    const reply = await server.fetch(`${path}/events${search}`, { headers: { "last-event-id": lastId } });
+    return {
+      status: reply.status,
+      ids: [...(await reply.text()).matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id)),
+    };
+  };
+  const all = stream.events.map(({ sequence_number: number }) => number);
+  const last = all.length - 1;
+  expect(await read("")).toEqual({ status: 200, ids: all });
+  expect(await read("6")).toEqual({ status: 200, ids: all.slice(7) });
+  // The URL of an EventSource is older than its last id.
+  expect(await read("6", "?starting_after=2")).toEqual({ status: 200, ids: all.slice(7) });
+  expect(await read("2", "?starting_after=6")).toEqual({ status: 200, ids: all.slice(7) });
+  expect(await read("2", "?channels=reasoning")).toMatchObject({ status: 200 });
+  expect(await read(`${last}`)).toEqual({ status: 204, ids: [] });
+  expect((await read("one")).status).toBe(400);
+});
+
 test("a response of four weeks ago is replayed like a new one", async () => {
   verifies("responses.replay.as-long-as-kept");
   const { server, create, read } = await serve();

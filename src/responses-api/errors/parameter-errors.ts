@@ -55,6 +55,15 @@ export function invalidValue(param: string, value: string, supported: readonly s
   );
 }
 
+export function invalidLastEventId(): ApiError {
+  return invalidRequest(
+    400,
+    "invalid_value",
+    "Last-Event-ID",
+    "Invalid 'Last-Event-ID': expected the id of an event of this stream, which is its sequence number.",
+  );
+}
+
 export function emptyArray(param: string): ApiError {
   return outOfBounds(
     "empty_array",

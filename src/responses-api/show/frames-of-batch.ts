@@ -1,4 +1,4 @@
-import { FRAME_END, frameOf, frameStart } from "../../base/event-frames.ts";
+import { FRAME_END, frameOf, frameStart, idLine } from "../../base/event-frames.ts";
 import type { DeltaTemplate, RecordedDelta, RecordedEvent } from "../../runs/ports.ts";
 import { paddingOf } from "./padding.ts";
 import { isPadded, renamedJson, type ShowOptions, shownJson, shownType } from "./shown-event.ts";
@@ -13,10 +13,11 @@ export function* framesOf(batch: readonly RecordedEvent[], options: ShowOptions)
   for (const event of batch) {
     if (event.template === null) {
       const type = shownType(event.type, options);
-      if (type !== null) frames += frameOf(type, shownJson(event, type, options));
+      if (type !== null) frames += idOf(event, options) + frameOf(type, shownJson(event, type, options));
     } else {
       if (deltas?.template !== event.template) deltas = new DeltaFrames(event.template, options);
-      frames += deltas.frameOf(event);
+      const frame = deltas.frameOf(event);
+      if (frame !== "") frames += idOf(event, options) + frame;
     }
     if (frames.length >= TEXT_CHARACTERS) {
       yield frames;
@@ -24,6 +25,10 @@ export function* framesOf(batch: readonly RecordedEvent[], options: ShowOptions)
     }
   }
   if (frames !== "") yield frames;
+}
+
+function idOf({ number }: RecordedEvent, { withIds }: ShowOptions): string {
+  return withIds === true ? idLine(number) : "";
 }
 
 /** Writes the frames of deltas that share a template: all but their texts, numbers and padding is made once. */

@@ -12,6 +12,8 @@ export interface ShowOptions {
   readonly channels: ReadonlySet<StreamChannel> | null;
   /** Whether events have the names of the extension dialect. */
   readonly dialect: boolean;
+  /** Whether each frame begins with a line `id: <sequence_number>`, for Last-Event-ID. Left out: it does not. */
+  readonly withIds?: boolean;
 }
 
 /** The type with which events of a type are shown; null if the reader does not want them. */
