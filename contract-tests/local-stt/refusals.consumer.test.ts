@@ -32,6 +32,11 @@ const CALLS: Readonly<Record<OperationId, Call>> = {
     body: { json: CHAT },
     call: (client, headers) => client.demoChat(CHAT, { headers }),
   },
+  lendDemoKey: {
+    method: "POST",
+    path: "/demo/key",
+    call: (client, headers) => client.lendDemoKey({ headers }),
+  },
   transcribe: {
     method: "POST",
     path: "/transcribe",

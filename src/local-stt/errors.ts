@@ -186,6 +186,19 @@ export function originNotAllowed(): ApiError {
   );
 }
 
+export function keyNotLent(): ApiError {
+  return fault(403, "user_not_allowed", "This server gives no key to its page: CHAT_LAB_KEY is false.");
+}
+
+export function userNotAllowed(): ApiError {
+  const message = "Only a browser of the user that runs this server gets the key, where the system can tell.";
+  return fault(403, "user_not_allowed", message);
+}
+
+export function keyNotFound(): ApiError {
+  return fault(404, "not_found", "The Responses API of this machine made no key of its own.");
+}
+
 export function notImplemented(operationId: string): ApiError {
   const message = `The operation '${operationId}' is not implemented yet.`;
   return fault(501, "not_implemented", message, NO_RETRY);

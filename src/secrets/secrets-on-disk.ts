@@ -1,4 +1,5 @@
 import { mkdirSync, writeFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { hashApiKey, newApiKey } from "../base/api-key.ts";
 import type { KeyFinder, KnownKey } from "../responses-api/ports.ts";
@@ -10,6 +11,8 @@ const OWNER_ONLY_FILE = 0o600;
 const OWNER_ONLY_FOLDER = 0o700;
 /** How many of a key's last characters are stored, so that people recognize it. */
 const SHOWN_LAST = 4;
+
+const FIRST_KEY_FILE = "api-key";
 
 export interface ApiKeys {
   readonly finder: KeyFinder;
@@ -24,7 +27,7 @@ export interface ApiKeys {
  * and writes it to `api-key` in the data folder. Of several servers that start at the same time, one does so.
  */
 export async function openApiKeys(configured: readonly string[], store: KeyStore, dataDir: string): Promise<ApiKeys> {
-  const file = join(dataDir, "api-key");
+  const file = join(dataDir, FIRST_KEY_FILE);
   const byHash = configuredKeys(configured);
   const finder: KeyFinder = { findByHash: async (hash) => byHash.get(hash) ?? store.findByHash(hash) };
   if (byHash.size > 0 || (await store.count()) > 0) return { finder, made: null, file };
@@ -32,6 +35,12 @@ export async function openApiKeys(configured: readonly string[], store: KeyStore
   if (!(await store.addFirstKey(newKey(made, "first start")))) return { finder, made: null, file };
   writeSecret(dataDir, file, `${made}\n`);
   return { finder, made, file };
+}
+
+/** The key that the first start created; null if it created none. */
+export async function readFirstKey(dataDir: string): Promise<string | null> {
+  const text = await readFile(join(dataDir, FIRST_KEY_FILE), "utf8").catch(() => "");
+  return text.trim() === "" ? null : text.trim();
 }
 
 /**

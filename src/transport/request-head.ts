@@ -6,4 +6,7 @@ export interface RequestHead {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly remoteAddress: string;
+  /** The ports of both ends; 0 if the connection is already closed. */
+  readonly remotePort: number;
+  readonly localPort: number;
 }

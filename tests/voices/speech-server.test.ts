@@ -1,5 +1,6 @@
 import { inspect } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
+import { wavHeader } from "../../src/audio/wav.ts";
 import { type Logger, silentLogger } from "../../src/base/logger.ts";
 import { says, serveBehind } from "../responses/behind-upstream.ts";
 import { readResponse, readStream } from "../responses/read-stream.ts";
@@ -230,6 +231,39 @@ test("an answer that is not streamed is spoken for later readers of its events",
   await pollUntil(server, queued.id, "completed");
   const later = await hear(await server.fetch(`/v1/responses/${queued.id}/events`)).whole;
   expect(soundOf(later)).toEqual(soundOf(events));
+});
+
+test("a plain reply points to its sound", async () => {
+  verifies("responses.audio.plain-reply-points-to-sound");
+  const voice = await serveVoice();
+  const { server, create } = await serveBehind(says(TEXT), voice.env);
+  const whole = Buffer.concat(SENTENCES.map(toneOf));
+  for (const [format, type, sound] of [
+    ["pcm16", "audio/pcm", whole],
+    ["wav", "audio/wav", Buffer.concat([wavHeader(24_000, null), whole])],
+  ] as const) {
+    const reply = await create({ output_audio: { format } });
+    const path = reply.headers.get("x-antiphon-audio") ?? "";
+    expect(path).toBe(`/v1/responses/${(await readResponse(reply)).id}/audio`);
+    const audio = await server.fetch(path);
+    expect([audio.status, audio.headers.get("content-type")]).toEqual([200, type]);
+    expect(Buffer.from(await audio.arrayBuffer())).toEqual(sound);
+  }
+  const silent = await create({});
+  expect(silent.headers.get("x-antiphon-audio")).toBeNull();
+  const { id } = await readResponse(silent);
+  expect((await server.fetch(`/v1/responses/${id}/audio`)).status).toBe(404);
+  expect((await server.fetch("/v1/responses/resp_unknown/audio")).status).toBe(404);
+});
+
+test("the sound of a response that still runs is refused", async () => {
+  const voice = await serveVoice();
+  const { server, create, call } = await serveSlowModel(voice.env);
+  const { id } = await readResponse(await create({ output_audio: {}, background: true }));
+  const model = await call(0);
+  expect((await server.fetch(`/v1/responses/${id}/audio`)).status).toBe(400);
+  model.finish();
+  await pollUntil(server, id, "completed");
 });
 
 test("a request without sound never gets sound events", async () => {

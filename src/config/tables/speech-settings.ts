@@ -168,4 +168,11 @@ export const SPEECH_SETTINGS = {
     default: [],
     text: "Servers that the chat lab page may send requests to, such as https://api.example.com, separated by commas. Servers of this machine are always allowed.",
   },
+  chatLabKey: {
+    name: "CHAT_LAB_KEY",
+    section: "Speech",
+    kind: "boolean",
+    default: true,
+    text: "Give the chat lab page the key that the Responses API of this machine made, if its browser belongs to the user that runs the server. Linux only.",
+  },
 } as const satisfies Readonly<Record<string, Setting>>;

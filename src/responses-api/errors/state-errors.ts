@@ -5,6 +5,14 @@ export function responseNotFound(id: string): ApiError {
   return invalidRequest(404, null, null, `Response with id '${id}' not found.`);
 }
 
+export function responseStillRuns(id: string): ApiError {
+  return invalidRequest(400, null, null, `Response with id '${id}' has not ended yet. Its events carry its sound.`);
+}
+
+export function responseHasNoSound(id: string): ApiError {
+  return invalidRequest(404, null, null, `Response with id '${id}' has no sound.`);
+}
+
 /** The error for a page cursor that is not in the list. */
 export function cursorNotFound(after: string): ApiError {
   return invalidRequest(

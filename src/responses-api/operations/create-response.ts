@@ -8,6 +8,7 @@ import type { ResponseServices } from "../services.ts";
 import { plainBody } from "../show/plain-body.ts";
 import { type ShownEvents, shownEvents, shownFrames, showOptionsOf } from "../show/show-events.ts";
 import { askerOf, omittedTypes } from "../tool-loop/accept-tools.ts";
+import { audioPathOf } from "./get-response-audio.ts";
 
 type StreamedReply = Extract<CreateResponseReply, { readonly events: unknown }>;
 
@@ -32,7 +33,8 @@ export function createResponse(services: ResponseServices): ResponsesApiHandlers
     const make = body.background === true ? beginResponse : answerResponse;
     const made = await make(services, body, caller);
     const { status, headers } = replyHead(made, body);
-    return { status, headers: { ...headers, ...omitted }, body: plainBody(made.response) };
+    const audio = body.output_audio == null ? {} : { "x-antiphon-audio": audioPathOf(made.response.id) };
+    return { status, headers: { ...headers, ...omitted, ...audio }, body: plainBody(made.response) };
   };
 }
 

@@ -2,18 +2,21 @@ import type { LocalSttHandlers } from "../../../generated/local-stt/operations.t
 import type { Logger } from "../../base/logger.ts";
 import type { Config } from "../../config/load-config.ts";
 import { createTextFormatter } from "../../formatting/text-formatter.ts";
+import { connectionOwner } from "../../local-stt/connection-owner.ts";
 import type { SttContext } from "../../local-stt/context.ts";
 import { demoChat } from "../../local-stt/operations/demo-chat.ts";
 import { format } from "../../local-stt/operations/format.ts";
 import { getHealth } from "../../local-stt/operations/get-health.ts";
 import { getMetrics } from "../../local-stt/operations/get-metrics.ts";
 import { getVersion } from "../../local-stt/operations/get-version.ts";
+import { type KeyLending, lendDemoKey } from "../../local-stt/operations/lend-demo-key.ts";
 import { streamTranscription } from "../../local-stt/operations/stream-transcription.ts";
 import { transcribe } from "../../local-stt/operations/transcribe.ts";
 import { transcribeAndFormat } from "../../local-stt/operations/transcribe-and-format.ts";
 import type { SessionParts } from "../../local-stt/run-session.ts";
 import { StreamPlaces } from "../../local-stt/stream-places.ts";
 import { type TranscribeUpload, transcribeUploads } from "../../local-stt/transcribe-recording.ts";
+import { readFirstKey } from "../../secrets/secrets-on-disk.ts";
 import type { RecordingTranscriber } from "../../speech/recording-transcriber.ts";
 import type { SpeechEngine } from "../../speech/speech-engine.ts";
 import { Meters } from "../../telemetry/meters.ts";
@@ -23,6 +26,7 @@ import type { RequestObserver } from "../../transport/request-observer.ts";
 import { programVersion } from "../../version/program-version.ts";
 import { sourceCommit } from "../../version/source-commit.ts";
 import { chooseFormatter, type Formatting } from "../choices/choose-formatter.ts";
+import { responsesApiUrl } from "../pages/demo-page.ts";
 
 /** The parts of Interface B. */
 export interface LocalSttParts {
@@ -54,7 +58,10 @@ export function localSttParts(config: Config, log: Logger, { engine: speech, rec
   };
 }
 
-export function localSttHandlers(parts: LocalSttParts, config: Pick<Config, "metrics">): LocalSttHandlers<SttContext> {
+export function localSttHandlers(
+  parts: LocalSttParts,
+  config: LendingConfig & Pick<Config, "metrics">,
+): LocalSttHandlers<SttContext> {
   const { speech, sessions, transcribeUpload, formatting, metricsText } = parts;
   const formatter = createTextFormatter(formatting.find);
   return {
@@ -63,8 +70,21 @@ export function localSttHandlers(parts: LocalSttParts, config: Pick<Config, "met
     getHealth: getHealth(speech, () => formatting.tier()),
     getMetrics: getMetrics(config.metrics === "off" ? null : metricsText),
     getVersion: getVersion({ version: programVersion(), commit: sourceCommit() }, speech, () => formatting.tier()),
+    lendDemoKey: lendDemoKey(keyLending(config)),
     streamTranscription: streamTranscription(sessions),
     transcribe: transcribe(transcribeUpload),
     transcribeAndFormat: transcribeAndFormat(transcribeUpload, formatter),
+  };
+}
+
+type LendingConfig = Pick<Config, "chatLabKey" | "dataDir" | "port">;
+
+function keyLending(config: LendingConfig): KeyLending {
+  return {
+    isOn: config.chatLabKey,
+    baseUrl: responsesApiUrl(config),
+    readKey: () => readFirstKey(config.dataDir),
+    ownUser: process.getuid?.() ?? null,
+    findUser: connectionOwner,
   };
 }

@@ -20,6 +20,7 @@ import { getMetrics } from "../../responses-api/operations/get-metrics.ts";
 import { getModel } from "../../responses-api/operations/get-model.ts";
 import { getReadiness } from "../../responses-api/operations/get-readiness.ts";
 import { getResponse } from "../../responses-api/operations/get-response.ts";
+import { getResponseAudio } from "../../responses-api/operations/get-response-audio.ts";
 import { listConversationItems } from "../../responses-api/operations/list-conversation-items.ts";
 import { listFiles } from "../../responses-api/operations/list-files.ts";
 import { listInputItems } from "../../responses-api/operations/list-input-items.ts";
@@ -64,6 +65,7 @@ export function responsesApiHandlers(
     getModel: getModel(services),
     getReadiness: getReadiness(services),
     getResponse: getResponse(services),
+    getResponseAudio: getResponseAudio(services),
     listConversationItems: listConversationItems(services),
     listFiles: listFiles(services),
     listInputItems: listInputItems(services),

@@ -38,7 +38,8 @@ export function demoPage(config: PageConfig, log: Logger, folder: URL = FOLDER):
   };
 }
 
-function responsesApiUrl({ port }: PageConfig): string {
+/** The base URL of the Responses API of this process. */
+export function responsesApiUrl({ port }: Pick<Config, "port">): string {
   return `http://127.0.0.1:${port === 0 ? USUAL_PORT : port}/v1`;
 }
 

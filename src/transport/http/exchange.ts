@@ -134,6 +134,8 @@ export function callerOf(request: IncomingMessage): RequestHead {
     path: splitUrl(request.url ?? "/")[0],
     headers: request.headers,
     remoteAddress: request.socket.remoteAddress ?? "",
+    remotePort: request.socket.remotePort ?? 0,
+    localPort: request.socket.localPort ?? 0,
   };
 }
 

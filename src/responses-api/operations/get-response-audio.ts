@@ -1,0 +1,54 @@
+import type { ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
+import type { Caller } from "../access/caller.ts";
+import { responseHasNoSound, responseNotFound, responseStillRuns } from "../errors/state-errors.ts";
+import type { ResponseServices } from "../services.ts";
+import { isOver } from "../show/watch-response.ts";
+
+type Services = Pick<ResponseServices, "store" | "eventLog">;
+
+/** `GET /v1/responses/{response_id}/audio`: the sound of a spoken answer as one file. */
+export function getResponseAudio(services: Services): ResponsesApiHandlers<Caller>["getResponseAudio"] {
+  return async ({ path: { response_id: id } }, { principal: { owner } }) => {
+    const response = await services.store.findResponse(owner, id);
+    if (response === null) throw responseNotFound(id);
+    if (!isOver(response)) throw responseStillRuns(id);
+    const { size, contentType } = await measured(soundOf(services, id));
+    if (size === 0) throw responseHasNoSound(id);
+    return { status: 200, contentType, bytes: { size, chunks: soundOf(services, id) } };
+  };
+}
+
+/** The path of the sound of a response. */
+export function audioPathOf(responseId: string): string {
+  return `/v1/responses/${responseId}/audio`;
+}
+
+/** The decoded audio deltas. Only one batch of the log is in memory at a time. */
+async function* soundOf({ eventLog }: Services, responseId: string): AsyncGenerator<Uint8Array, void> {
+  for await (const batch of eventLog.read(responseId, -1))
+    for (const { event } of batch) if (event.type === "response.audio.delta") yield Buffer.from(event.delta, "base64");
+}
+
+async function measured(sound: AsyncIterable<Uint8Array>): Promise<{ size: number; contentType: string }> {
+  let size = 0;
+  let start = Buffer.alloc(0);
+  for await (const bytes of sound) {
+    size += bytes.byteLength;
+    if (start.length < MARK_BYTES) start = Buffer.concat([start, bytes.subarray(0, MARK_BYTES)]);
+  }
+  return { size, contentType: contentTypeOf(start) };
+}
+
+const MARK_BYTES = 4;
+/** The first bits of a frame of MPEG audio, layer 3. */
+const MP3_FRAME = 0xff_e2;
+const MP3_MASK = 0xff_e6;
+
+/** Finished responses do not keep their request, so the format is seen from the first bytes. */
+function contentTypeOf(start: Buffer): string {
+  const mark = start.toString("latin1", 0, MARK_BYTES);
+  if (mark === "RIFF") return "audio/wav";
+  if (mark === "OggS") return "audio/ogg";
+  const isMp3 = mark.startsWith("ID3") || (start.length >= 2 && (start.readUInt16BE(0) & MP3_MASK) === MP3_FRAME);
+  return isMp3 ? "audio/mpeg" : "audio/pcm";
+}
