@@ -62,6 +62,8 @@ export interface CodexOptions {
    * lets the server compact.
    */
   readonly provider?: "own" | "websocket" | "built-in";
+  /** The whole config.toml, in place of one made from the options above. */
+  readonly whole?: string;
 }
 
 /** A temporary folder with its own home, in which `codex exec` runs against a server. */
@@ -82,7 +84,7 @@ export class CodexScratch {
     await mkdir(scratch.folder);
     await mkdir(scratch.#home);
     await writeFile(join(scratch.#home, "catalog.json"), JSON.stringify(MODEL_CATALOG));
-    await writeFile(join(scratch.#home, "config.toml"), scratch.#config(options));
+    await writeFile(join(scratch.#home, "config.toml"), options.whole ?? scratch.#config(options));
     return scratch;
   }
 
