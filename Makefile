@@ -32,7 +32,7 @@ PAGE := dist/chat-lab/index.html
 PAGE_SOURCES := scripts/build-page.ts $(wildcard web/chat-lab/* src/client/*.ts generated/*/client.ts)
 NPM_CI := npm ci --include=dev --loglevel=error --no-progress
 
-.PHONY: help setup node-version page speech-engine generate generate-check dev start debian-programs test-setup test clients cluster-test upgrade-test contract-test pacts mutations requirements check bench real-model fuzz real-speech client-build code-packages
+.PHONY: help setup node-version page speech-engine generate generate-check dev start debian-programs test-setup test clients cluster-test upgrade-test contract-test pacts mutations requirements check bench real-model fuzz real-speech client-build package code-packages
 
 help:
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -93,8 +93,14 @@ generate: $(INSTALLED) $(CODEGEN_INSTALLED) ## make generated/ from specs/
 generate-check: $(INSTALLED) $(CODEGEN_INSTALLED) ## fail if generated/ is not what specs/ gives
 	node scripts/codegen/generate.ts --check
 
-client-build: $(INSTALLED) ## compile antiphon/client into dist/
+client-build: $(INSTALLED) ## compile the client, antiphon-client and antiphon/client, into packages/client/dist/
 	npm run --silent build:client
+
+package: $(INSTALLED) $(PAGE) ## make the packages of the server and of the client, build/antiphon-*.tgz
+	node scripts/build-package.ts
+	@mkdir -p build
+	npm pack --silent --pack-destination build
+	npm pack --silent --pack-destination build ./packages/client
 
 code-packages: $(INSTALLED) ## fill a folder for CODE_PACKAGES_DIR: make code-packages ARGS='FOLDER numpy pandas matplotlib'
 	@node scripts/code-packages.ts $(ARGS)

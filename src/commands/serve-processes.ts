@@ -4,17 +4,20 @@ import { forkProcess } from "../processes/forked-process.ts";
 import { Primary } from "../processes/primary.ts";
 import { openLog } from "../telemetry/log/log.ts";
 import { MetricsOfMany } from "../telemetry/metrics-of-many.ts";
+import { isReadable, lineRewriter } from "./log-format.ts";
 
 /** How long a process may take to close its files and connections after it has drained, in milliseconds. */
 const CLOSE_MS_MAX = 30_000;
 
 /** Serves with several processes until told to stop, and then ends with their exit code. */
 export async function serveProcesses(config: Config): Promise<never> {
-  const root = openLog({ level: config.logLevel, secrets: secretsOf(config), node: config.nodeName });
+  const rewrite = await lineRewriter(config);
+  const root = openLog({ level: config.logLevel, secrets: secretsOf(config), node: config.nodeName, rewrite });
   const log = root.child({ process: "primary" });
   const primary = new Primary({
     count: config.processes,
-    fork: forkProcess,
+    // Their output comes through this process, so they cannot see the terminal.
+    fork: () => forkProcess({ LOG_FORMAT: isReadable(config) ? "readable" : "json" }),
     metrics: new MetricsOfMany(),
     log,
     leaveMs: config.drainDelayMs + config.drainMs + CLOSE_MS_MAX,

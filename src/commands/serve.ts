@@ -1,7 +1,9 @@
+import { existsSync } from "node:fs";
 import { setFlagsFromString } from "node:v8";
 import { assert } from "../base/assert.ts";
 import { type Config, type Environment, loadConfig, shareConfig } from "../config/load-config.ts";
 import { secretsOf } from "../config/secrets-of.ts";
+import { MODEL_NAME as BUILT_IN_MODEL } from "../model-engines/built-in/model-name.ts";
 import { type JoinedProcess, joinProcesses } from "../processes/joined-process.ts";
 import type { ApiKeys } from "../secrets/secrets-on-disk.ts";
 import { openSpeech, type SpeechService } from "../servers/choices/choose-speech.ts";
@@ -12,7 +14,10 @@ import { createNeighbourTranscriber } from "../speech/neighbour-transcriber.ts";
 import type { FileTranscriber } from "../speech/speech-engine.ts";
 import { openLog, type RootLog } from "../telemetry/log/log.ts";
 import type { RunningServer } from "../transport/http/server.ts";
+import { programVersion } from "../version/program-version.ts";
+import { isReadable, lineRewriter } from "./log-format.ts";
 import { showSpeechProgress } from "./speech-progress.ts";
+import { type BannerLine, bannerLines, type NextSteps, terminalBanner } from "./start-banner.ts";
 
 /** The number of the process that has the speech engine and its server. A machine has room for one. */
 const SPEECH_PROCESS = 1;
@@ -24,8 +29,9 @@ const SPEECH_PROCESS = 1;
 const HEAP_GROWTH_PERCENT = 100;
 
 interface Running {
-  /** Lines of the start banner. */
-  readonly greeting: readonly string[];
+  readonly greeting: readonly BannerLine[];
+  /** What to do next with this server, without its key. */
+  readonly next: Omit<NextSteps, "keyFile"> | null;
   /** A line that follows later, once it is known; null if there is none. */
   readonly laterLine: Promise<string> | null;
   readonly keys: ApiKeys;
@@ -55,7 +61,8 @@ export function serveBoth(environment: Environment, argv: readonly string[]): Pr
       joined,
     });
     const { url, keys, model, code } = responsesApi;
-    if (speech === null) return { greeting: [], laterLine: null, keys, speechUrl: null, close: responsesApi.close };
+    if (speech === null)
+      return { greeting: [], next: null, laterLine: null, keys, speechUrl: null, close: responsesApi.close };
     const localStt = await startLocalStt(config, log.child({ interface: "local-stt" }), speech).catch(
       async (error: unknown) => {
         await responsesApi.close();
@@ -64,10 +71,11 @@ export function serveBoth(environment: Environment, argv: readonly string[]): Pr
     );
     return {
       greeting: [
-        `Responses API      ${url}/v1   reference: ${url}/docs`,
-        `Speech to text     ${localStt.url}`,
-        `Answers come from  ${model.description}`,
+        ["Responses API", `${url}/v1   reference: ${url}/docs`],
+        ["Speech to text", localStt.url],
+        ["Answers come from", model.description],
       ],
+      next: { url, model: model.kind === "built-in" && config.scenarioFile === null ? BUILT_IN_MODEL : null },
       laterLine: code.line(),
       keys,
       speechUrl: localStt.url,
@@ -88,7 +96,8 @@ export function serveCloud(environment: Environment, argv: readonly string[]): P
     const server = await startSttCloud(config, log.child({ interface: "cloud-stt" }), speech.engine);
     return {
       laterLine: null,
-      greeting: [`Cloud stream       ${server.url.replace("http", "ws")}/stt/v1/stream`],
+      greeting: [["Cloud stream", `${server.url.replace("http", "ws")}/stt/v1/stream`]],
+      next: null,
       keys: server.keys,
       speechUrl: null,
       close: () => server.close(),
@@ -112,15 +121,15 @@ async function serve(
 ): Promise<void> {
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH_PERCENT}`); // For all threads of the process.
   const joined = await joinProcesses();
-  const foundations = layFoundations(loadConfig(environment, argv), joined);
+  const foundations = await layFoundations(loadConfig(environment, argv), joined);
   const { config, log, speech } = foundations;
   const running = await start(foundations).catch(async (error: unknown) => {
     await speech?.close();
     throw error;
   });
   const greeting = [...running.greeting, ...keyLines(running.keys)];
-  if (joined !== null) joined.announce({ lines: greeting, speechUrl: running.speechUrl });
-  else for (const line of greeting) console.log(line);
+  if (joined !== null) joined.announce({ lines: bannerLines(greeting), speechUrl: running.speechUrl });
+  else for (const line of bannerFor({ ...running, greeting }, config)) console.log(line);
   let stopping: Promise<void> | null = null;
   void running.laterLine?.then((line) => {
     if (stopping !== null) return;
@@ -139,14 +148,26 @@ async function serve(
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => stopOnce(false));
 }
 
-function layFoundations(whole: Config, joined: JoinedProcess | null): Foundations {
-  const root = openLog({ level: whole.logLevel, secrets: secretsOf(whole), node: whole.nodeName });
+/** The banner for whoever reads it: a person at a terminal, or a script. */
+function bannerFor({ greeting, next, keys }: Running, config: Config): readonly string[] {
+  if (!isReadable(config)) return bannerLines(greeting);
+  const keyFile = keys.made !== null || existsSync(keys.file) ? keys.file : null;
+  return terminalBanner(
+    { lines: greeting, next: next === null ? null : { ...next, keyFile } },
+    programVersion(),
+    config.hasColors,
+  );
+}
+
+async function layFoundations(whole: Config, joined: JoinedProcess | null): Promise<Foundations> {
+  const rewrite = await lineRewriter(whole);
+  const root = openLog({ level: whole.logLevel, secrets: secretsOf(whole), node: whole.nodeName, rewrite });
   const hasSpeech = joined === null || joined.seat.number === SPEECH_PROCESS;
   const config = joined === null ? whole : shareConfig(whole, joined.seat.count);
   const log = joined === null ? root : root.child({ process: joined.seat.number });
   return { config, log, joined, speech: hasSpeech ? openSpeech(config, log.child({ part: "speech" })) : null };
 }
 
-function keyLines({ made, file }: ApiKeys): readonly string[] {
-  return made === null ? [] : [`API key            ${made}   (shown this once; kept in ${file})`];
+function keyLines({ made, file }: ApiKeys): readonly BannerLine[] {
+  return made === null ? [] : [["API key", `${made}   (shown this once; kept in ${file})`]];
 }

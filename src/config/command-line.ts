@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import { distance } from "fastest-levenshtein";
 import type { Setting } from "./setting.ts";
 import { SETTINGS } from "./settings.ts";
 
@@ -18,6 +19,14 @@ export function flagOf(setting: Setting): string | null {
   return setting.name.toLowerCase().replaceAll("_", "-");
 }
 
+/** So many letters of a word, or this share of a long one, may be mistyped. */
+const MISTYPED_MAX = 2;
+const MISTYPED_SHARE_MAX = 0.3;
+const COMPARED_CHARACTERS_MAX = 64;
+
+/** The first argument, if it is no flag. Each does one thing and ends, except for `stt-cloud`, which serves. */
+const COMMANDS = ["doctor", "keys", "lint-stream", "migrate", "rotate-seal-key", "stt-cloud"] as const;
+
 /** Parses `--flag value`, `--flag=value`, and a bare `--flag` for booleans. */
 export function readCommandLine(argv: readonly string[]): CommandLine {
   const settings = Object.values<Setting>(SETTINGS);
@@ -33,10 +42,10 @@ export function readCommandLine(argv: readonly string[]): CommandLine {
     if (token.kind === "option-terminator") continue;
     const setting = token.kind === "option" ? byFlag.get(token.name) : undefined;
     if (token.kind === "positional") {
-      if (before === null) problems.push(`Argument ${token.index + 1} is no flag.`);
+      if (before === null) problems.push(strayArgument(token.index, token.value));
       else flags.set(before.name, token.value);
     } else if (token.name === "help" || token.name === "h") wantsHelp = true;
-    else if (setting === undefined) problems.push(`${token.rawName} is no setting.`);
+    else if (setting === undefined) problems.push(unknownFlag(token.name, token.rawName, byFlag));
     else if (token.value !== undefined && !token.value.startsWith("--")) flags.set(setting.name, token.value);
     else if (setting.kind === "boolean") {
       flags.set(setting.name, "true");
@@ -46,6 +55,24 @@ export function readCommandLine(argv: readonly string[]): CommandLine {
   return { wantsHelp, flags, problems };
 }
 
+/** Does not repeat the argument, which may be a secret that lost its flag. */
+function strayArgument(index: number, argument: string): string {
+  const command = index === 0 ? nearest(argument, COMMANDS) : null;
+  return `Argument ${index + 1} is no flag${index === 0 ? " and no command" : ""}.${command === null ? "" : ` Did you mean ${command}?`}`;
+}
+
+function unknownFlag(name: string, written: string, byFlag: ReadonlyMap<string | null, Setting>): string {
+  const variable = name.toUpperCase().replaceAll("-", "_");
+  const setting = Object.values<Setting>(SETTINGS).find((each) => each.name === variable);
+  if (setting !== undefined && flagOf(setting) === null)
+    return `${written} is no flag: ${variable} is a secret, and other users can read command lines. Set it in the environment or in .env.`;
+  const flag = nearest(
+    name,
+    [...byFlag.keys()].filter((each) => each !== null),
+  );
+  return `${written} is no setting.${flag === null ? " --help lists them." : ` Did you mean --${flag}?`}`;
+}
+
 function optionsOf(settings: readonly Setting[]): Record<string, { type: "string" | "boolean" }> {
   const options: Record<string, { type: "string" | "boolean" }> = { help: { type: "boolean" }, h: { type: "boolean" } };
   for (const setting of settings) {
@@ -53,4 +80,13 @@ function optionsOf(settings: readonly Setting[]): Record<string, { type: "string
     if (flag !== null) options[flag] = { type: setting.kind === "boolean" ? "boolean" : "string" };
   }
   return options;
+}
+
+/** The word most like what was written; null if none is alike. */
+function nearest(written: string, words: readonly string[]): string | null {
+  if (written.length > COMPARED_CHARACTERS_MAX) return null;
+  const ranked = words.map((word) => ({ word, mistyped: distance(written.toLowerCase(), word) }));
+  const [best] = ranked.toSorted((one, other) => one.mistyped - other.mistyped);
+  const mistypedMax = Math.max(MISTYPED_MAX, Math.floor(written.length * MISTYPED_SHARE_MAX));
+  return best !== undefined && best.mistyped <= mistypedMax && best.mistyped < written.length ? best.word : null;
 }

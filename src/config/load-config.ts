@@ -25,6 +25,8 @@ export type Config = Readonly<
     "databaseFile" | "incomingBytesMax" | "nodeName" | "validateReplies" | "whisperCacheDir" | "whisperModelsDir"
   > & {
     databaseFile: string;
+    /** False if NO_COLOR is set, as many programs agree. */
+    hasColors: boolean;
     incomingBytesMax: number;
     nodeName: string;
     validateReplies: boolean;
@@ -69,6 +71,7 @@ export function loadConfig(environment: Environment, argv: readonly string[]): C
   return Object.freeze({
     ...values,
     databaseFile: values.databaseFile ?? join(values.dataDir, "antiphon.db"),
+    hasColors: (environment["NO_COLOR"] ?? "") === "",
     incomingBytesMax: incomingBytesMax(values),
     nodeName: values.nodeName ?? hostname(),
     validateReplies: values.validateReplies ?? environment["NODE_ENV"] !== "production",

@@ -24,12 +24,12 @@ export interface ForkedProcess {
 }
 
 /**
- * Starts this program again as a serving process. Its log comes through the primary, which writes whole lines, so that
- * lines of several processes never mix.
+ * Starts this program again as a serving process, with these variables besides its own. Its log comes through the
+ * primary, which writes whole lines, so that lines of several processes never mix.
  */
-export function forkProcess(): ForkedProcess {
+export function forkProcess(environment: Readonly<Record<string, string>> = {}): ForkedProcess {
   cluster.setupPrimary({ stdio: ["ignore", "pipe", "inherit", "ipc"] });
-  const worker = cluster.fork();
+  const worker = cluster.fork(environment);
   const { stdout, pid = 0 } = worker.process;
   let unread = 0;
   const passedOn = stdout === null ? Promise.resolve() : passOnLines(stdout, process.stdout);

@@ -39,7 +39,7 @@ import { contractOf, refusals } from "./contract.ts";
 import { responsesApiBodyChecks } from "./handlers/body-checks.ts";
 import { NOT_YET, responsesApiHandlers } from "./handlers/responses-api-handlers.ts";
 import { filesFolder, openConfiguredStore } from "./open-configured-store.ts";
-import { docsAssets } from "./pages/docs-assets.ts";
+import { docsAssets, frontDoor } from "./pages/docs-assets.ts";
 import { buildResponseServices } from "./response-services.ts";
 import { sweepExpired } from "./sweeping.ts";
 import { websocketMode } from "./websocket-mode.ts";
@@ -221,7 +221,7 @@ function application(
     faults: responsesApiFaults,
     log,
     observer: requests,
-    assets: docsAssets("responses-api"),
+    assets: { ...frontDoor(), ...docsAssets("responses-api") },
     upgrades: [websocketMode(services, config)],
     options: {
       ...byteBudgetsOf(config),

@@ -26,7 +26,7 @@ async function folderWithSample(url: string): Promise<string> {
   await mkdir(installed, { recursive: true });
   await symlink(join(ROOT, "package.json"), join(installed, "package.json"));
   await symlink(join(ROOT, "node_modules/eventsource-parser"), join(folder, "node_modules/eventsource-parser"));
-  const compiled = ["-p", "tsconfig.client.json", "--outDir", join(installed, "dist/client")];
+  const compiled = ["-p", "tsconfig.client.json", "--outDir", join(installed, "packages/client/dist")];
   await run(join(ROOT, "node_modules/.bin/tsc"), compiled, { cwd: ROOT });
   const [, sample = ""] =
     /```js\n(\/\/ listen\.js\n[\s\S]*?)```/.exec(await readFile(join(ROOT, "docs/speech.md"), "utf8")) ?? [];

@@ -18,6 +18,14 @@ export const WATCHING_SETTINGS = {
     choices: ["trace", "debug", "info", "warn", "error", "fatal", "silent"],
     text: "Lowest level of the lines that are logged.",
   },
+  logFormat: {
+    name: "LOG_FORMAT",
+    section: "Logs",
+    kind: "choice",
+    default: "auto",
+    choices: ["auto", "json", "readable"],
+    text: "How the log is written: as JSON lines, or readable for people, with colour unless NO_COLOR is set; auto is readable on a terminal.",
+  },
 
   metrics: {
     name: "METRICS",

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import type { Assets } from "../../transport/http/assets.ts";
+import { programVersion } from "../../version/program-version.ts";
 
 const GENERATED = new URL("../../../generated/", import.meta.url);
 /** The attribute of the page that names the interface to show first. */
@@ -21,5 +22,26 @@ export function docsAssets(contract: "local-stt" | "responses-api"): Assets {
       file: new URL("docs/redoc.standalone.js", GENERATED),
     },
     "/openapi.json": { contentType: "application/json", file: new URL(`${contract}/openapi.json`, GENERATED) },
+  };
+}
+
+/** `/` of Interface A: leads browsers to the inspector, and tells programs where the API is. Its paths are relative. */
+export function frontDoor(): Assets {
+  const places = {
+    object: "server",
+    name: "antiphon",
+    version: programVersion(),
+    api: "/v1",
+    reference: "/docs",
+    openapi: "/openapi.json",
+    inspector: "/inspector",
+  };
+  return {
+    "/": {
+      contentType: "application/json",
+      headers: { vary: "accept" },
+      bytes: `${JSON.stringify(places, null, 2)}\n`,
+      browsersGoTo: "inspector",
+    },
   };
 }

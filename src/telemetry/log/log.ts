@@ -9,6 +9,8 @@ export interface LogOptions {
   readonly secrets: readonly string[];
   /** The name of this server among several: it is in every line. */
   readonly node: string;
+  /** Rewrites each JSON line before it is written; null leaves it. */
+  readonly rewrite?: ((line: string) => string) | null;
 }
 
 export interface RootLog extends Logger {
@@ -16,8 +18,8 @@ export interface RootLog extends Logger {
   flush(): void;
 }
 
-/** Writes JSON lines to standard output. */
-export function openLog({ level, secrets, node }: LogOptions): RootLog {
+/** Writes to standard output: JSON lines, unless they are rewritten. */
+export function openLog({ level, secrets, node, rewrite = null }: LogOptions): RootLog {
   return pino(
     {
       level,
@@ -25,7 +27,7 @@ export function openLog({ level, secrets, node }: LogOptions): RootLog {
       formatters: { log: withoutSecrets, bindings: withoutSecrets },
       serializers: { err: (error: unknown) => describeError(error, secrets) },
     },
-    linesOfATurn(),
+    linesOfATurn(rewrite),
   );
 }
 
@@ -33,7 +35,7 @@ export function openLog({ level, secrets, node }: LogOptions): RootLog {
 const UNWRITTEN_BYTES_MAX = 8 * 1024;
 
 /** Writes the lines of one turn of the event loop together: a busy server has several in each, and a write is dear. */
-function linesOfATurn(): DestinationStream & { flush(): void; flushSync(): void } {
+function linesOfATurn(rewrite: LogOptions["rewrite"]): DestinationStream & { flush(): void; flushSync(): void } {
   const out = pino.destination({ sync: true, minLength: UNWRITTEN_BYTES_MAX });
   let isPlanned = false;
   const flush = (): void => {
@@ -43,7 +45,7 @@ function linesOfATurn(): DestinationStream & { flush(): void; flushSync(): void 
   process.once("exit", flush);
   return {
     write: (line) => {
-      out.write(line);
+      out.write(rewrite == null ? line : rewrite(line));
       if (isPlanned) return;
       isPlanned = true;
       setImmediate(flush);

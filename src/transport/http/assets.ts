@@ -8,6 +8,8 @@ export type Asset = {
   /** 200 by default. */
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Where browsers are sent instead, which ask for `text/html`. */
+  readonly browsersGoTo?: string;
 } & ({ readonly bytes: Uint8Array | string } | { readonly file: string | URL });
 
 /** By path. */
@@ -19,6 +21,10 @@ export function assetServer(assets: Assets): (exchange: Exchange) => Promise<boo
   return async (exchange) => {
     const page = pages.get(exchange.path);
     if (page === undefined || !["GET", "HEAD"].includes(exchange.request.method ?? "")) return false;
+    if (page.browsersGoTo !== undefined && wantsHtml(exchange)) {
+      await writeWhole(exchange, 302, { location: page.browsersGoTo, vary: "accept" }, null);
+      return true;
+    }
     await writeWhole(
       exchange,
       page.status ?? 200,
@@ -27,6 +33,11 @@ export function assetServer(assets: Assets): (exchange: Exchange) => Promise<boo
     );
     return true;
   };
+}
+
+/** Programs ask for anything or for JSON; only browsers name `text/html`. */
+function wantsHtml({ request }: Exchange): boolean {
+  return /\btext\/html\b/i.test(request.headers.accept ?? "");
 }
 
 function contentOf(asset: Asset): Uint8Array {

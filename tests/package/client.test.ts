@@ -1,46 +1,41 @@
 import { execFile } from "node:child_process";
-import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
+import { type Browser, chromium } from "playwright-core";
+import { build } from "vite";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { sendJson, startLocalServer } from "./http/local-server.fixture.ts";
+import { sendJson, startLocalServer } from "../../src/client/http/local-server.fixture.ts";
+import { CHROMIUM } from "../local-stt/chat-lab-page.ts";
+import { verifies } from "../verifies.ts";
+import { filesOf, linkPackages, PACK_TIMEOUT_MS, packClient, unpack } from "./packed.ts";
 
-const ROOT = resolve(import.meta.dirname, "../..");
-const MODULES = join(ROOT, "node_modules");
-const ENTRY = "dist/client/src/client/index.js";
-const BUILD_TIMEOUT_MS = 120_000;
+const MODULES = resolve(import.meta.dirname, "../../node_modules");
+const ENTRY = "dist/src/client/index.js";
 
 const run = promisify(execFile);
 
-/** Folder of a consumer project, with our package as packed by `npm pack` in its node_modules. */
+/** Folder of a consumer project, with the client as packed by `npm pack` in its node_modules. */
 let project = "";
 let installed = "";
 
 beforeAll(async () => {
   project = await mkdtemp(join(tmpdir(), "antiphon-client-"));
-  installed = join(project, "node_modules/antiphon");
-  await mkdir(installed, { recursive: true });
-  await run("npm", ["run", "--silent", "build:client"], { cwd: ROOT });
-  await run("npm", ["pack", "--ignore-scripts", "--pack-destination", project], { cwd: ROOT });
-  const tarball = (await readdir(project)).find((name) => name.endsWith(".tgz")) ?? "";
-  await run("tar", ["-xzf", join(project, tarball), "-C", installed, "--strip-components=1"]);
-  await symlink(join(MODULES, "eventsource-parser"), join(project, "node_modules/eventsource-parser"));
-  await mkdir(join(project, "node_modules/@types"));
-  for (const name of ["@types/node", "undici-types"]) {
-    await symlink(join(MODULES, name), join(project, "node_modules", name));
-  }
+  installed = await unpack(await packClient(project), project, "antiphon-client");
+  await linkPackages(project, ["eventsource-parser", "@types/node", "undici-types"]);
   await writeFile(join(project, "package.json"), '{ "type": "module" }');
-}, BUILD_TIMEOUT_MS);
+}, PACK_TIMEOUT_MS);
 
 afterAll(() => rm(project, { recursive: true, force: true }));
 
-test("plain JavaScript imports antiphon/client and calls a server", async () => {
+test("plain JavaScript imports the client and calls a server", async () => {
+  verifies("package.client.stands-alone");
   await using server = await startLocalServer((reply) =>
     sendJson(reply, 404, { error: { message: "None.", code: "none" } }),
   );
   const code = `
-    import { Antiphon, AntiphonSpeech, NotFoundError } from "antiphon/client";
+    import { Antiphon, AntiphonSpeech, NotFoundError } from "antiphon-client";
     new AntiphonSpeech();
     const failure = await new Antiphon({ baseUrl: "${server.url}" }).getResponse("resp_1").catch((error) => error);
     console.log(failure instanceof NotFoundError, failure.code, failure.message);
@@ -50,7 +45,7 @@ test("plain JavaScript imports antiphon/client and calls a server", async () => 
 });
 
 const CONSUMER = `
-import { Antiphon, AntiphonCloudSpeech, AntiphonSpeech, APIError, pcmMessages, type AnyStreamEvent, type LocalStt, type ResponsesApi } from "antiphon/client";
+import { Antiphon, AntiphonCloudSpeech, AntiphonSpeech, APIError, pcmMessages, type AnyStreamEvent, type LocalStt, type ResponsesApi } from "antiphon-client";
 
 const client = new Antiphon({ baseUrl: "https://api.example.com/v1", apiKey: "sk-1" });
 const plain: ResponsesApi.Response = await client.createResponse({ model: "m", input: "hi" });
@@ -89,19 +84,73 @@ test.each([
     });
     expect(await checked.catch((error: unknown) => error)).toMatchObject({ stdout: "" });
   },
-  BUILD_TIMEOUT_MS,
+  PACK_TIMEOUT_MS,
 );
 
-test("the package contains the client and the page, and no server code", async () => {
-  const files = await readdir(installed, { recursive: true, withFileTypes: true });
-  const paths = files
-    .filter((file) => file.isFile())
-    .map(({ parentPath, name }) => join(parentPath, name).slice(installed.length + 1));
-  // npm always packs the file that `bin` names.
-  const packedAlways = ["LICENSE", "README.md", "package.json", "src/main.ts"];
-  expect(paths.filter((path) => !/^dist\/(chat-lab|client)\//.test(path) && !packedAlways.includes(path))).toEqual([]);
+test("the package holds the client alone, with one small dependency", async () => {
+  const paths = await filesOf(installed);
+  const beside = paths.filter((path) => !path.startsWith("dist/"));
+  expect(beside.toSorted()).toEqual(["LICENSE", "README.md", "package.json"]);
   expect(paths.filter((path) => /test|fixture|validators|readers|operations/.test(path))).toEqual([]);
+  const manifests = [join(installed, "package.json"), join(import.meta.dirname, "../../package.json")];
+  const [client, server] = await Promise.all(manifests.map(async (path) => JSON.parse(await readFile(path, "utf8"))));
+  expect(client.version).toBe(server.version);
+  expect(client.dependencies).toEqual({ "eventsource-parser": server.dependencies["eventsource-parser"] });
 });
+
+test.skipIf(CHROMIUM === null)(
+  "Vite bundles the package, and a browser streams an answer with it",
+  async () => {
+    verifies("package.client.runs-in-a-browser");
+    const events = [
+      { type: "response.output_text.delta", delta: "Hel", sequence_number: 0 },
+      { type: "response.output_text.delta", delta: "lo", sequence_number: 1 },
+    ];
+    const stream = events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join("");
+    let script = "";
+    await using server = await startLocalServer((reply, request) => {
+      const isScript = request.url === "/main.js";
+      if (request.method === "POST") reply.writeHead(200, { "content-type": "text/event-stream" }).end(stream);
+      else
+        reply
+          .writeHead(200, { "content-type": isScript ? "text/javascript" : "text/html" })
+          .end(isScript ? script : '<!doctype html><p id="text"></p><script type="module" src="/main.js"></script>');
+    });
+    script = await bundle(`
+      import { Antiphon } from "antiphon-client";
+      const client = new Antiphon({ baseUrl: location.origin });
+      let text = "";
+      try {
+        for await (const event of await client.createResponse({ model: "m", input: "hi", stream: true }))
+          if (event.type === "response.output_text.delta") text += event.delta;
+      } finally {
+        document.querySelector("#text").textContent = text;
+      }`);
+    expect(await textInBrowser(server.url)).toBe("Hello");
+  },
+  PACK_TIMEOUT_MS,
+);
+
+/** One script of the program and all that it imports, as Vite builds it. */
+async function bundle(code: string): Promise<string> {
+  await writeFile(join(project, "main.js"), code);
+  const outDir = join(project, "built");
+  const lib = { entry: join(project, "main.js"), formats: ["es" as const], fileName: "main" };
+  await build({ configFile: false, root: project, logLevel: "error", build: { outDir, lib } });
+  return await readFile(join(outDir, "main.js"), "utf8");
+}
+
+async function textInBrowser(url: string): Promise<string> {
+  const browser: Browser = await chromium.launch({ executablePath: CHROMIUM ?? "", args: ["--no-sandbox"] });
+  try {
+    const page = await browser.newPage();
+    await page.goto(url);
+    await page.waitForFunction("document.querySelector('#text').textContent !== ''");
+    return await page.locator("#text").innerText();
+  } finally {
+    await browser.close();
+  }
+}
 
 test("all modules that the client imports run in a browser", async () => {
   const reached = await reach(ENTRY);

@@ -1,0 +1,54 @@
+import { styleText } from "node:util";
+
+/** A line of the banner: what it names, and what follows the name. */
+export type BannerLine = readonly [name: string, text: string];
+
+export interface Banner {
+  readonly lines: readonly BannerLine[];
+  /** What a person at a terminal may want to do next; null where nobody is told. */
+  readonly next: NextSteps | null;
+}
+
+export interface NextSteps {
+  /** Has no trailing slash and no `/v1`. */
+  readonly url: string;
+  /** File that holds the key; null if the keys are configured. */
+  readonly keyFile: string | null;
+  /** A model that answers; null if only the model server knows its names. */
+  readonly model: string | null;
+}
+
+const NAME_CHARACTERS = 19;
+
+/** The lines for scripts and logs. */
+export function bannerLines(lines: readonly BannerLine[]): readonly string[] {
+  return lines.map(([name, text]) => `${name.padEnd(NAME_CHARACTERS)}${text}`);
+}
+
+/** The same lines for a person at a terminal, with the version above them and the next steps below. */
+export function terminalBanner({ lines, next }: Banner, version: string, hasColors: boolean): readonly string[] {
+  const paint = (format: Parameters<typeof styleText>[0], text: string): string =>
+    hasColors ? styleText(format, text, { validateStream: false }) : text;
+  const shown = lines.map(([name, text]) => `  ${paint("cyan", name.padEnd(NAME_CHARACTERS))}${text}`);
+  return ["", `  ${paint("bold", `Antiphon ${version}`)}`, "", ...shown, "", ...steps(next, paint)];
+}
+
+function steps(
+  next: NextSteps | null,
+  paint: (format: Parameters<typeof styleText>[0], text: string) => string,
+): readonly string[] {
+  if (next === null) return [];
+  const { url, keyFile, model } = next;
+  const key = keyFile === null ? "YOUR_KEY" : `$(cat ${keyFile})`;
+  const headers = `-H "Authorization: Bearer ${key}" -H "Content-Type: application/json"`;
+  const body = `{"model": "${model ?? "MODEL"}", "input": "Hello"}`;
+  const names =
+    model === null ? [`  ${paint("dim", "Models:")}    curl ${url}/v1/models -H "Authorization: Bearer ${key}"`] : [];
+  return [
+    `  ${paint("bold", "Try it:")}    curl ${url}/v1/responses ${headers} -d '${body}'`,
+    ...names,
+    `  ${paint("dim", "Look:")}      open ${url}/inspector in a browser: it shows every run`,
+    `  ${paint("dim", "Settings:")}  --help lists them; Ctrl+C stops the server`,
+    "",
+  ];
+}

@@ -1,0 +1,22 @@
+import { expect, test } from "vitest";
+import { verifies } from "../../tests/verifies.ts";
+import { readCommandLine } from "./command-line.ts";
+
+test.each([
+  [["--prot", "8080"], "--prot is no setting. Did you mean --port?"],
+  [["--model-baseurl=x"], "--model-baseurl is no setting. Did you mean --model-base-url?"],
+  [["--colour", "red"], "--colour is no setting. --help lists them."],
+  [["mirgate"], "Argument 1 is no flag and no command. Did you mean migrate?"],
+  [["key"], "Argument 1 is no flag and no command. Did you mean keys?"],
+  [
+    ["--model-api-key=sk-secret"],
+    "--model-api-key is no flag: MODEL_API_KEY is a secret, and other users can read command lines. Set it in the environment or in .env.",
+  ],
+])("%j is named, with the nearest right one", (argv, problem) => {
+  verifies("config.flags.wrong-ones-are-named");
+  expect(readCommandLine(argv).problems[0]).toBe(problem);
+});
+
+test("a stray argument, which may be a secret, is not repeated", () => {
+  expect(readCommandLine(["sk-secret-0123456789"]).problems).toEqual(["Argument 1 is no flag and no command."]);
+});

@@ -1,0 +1,38 @@
+import { isRecord } from "../../base/json/records.ts";
+
+/** Fields that a person at a terminal does not need in every line; the JSON log has them all. */
+const LEFT_OUT: ReadonlySet<string> = new Set(
+  "level time pid node msg interface err requestId clientRequestId operationId keyId organization project complete".split(
+    " ",
+  ),
+);
+/** The fields that the words of a line for a request say. */
+const SAID_OF_REQUESTS: ReadonlySet<string> = new Set(["method", "path", "status", "ms"]);
+const VALUE_CHARACTERS_MAX = 200;
+
+/** The words of a line of the log for people: what happened, and the fields that tell more, as `name=value`. */
+export function readableLine(fields: Readonly<Record<string, unknown>>): string {
+  const isRequest = fields["msg"] === "request" && typeof fields["path"] === "string";
+  const said = isRequest
+    ? `${text(fields["method"])} ${text(fields["path"])}  ${text(fields["status"])}  ${text(fields["ms"])} ms`
+    : text(fields["msg"] ?? "");
+  const more = Object.entries(fields)
+    .filter(([name, value]) => !LEFT_OUT.has(name) && !(isRequest && SAID_OF_REQUESTS.has(name)) && value != null)
+    .map(([name, value]) => `${name}=${text(value)}`);
+  const whole = fields["complete"] === false ? ["  (the client left before the end)"] : [];
+  return [said, ...whole, ...(more.length === 0 ? [] : [`  ${more.join(" ")}`]), ...errorLines(fields["err"])].join("");
+}
+
+function errorLines(error: unknown): readonly string[] {
+  if (!isRecord(error)) return [];
+  const { type, message, stack, cause } = error;
+  const head = `\n    ${text(type ?? "Error")}: ${text(message ?? "")}`;
+  return [head, typeof stack === "string" && stack !== "" ? `\n${stack}` : "", ...errorLines(cause)];
+}
+
+/** One line of bounded length; quoted where it has blanks. Control characters could write to the terminal. */
+function text(value: unknown): string {
+  const written = typeof value === "string" ? value : (JSON.stringify(value) ?? "");
+  const harmless = written.replaceAll(/\p{Cc}/gu, " ");
+  return harmless.length > VALUE_CHARACTERS_MAX ? `${harmless.slice(0, VALUE_CHARACTERS_MAX)}…` : harmless;
+}
