@@ -42,7 +42,7 @@ export const IMPORT_RULES: readonly ImportRule[] = [
   ]),
   folder("store-implements-ports", "store/ sees only its ports.", "store", [
     "src/runs/ports[.]ts$",
-    "src/responses-api/(ports|vector-stores|containers)[.]ts$",
+    "src/responses-api/(ports|vector-stores|containers|inspection)[.]ts$",
     "src/(vector-stores|containers|rate-limits)/ports[.]ts$",
     GENERATED_A,
   ]),

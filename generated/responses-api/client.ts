@@ -144,6 +144,11 @@ export class ResponsesApiClient {
     return this.#send({ operationId: "getModel", method: "GET", path: `/v1/models/${encodeURIComponent(model)}`, query: {}, accept: "json" }, options);
   }
 
+  /** `GET /v1/responses` List stored responses */
+  listResponses(query?: { readonly limit?: number; readonly order?: Schema.ListOrder; readonly after?: string; readonly status?: ReadonlyArray<Schema.ResponseStatus>; readonly model?: string; readonly kind?: Schema.RunKind; readonly background?: boolean; readonly created_after?: number; readonly created_before?: number; readonly metadata?: Schema.Metadata; readonly key?: string; readonly conversation?: string; readonly query?: string }, options?: RequestOptions): Promise<Schema.ResponseSummaryList> {
+    return this.#send({ operationId: "listResponses", method: "GET", path: "/v1/responses", query: query ?? {}, accept: "json" }, options);
+  }
+
   /** `POST /v1/responses` Create a model response */
   createResponse(body: Schema.CreateResponseRequest & { readonly stream: true }, options?: RequestOptions): Promise<EventStream<Schema.AnyStreamEvent>>;
   createResponse(body: Schema.CreateResponseRequest & { readonly stream?: false | null }, options?: RequestOptions): Promise<Schema.Response>;
@@ -160,6 +165,11 @@ export class ResponsesApiClient {
   /** `POST /v1/responses/input_tokens` Count the tokens of an input */
   countInputTokens(body?: Schema.InputTokensRequest, options?: RequestOptions): Promise<Schema.InputTokens> {
     return this.#send({ operationId: "countInputTokens", method: "POST", path: "/v1/responses/input_tokens", query: {}, bodyKind: "json", body, accept: "json" }, options);
+  }
+
+  /** `GET /v1/responses/statistics` Count stored responses over time */
+  getResponseStatistics(query?: { readonly status?: ReadonlyArray<Schema.ResponseStatus>; readonly model?: string; readonly kind?: Schema.RunKind; readonly background?: boolean; readonly created_after?: number; readonly created_before?: number; readonly metadata?: Schema.Metadata; readonly key?: string; readonly conversation?: string; readonly buckets?: number }, options?: RequestOptions): Promise<Schema.ResponseStatistics> {
+    return this.#send({ operationId: "getResponseStatistics", method: "GET", path: "/v1/responses/statistics", query: query ?? {}, accept: "json" }, options);
   }
 
   /** `DELETE /v1/responses/{response_id}` Delete a stored response */
@@ -190,9 +200,24 @@ export class ResponsesApiClient {
     return this.#send({ operationId: "streamResponseEvents", method: "GET", path: `/v1/responses/${encodeURIComponent(responseId)}/events`, query: query ?? {}, accept: "events" }, options);
   }
 
+  /** `DELETE /v1/responses/{response_id}/exchanges` Delete what other servers were asked for a response */
+  deleteResponseExchanges(responseId: string, options?: RequestOptions): Promise<Schema.DeletedExchanges> {
+    return this.#send({ operationId: "deleteResponseExchanges", method: "DELETE", path: `/v1/responses/${encodeURIComponent(responseId)}/exchanges`, query: {}, accept: "json" }, options);
+  }
+
+  /** `GET /v1/responses/{response_id}/exchanges` List what other servers were asked for a response */
+  listResponseExchanges(responseId: string, options?: RequestOptions): Promise<Schema.ResponseExchangeList> {
+    return this.#send({ operationId: "listResponseExchanges", method: "GET", path: `/v1/responses/${encodeURIComponent(responseId)}/exchanges`, query: {}, accept: "json" }, options);
+  }
+
   /** `GET /v1/responses/{response_id}/input_items` List the input items of a response */
   listInputItems(responseId: string, query?: { readonly limit?: number; readonly order?: Schema.ListOrder; readonly after?: string; readonly before?: string; readonly include?: ReadonlyArray<Schema.Include>; readonly history?: boolean }, options?: RequestOptions): Promise<Schema.ItemList> {
     return this.#send({ operationId: "listInputItems", method: "GET", path: `/v1/responses/${encodeURIComponent(responseId)}/input_items`, query: query ?? {}, accept: "json" }, options);
+  }
+
+  /** `GET /v1/responses/{response_id}/timeline` List when the events of a response were made */
+  listResponseTimeline(responseId: string, query?: { readonly limit?: number; readonly after?: number }, options?: RequestOptions): Promise<Schema.ResponseTimeline> {
+    return this.#send({ operationId: "listResponseTimeline", method: "GET", path: `/v1/responses/${encodeURIComponent(responseId)}/timeline`, query: query ?? {}, accept: "json" }, options);
   }
 
   /** `GET /v1/vector_stores` List vector stores */

@@ -56,12 +56,16 @@ export interface ResponsesApiHandlers<Context> {
   listModels(request: ListModelsCall, context: Context): Promise<ListModelsReply>;
   /** `GET /v1/models/{model}` Fetch a model */
   getModel(request: GetModelCall, context: Context): Promise<GetModelReply>;
+  /** `GET /v1/responses` List stored responses */
+  listResponses(request: ListResponsesCall, context: Context): Promise<ListResponsesReply>;
   /** `POST /v1/responses` Create a model response */
   createResponse(request: CreateResponseCall, context: Context): Promise<CreateResponseReply>;
   /** `POST /v1/responses/compact` Compact a context */
   compactResponse(request: CompactResponseCall, context: Context): Promise<CompactResponseReply>;
   /** `POST /v1/responses/input_tokens` Count the tokens of an input */
   countInputTokens(request: CountInputTokensCall, context: Context): Promise<CountInputTokensReply>;
+  /** `GET /v1/responses/statistics` Count stored responses over time */
+  getResponseStatistics(request: GetResponseStatisticsCall, context: Context): Promise<GetResponseStatisticsReply>;
   /** `DELETE /v1/responses/{response_id}` Delete a stored response */
   deleteResponse(request: DeleteResponseCall, context: Context): Promise<DeleteResponseReply>;
   /** `GET /v1/responses/{response_id}` Fetch a stored response, or replay its events */
@@ -72,8 +76,14 @@ export interface ResponsesApiHandlers<Context> {
   cancelResponse(request: CancelResponseCall, context: Context): Promise<CancelResponseReply>;
   /** `GET /v1/responses/{response_id}/events` Replay the events of a response, or attach to it while it runs */
   streamResponseEvents(request: StreamResponseEventsCall, context: Context): Promise<StreamResponseEventsReply>;
+  /** `DELETE /v1/responses/{response_id}/exchanges` Delete what other servers were asked for a response */
+  deleteResponseExchanges(request: DeleteResponseExchangesCall, context: Context): Promise<DeleteResponseExchangesReply>;
+  /** `GET /v1/responses/{response_id}/exchanges` List what other servers were asked for a response */
+  listResponseExchanges(request: ListResponseExchangesCall, context: Context): Promise<ListResponseExchangesReply>;
   /** `GET /v1/responses/{response_id}/input_items` List the input items of a response */
   listInputItems(request: ListInputItemsCall, context: Context): Promise<ListInputItemsReply>;
+  /** `GET /v1/responses/{response_id}/timeline` List when the events of a response were made */
+  listResponseTimeline(request: ListResponseTimelineCall, context: Context): Promise<ListResponseTimelineReply>;
   /** `GET /v1/vector_stores` List vector stores */
   listVectorStores(request: ListVectorStoresCall, context: Context): Promise<ListVectorStoresReply>;
   /** `POST /v1/vector_stores` Create a vector store */
@@ -405,6 +415,17 @@ export type GetModelReply =
   | BodyReply<400 | 401 | 404 | 429 | 500 | 502 | 503 | 504, Schema.ErrorBody>
   ;
 
+export interface ListResponsesCall {
+  readonly path: NoParameters;
+  readonly query: { readonly limit?: number; readonly order?: Schema.ListOrder; readonly after?: string; readonly status?: ReadonlyArray<Schema.ResponseStatus>; readonly model?: string; readonly kind?: Schema.RunKind; readonly background?: boolean; readonly created_after?: number; readonly created_before?: number; readonly metadata?: Schema.Metadata; readonly key?: string; readonly conversation?: string; readonly query?: string };
+  readonly headers: { readonly "provider-organization"?: string; readonly "provider-project"?: string; readonly "openai-organization"?: string; readonly "openai-project"?: string; readonly "openai-beta"?: string; readonly "x-client-request-id"?: string };
+  readonly body: undefined;
+}
+export type ListResponsesReply =
+  | BodyReply<200, Schema.ResponseSummaryList>
+  | BodyReply<400 | 401 | 429 | 500 | 503, Schema.ErrorBody>
+  ;
+
 export interface CreateResponseCall {
   readonly path: NoParameters;
   readonly query: NoParameters;
@@ -437,6 +458,17 @@ export interface CountInputTokensCall {
 export type CountInputTokensReply =
   | BodyReply<200, Schema.InputTokens>
   | BodyReply<400 | 401 | 404 | 408 | 413 | 415 | 429 | 500 | 502 | 503 | 504 | 507, Schema.ErrorBody>
+  ;
+
+export interface GetResponseStatisticsCall {
+  readonly path: NoParameters;
+  readonly query: { readonly status?: ReadonlyArray<Schema.ResponseStatus>; readonly model?: string; readonly kind?: Schema.RunKind; readonly background?: boolean; readonly created_after?: number; readonly created_before?: number; readonly metadata?: Schema.Metadata; readonly key?: string; readonly conversation?: string; readonly buckets?: number };
+  readonly headers: { readonly "provider-organization"?: string; readonly "provider-project"?: string; readonly "openai-organization"?: string; readonly "openai-project"?: string; readonly "openai-beta"?: string; readonly "x-client-request-id"?: string };
+  readonly body: undefined;
+}
+export type GetResponseStatisticsReply =
+  | BodyReply<200, Schema.ResponseStatistics>
+  | BodyReply<400 | 401 | 429 | 500 | 503, Schema.ErrorBody>
   ;
 
 export interface DeleteResponseCall {
@@ -496,6 +528,28 @@ export type StreamResponseEventsReply =
   | BodyReply<400 | 401 | 404 | 429 | 500 | 503, Schema.ErrorBody>
   ;
 
+export interface DeleteResponseExchangesCall {
+  readonly path: { readonly response_id: string };
+  readonly query: NoParameters;
+  readonly headers: { readonly "provider-organization"?: string; readonly "provider-project"?: string; readonly "openai-organization"?: string; readonly "openai-project"?: string; readonly "openai-beta"?: string; readonly "x-client-request-id"?: string };
+  readonly body: undefined;
+}
+export type DeleteResponseExchangesReply =
+  | BodyReply<200, Schema.DeletedExchanges>
+  | BodyReply<400 | 401 | 404 | 429 | 500 | 503 | 507, Schema.ErrorBody>
+  ;
+
+export interface ListResponseExchangesCall {
+  readonly path: { readonly response_id: string };
+  readonly query: NoParameters;
+  readonly headers: { readonly "provider-organization"?: string; readonly "provider-project"?: string; readonly "openai-organization"?: string; readonly "openai-project"?: string; readonly "openai-beta"?: string; readonly "x-client-request-id"?: string };
+  readonly body: undefined;
+}
+export type ListResponseExchangesReply =
+  | BodyReply<200, Schema.ResponseExchangeList>
+  | BodyReply<400 | 401 | 404 | 429 | 500 | 503, Schema.ErrorBody>
+  ;
+
 export interface ListInputItemsCall {
   readonly path: { readonly response_id: string };
   readonly query: { readonly limit?: number; readonly order?: Schema.ListOrder; readonly after?: string; readonly before?: string; readonly include?: ReadonlyArray<Schema.Include>; readonly history?: boolean };
@@ -504,6 +558,17 @@ export interface ListInputItemsCall {
 }
 export type ListInputItemsReply =
   | BodyReply<200, Schema.ItemList>
+  | BodyReply<400 | 401 | 404 | 429 | 500 | 503, Schema.ErrorBody>
+  ;
+
+export interface ListResponseTimelineCall {
+  readonly path: { readonly response_id: string };
+  readonly query: { readonly limit?: number; readonly after?: number };
+  readonly headers: { readonly "provider-organization"?: string; readonly "provider-project"?: string; readonly "openai-organization"?: string; readonly "openai-project"?: string; readonly "openai-beta"?: string; readonly "x-client-request-id"?: string };
+  readonly body: undefined;
+}
+export type ListResponseTimelineReply =
+  | BodyReply<200, Schema.ResponseTimeline>
   | BodyReply<400 | 401 | 404 | 429 | 500 | 503, Schema.ErrorBody>
   ;
 
@@ -1145,6 +1210,23 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     lineSchema: null,
   },
   {
+    operationId: "listResponses",
+    method: "get",
+    path: "/v1/responses",
+    summary: "List stored responses",
+    extension: true,
+    secured: true,
+    query: { limit: { kind: "integer", array: false, required: false, aliases: [], minimum: 1, maximum: 100, default: 20 }, order: { kind: "string", array: false, required: false, aliases: [], enum: ["asc", "desc"], default: "desc" }, after: { kind: "string", array: false, required: false, aliases: [] }, status: { kind: "string", array: true, required: false, aliases: ["status[]"], enum: ["completed", "failed", "in_progress", "cancelled", "queued", "incomplete"], maxItems: 6 }, model: { kind: "string", array: false, required: false, aliases: [], maxLength: 256 }, kind: { kind: "string", array: false, required: false, aliases: [], enum: ["background", "plain", "streamed", "websocket"] }, background: { kind: "boolean", array: false, required: false, aliases: [] }, created_after: { kind: "integer", array: false, required: false, aliases: [], minimum: 0 }, created_before: { kind: "integer", array: false, required: false, aliases: [], minimum: 0 }, metadata: { kind: "object", array: false, required: false, aliases: [] }, key: { kind: "string", array: false, required: false, aliases: [], maxLength: 64 }, conversation: { kind: "string", array: false, required: false, aliases: [], maxLength: 64 }, query: { kind: "string", array: false, required: false, aliases: [], maxLength: 200 } },
+    headers: ["provider-organization", "provider-project", "openai-organization", "openai-project", "openai-beta", "x-client-request-id"],
+    request: [],
+    bodyRequired: false,
+    bodySchema: null,
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
+    replySchema: "ResponseSummaryList",
+    eventSchema: null,
+    lineSchema: null,
+  },
+  {
     operationId: "createResponse",
     method: "post",
     path: "/v1/responses",
@@ -1192,6 +1274,23 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     bodySchema: "InputTokensRequest",
     replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "408": ["application/json"], "413": ["application/json"], "415": ["application/json"], "429": ["application/json"], "500": ["application/json"], "502": ["application/json"], "503": ["application/json"], "504": ["application/json"], "507": ["application/json"] },
     replySchema: "InputTokens",
+    eventSchema: null,
+    lineSchema: null,
+  },
+  {
+    operationId: "getResponseStatistics",
+    method: "get",
+    path: "/v1/responses/statistics",
+    summary: "Count stored responses over time",
+    extension: true,
+    secured: true,
+    query: { status: { kind: "string", array: true, required: false, aliases: ["status[]"], enum: ["completed", "failed", "in_progress", "cancelled", "queued", "incomplete"], maxItems: 6 }, model: { kind: "string", array: false, required: false, aliases: [], maxLength: 256 }, kind: { kind: "string", array: false, required: false, aliases: [], enum: ["background", "plain", "streamed", "websocket"] }, background: { kind: "boolean", array: false, required: false, aliases: [] }, created_after: { kind: "integer", array: false, required: false, aliases: [], minimum: 0 }, created_before: { kind: "integer", array: false, required: false, aliases: [], minimum: 0 }, metadata: { kind: "object", array: false, required: false, aliases: [] }, key: { kind: "string", array: false, required: false, aliases: [], maxLength: 64 }, conversation: { kind: "string", array: false, required: false, aliases: [], maxLength: 64 }, buckets: { kind: "integer", array: false, required: false, aliases: [], minimum: 1, maximum: 240, default: 60 } },
+    headers: ["provider-organization", "provider-project", "openai-organization", "openai-project", "openai-beta", "x-client-request-id"],
+    request: [],
+    bodyRequired: false,
+    bodySchema: null,
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
+    replySchema: "ResponseStatistics",
     eventSchema: null,
     lineSchema: null,
   },
@@ -1282,6 +1381,40 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     lineSchema: null,
   },
   {
+    operationId: "deleteResponseExchanges",
+    method: "delete",
+    path: "/v1/responses/:response_id/exchanges",
+    summary: "Delete what other servers were asked for a response",
+    extension: true,
+    secured: true,
+    query: {},
+    headers: ["provider-organization", "provider-project", "openai-organization", "openai-project", "openai-beta", "x-client-request-id"],
+    request: [],
+    bodyRequired: false,
+    bodySchema: null,
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"], "507": ["application/json"] },
+    replySchema: "DeletedExchanges",
+    eventSchema: null,
+    lineSchema: null,
+  },
+  {
+    operationId: "listResponseExchanges",
+    method: "get",
+    path: "/v1/responses/:response_id/exchanges",
+    summary: "List what other servers were asked for a response",
+    extension: true,
+    secured: true,
+    query: {},
+    headers: ["provider-organization", "provider-project", "openai-organization", "openai-project", "openai-beta", "x-client-request-id"],
+    request: [],
+    bodyRequired: false,
+    bodySchema: null,
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
+    replySchema: "ResponseExchangeList",
+    eventSchema: null,
+    lineSchema: null,
+  },
+  {
     operationId: "listInputItems",
     method: "get",
     path: "/v1/responses/:response_id/input_items",
@@ -1295,6 +1428,23 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     bodySchema: null,
     replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
     replySchema: "ItemList",
+    eventSchema: null,
+    lineSchema: null,
+  },
+  {
+    operationId: "listResponseTimeline",
+    method: "get",
+    path: "/v1/responses/:response_id/timeline",
+    summary: "List when the events of a response were made",
+    extension: true,
+    secured: true,
+    query: { limit: { kind: "integer", array: false, required: false, aliases: [], minimum: 1, maximum: 1000, default: 1000 }, after: { kind: "integer", array: false, required: false, aliases: [], minimum: 0 } },
+    headers: ["provider-organization", "provider-project", "openai-organization", "openai-project", "openai-beta", "x-client-request-id"],
+    request: [],
+    bodyRequired: false,
+    bodySchema: null,
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
+    replySchema: "ResponseTimeline",
     eventSchema: null,
     lineSchema: null,
   },

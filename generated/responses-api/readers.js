@@ -61542,8 +61542,214 @@ validate1378.errors = vErrors;
 return errors === 0;
 }
 
-export const readModel = validate1379;
-const schema514 = {"type":"object","required":["id"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"model"},"created":{"type":"integer"},"owned_by":{"type":"string"},"shutdown_date":{"type":["string","null"]},"description":{"type":"string"}}};
+export const readResponseSummary = validate1379;
+const schema514 = {"type":"object","required":["id"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"response.summary"},"created_at":{"type":"integer"},"completed_at":{"type":["integer","null"]},"status":{"$ref":"#/components/schemas/ResponseStatus"},"is_live":{"type":"boolean"},"kind":{"$ref":"#/components/schemas/RunKind"},"model":{"type":"string"},"background":{"type":"boolean"},"conversation":{"anyOf":[{"$ref":"#/components/schemas/ConversationRef"},{"type":"null"}]},"previous_response_id":{"type":["string","null"]},"metadata":{"$ref":"#/components/schemas/Metadata"},"usage":{"anyOf":[{"$ref":"#/components/schemas/Usage"},{"type":"null"}]},"price":{"anyOf":[{"$ref":"#/components/schemas/Price"},{"type":"null"}]},"error":{"anyOf":[{"$ref":"#/components/schemas/ResponseErrorInfo"},{"type":"null"}]},"incomplete_details":{"anyOf":[{"$ref":"#/components/schemas/IncompleteDetails"},{"type":"null"}]},"input_preview":{"type":"string","maxLength":200},"output_preview":{"type":"string","maxLength":200},"tools":{"type":"array","items":{"type":"string"}},"timing":{"$ref":"#/components/schemas/RunTiming"},"key":{"anyOf":[{"$ref":"#/components/schemas/KeyRef"},{"type":"null"}]}}};
+const schema515 = {"type":"string","enum":["background","plain","streamed","websocket"]};
+
+function validate1381(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(typeof data !== "string"){
+validate1381.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema515.type,parentSchema:schema515,data}];
+return false;
+}
+if(!((((data === "background") || (data === "plain")) || (data === "streamed")) || (data === "websocket"))){
+validate1381.errors = [{instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema515.enum},message:"must be equal to one of the allowed values",schema:schema515.enum,parentSchema:schema515,data}];
+return false;
+}
+validate1381.errors = vErrors;
+return errors === 0;
+}
+
+const schema516 = {"type":"object","required":["amount","currency"],"properties":{"amount":{"type":"number","minimum":0},"currency":{"type":"string"}}};
+
+function validate1386(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.amount === undefined) && (missing0 = "amount")) || ((data.currency === undefined) && (missing0 = "currency"))){
+validate1386.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema516.required,parentSchema:schema516,data}];
+return false;
+}
+else {
+if(data.amount !== undefined){
+let data0 = data.amount;
+const _errs1 = errors;
+if(errors === _errs1){
+if((typeof data0 == "number") && (isFinite(data0))){
+if(data0 < 0 || isNaN(data0)){
+validate1386.errors = [{instancePath:instancePath+"/amount",schemaPath:"#/properties/amount/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema516.properties.amount,data:data0}];
+return false;
+}
+}
+else {
+validate1386.errors = [{instancePath:instancePath+"/amount",schemaPath:"#/properties/amount/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema516.properties.amount.type,parentSchema:schema516.properties.amount,data:data0}];
+return false;
+}
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.currency !== undefined){
+let data1 = data.currency;
+const _errs3 = errors;
+if(typeof data1 !== "string"){
+validate1386.errors = [{instancePath:instancePath+"/currency",schemaPath:"#/properties/currency/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema516.properties.currency.type,parentSchema:schema516.properties.currency,data:data1}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+else {
+validate1386.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema516.type,parentSchema:schema516,data}];
+return false;
+}
+}
+validate1386.errors = vErrors;
+return errors === 0;
+}
+
+const schema517 = {"type":"object","required":[],"properties":{"queued_ms":{"type":["integer","null"],"minimum":0},"first_text_ms":{"type":["integer","null"],"minimum":0},"duration_ms":{"type":["integer","null"],"minimum":0}}};
+
+function validate1390(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.queued_ms !== undefined){
+let data0 = data.queued_ms;
+const _errs1 = errors;
+if((!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))) && (data0 !== null)){
+validate1390.errors = [{instancePath:instancePath+"/queued_ms",schemaPath:"#/properties/queued_ms/type",keyword:"type",params:{type: schema517.properties.queued_ms.type},message:"must be integer,null",schema:schema517.properties.queued_ms.type,parentSchema:schema517.properties.queued_ms,data:data0}];
+return false;
+}
+if(errors === _errs1){
+if((typeof data0 == "number") && (isFinite(data0))){
+if(data0 < 0 || isNaN(data0)){
+validate1390.errors = [{instancePath:instancePath+"/queued_ms",schemaPath:"#/properties/queued_ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema517.properties.queued_ms,data:data0}];
+return false;
+}
+}
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.first_text_ms !== undefined){
+let data1 = data.first_text_ms;
+const _errs3 = errors;
+if((!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))) && (data1 !== null)){
+validate1390.errors = [{instancePath:instancePath+"/first_text_ms",schemaPath:"#/properties/first_text_ms/type",keyword:"type",params:{type: schema517.properties.first_text_ms.type},message:"must be integer,null",schema:schema517.properties.first_text_ms.type,parentSchema:schema517.properties.first_text_ms,data:data1}];
+return false;
+}
+if(errors === _errs3){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1390.errors = [{instancePath:instancePath+"/first_text_ms",schemaPath:"#/properties/first_text_ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema517.properties.first_text_ms,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.duration_ms !== undefined){
+let data2 = data.duration_ms;
+const _errs5 = errors;
+if((!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))) && (data2 !== null)){
+validate1390.errors = [{instancePath:instancePath+"/duration_ms",schemaPath:"#/properties/duration_ms/type",keyword:"type",params:{type: schema517.properties.duration_ms.type},message:"must be integer,null",schema:schema517.properties.duration_ms.type,parentSchema:schema517.properties.duration_ms,data:data2}];
+return false;
+}
+if(errors === _errs5){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate1390.errors = [{instancePath:instancePath+"/duration_ms",schemaPath:"#/properties/duration_ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema517.properties.duration_ms,data:data2}];
+return false;
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+else {
+validate1390.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema517.type,parentSchema:schema517,data}];
+return false;
+}
+}
+validate1390.errors = vErrors;
+return errors === 0;
+}
+
+const schema518 = {"type":"object","required":["id"],"properties":{"id":{"type":"string"},"name":{"type":["string","null"]}}};
+
+function validate1392(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.id === undefined) && (missing0 = "id")){
+validate1392.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema518.required,parentSchema:schema518,data}];
+return false;
+}
+else {
+if(data.id !== undefined){
+let data0 = data.id;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1392.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema518.properties.id.type,parentSchema:schema518.properties.id,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+let data1 = data.name;
+const _errs3 = errors;
+if((typeof data1 !== "string") && (data1 !== null)){
+validate1392.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema518.properties.name.type},message:"must be string,null",schema:schema518.properties.name.type,parentSchema:schema518.properties.name,data:data1}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+else {
+validate1392.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema518.type,parentSchema:schema518,data}];
+return false;
+}
+}
+validate1392.errors = vErrors;
+return errors === 0;
+}
+
 
 function validate1379(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -61576,8 +61782,8 @@ if(typeof data1 !== "string"){
 validate1379.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema514.properties.object.type,parentSchema:schema514.properties.object,data:data1}];
 return false;
 }
-if("model" !== data1){
-validate1379.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "model"},message:"must be equal to constant",schema:"model",parentSchema:schema514.properties.object,data:data1}];
+if("response.summary" !== data1){
+validate1379.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "response.summary"},message:"must be equal to constant",schema:"response.summary",parentSchema:schema514.properties.object,data:data1}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -61586,11 +61792,11 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.created !== undefined){
-let data2 = data.created;
+if(data.created_at !== undefined){
+let data2 = data.created_at;
 const _errs5 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1379.errors = [{instancePath:instancePath+"/created",schemaPath:"#/properties/created/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema514.properties.created.type,parentSchema:schema514.properties.created,data:data2}];
+validate1379.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema514.properties.created_at.type,parentSchema:schema514.properties.created_at,data:data2}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -61599,11 +61805,11 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.owned_by !== undefined){
-let data3 = data.owned_by;
+if(data.completed_at !== undefined){
+let data3 = data.completed_at;
 const _errs7 = errors;
-if(typeof data3 !== "string"){
-validate1379.errors = [{instancePath:instancePath+"/owned_by",schemaPath:"#/properties/owned_by/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema514.properties.owned_by.type,parentSchema:schema514.properties.owned_by,data:data3}];
+if((!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))) && (data3 !== null)){
+validate1379.errors = [{instancePath:instancePath+"/completed_at",schemaPath:"#/properties/completed_at/type",keyword:"type",params:{type: schema514.properties.completed_at.type},message:"must be integer,null",schema:schema514.properties.completed_at.type,parentSchema:schema514.properties.completed_at,data:data3}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -61612,12 +61818,11 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.shutdown_date !== undefined){
-let data4 = data.shutdown_date;
+if(data.status !== undefined){
 const _errs9 = errors;
-if((typeof data4 !== "string") && (data4 !== null)){
-validate1379.errors = [{instancePath:instancePath+"/shutdown_date",schemaPath:"#/properties/shutdown_date/type",keyword:"type",params:{type: schema514.properties.shutdown_date.type},message:"must be string,null",schema:schema514.properties.shutdown_date.type,parentSchema:schema514.properties.shutdown_date,data:data4}];
-return false;
+if(!(validate996(data.status, {instancePath:instancePath+"/status",parentData:data,parentDataProperty:"status",rootData}))){
+vErrors = vErrors === null ? validate996.errors : vErrors.concat(validate996.errors);
+errors = vErrors.length;
 }
 var valid0 = _errs9 === errors;
 }
@@ -61625,17 +61830,516 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.description !== undefined){
-let data5 = data.description;
-const _errs11 = errors;
-if(typeof data5 !== "string"){
-validate1379.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema514.properties.description.type,parentSchema:schema514.properties.description,data:data5}];
+if(data.is_live !== undefined){
+let data5 = data.is_live;
+const _errs10 = errors;
+if(typeof data5 !== "boolean"){
+validate1379.errors = [{instancePath:instancePath+"/is_live",schemaPath:"#/properties/is_live/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema514.properties.is_live.type,parentSchema:schema514.properties.is_live,data:data5}];
 return false;
 }
-var valid0 = _errs11 === errors;
+var valid0 = _errs10 === errors;
 }
 else {
 var valid0 = true;
+}
+if(valid0){
+if(data.kind !== undefined){
+const _errs12 = errors;
+if(!(validate1381(data.kind, {instancePath:instancePath+"/kind",parentData:data,parentDataProperty:"kind",rootData}))){
+vErrors = vErrors === null ? validate1381.errors : vErrors.concat(validate1381.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.model !== undefined){
+let data7 = data.model;
+const _errs13 = errors;
+if(typeof data7 !== "string"){
+validate1379.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema514.properties.model.type,parentSchema:schema514.properties.model,data:data7}];
+return false;
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.background !== undefined){
+let data8 = data.background;
+const _errs15 = errors;
+if(typeof data8 !== "boolean"){
+validate1379.errors = [{instancePath:instancePath+"/background",schemaPath:"#/properties/background/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema514.properties.background.type,parentSchema:schema514.properties.background,data:data8}];
+return false;
+}
+var valid0 = _errs15 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.conversation !== undefined){
+let data9 = data.conversation;
+const _errs17 = errors;
+const _errs18 = errors;
+let valid1 = false;
+const _errs19 = errors;
+if(!(validate910(data9, {instancePath:instancePath+"/conversation",parentData:data,parentDataProperty:"conversation",rootData}))){
+vErrors = vErrors === null ? validate910.errors : vErrors.concat(validate910.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs19 === errors;
+valid1 = valid1 || _valid0;
+if(!valid1){
+const _errs20 = errors;
+if(data9 !== null){
+const err0 = {instancePath:instancePath+"/conversation",schemaPath:"#/properties/conversation/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema514.properties.conversation.anyOf[1].type,parentSchema:schema514.properties.conversation.anyOf[1],data:data9};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs20 === errors;
+valid1 = valid1 || _valid0;
+}
+if(!valid1){
+const err1 = {instancePath:instancePath+"/conversation",schemaPath:"#/properties/conversation/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema514.properties.conversation.anyOf,parentSchema:schema514.properties.conversation,data:data9};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1379.errors = vErrors;
+return false;
+}
+else {
+errors = _errs18;
+if(vErrors !== null){
+if(_errs18){
+vErrors.length = _errs18;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs17 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.previous_response_id !== undefined){
+let data10 = data.previous_response_id;
+const _errs22 = errors;
+if((typeof data10 !== "string") && (data10 !== null)){
+validate1379.errors = [{instancePath:instancePath+"/previous_response_id",schemaPath:"#/properties/previous_response_id/type",keyword:"type",params:{type: schema514.properties.previous_response_id.type},message:"must be string,null",schema:schema514.properties.previous_response_id.type,parentSchema:schema514.properties.previous_response_id,data:data10}];
+return false;
+}
+var valid0 = _errs22 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.metadata !== undefined){
+const _errs24 = errors;
+if(!(validate25(data.metadata, {instancePath:instancePath+"/metadata",parentData:data,parentDataProperty:"metadata",rootData}))){
+vErrors = vErrors === null ? validate25.errors : vErrors.concat(validate25.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs24 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.usage !== undefined){
+let data12 = data.usage;
+const _errs25 = errors;
+const _errs26 = errors;
+let valid2 = false;
+const _errs27 = errors;
+if(!(validate1012(data12, {instancePath:instancePath+"/usage",parentData:data,parentDataProperty:"usage",rootData}))){
+vErrors = vErrors === null ? validate1012.errors : vErrors.concat(validate1012.errors);
+errors = vErrors.length;
+}
+var _valid1 = _errs27 === errors;
+valid2 = valid2 || _valid1;
+if(!valid2){
+const _errs28 = errors;
+if(data12 !== null){
+const err2 = {instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema514.properties.usage.anyOf[1].type,parentSchema:schema514.properties.usage.anyOf[1],data:data12};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+var _valid1 = _errs28 === errors;
+valid2 = valid2 || _valid1;
+}
+if(!valid2){
+const err3 = {instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema514.properties.usage.anyOf,parentSchema:schema514.properties.usage,data:data12};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+validate1379.errors = vErrors;
+return false;
+}
+else {
+errors = _errs26;
+if(vErrors !== null){
+if(_errs26){
+vErrors.length = _errs26;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs25 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.price !== undefined){
+let data13 = data.price;
+const _errs30 = errors;
+const _errs31 = errors;
+let valid3 = false;
+const _errs32 = errors;
+if(!(validate1386(data13, {instancePath:instancePath+"/price",parentData:data,parentDataProperty:"price",rootData}))){
+vErrors = vErrors === null ? validate1386.errors : vErrors.concat(validate1386.errors);
+errors = vErrors.length;
+}
+var _valid2 = _errs32 === errors;
+valid3 = valid3 || _valid2;
+if(!valid3){
+const _errs33 = errors;
+if(data13 !== null){
+const err4 = {instancePath:instancePath+"/price",schemaPath:"#/properties/price/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema514.properties.price.anyOf[1].type,parentSchema:schema514.properties.price.anyOf[1],data:data13};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+var _valid2 = _errs33 === errors;
+valid3 = valid3 || _valid2;
+}
+if(!valid3){
+const err5 = {instancePath:instancePath+"/price",schemaPath:"#/properties/price/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema514.properties.price.anyOf,parentSchema:schema514.properties.price,data:data13};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+validate1379.errors = vErrors;
+return false;
+}
+else {
+errors = _errs31;
+if(vErrors !== null){
+if(_errs31){
+vErrors.length = _errs31;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs30 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.error !== undefined){
+let data14 = data.error;
+const _errs35 = errors;
+const _errs36 = errors;
+let valid4 = false;
+const _errs37 = errors;
+if(!(validate998(data14, {instancePath:instancePath+"/error",parentData:data,parentDataProperty:"error",rootData}))){
+vErrors = vErrors === null ? validate998.errors : vErrors.concat(validate998.errors);
+errors = vErrors.length;
+}
+var _valid3 = _errs37 === errors;
+valid4 = valid4 || _valid3;
+if(!valid4){
+const _errs38 = errors;
+if(data14 !== null){
+const err6 = {instancePath:instancePath+"/error",schemaPath:"#/properties/error/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema514.properties.error.anyOf[1].type,parentSchema:schema514.properties.error.anyOf[1],data:data14};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+var _valid3 = _errs38 === errors;
+valid4 = valid4 || _valid3;
+}
+if(!valid4){
+const err7 = {instancePath:instancePath+"/error",schemaPath:"#/properties/error/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema514.properties.error.anyOf,parentSchema:schema514.properties.error,data:data14};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+validate1379.errors = vErrors;
+return false;
+}
+else {
+errors = _errs36;
+if(vErrors !== null){
+if(_errs36){
+vErrors.length = _errs36;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs35 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.incomplete_details !== undefined){
+let data15 = data.incomplete_details;
+const _errs40 = errors;
+const _errs41 = errors;
+let valid5 = false;
+const _errs42 = errors;
+if(!(validate1000(data15, {instancePath:instancePath+"/incomplete_details",parentData:data,parentDataProperty:"incomplete_details",rootData}))){
+vErrors = vErrors === null ? validate1000.errors : vErrors.concat(validate1000.errors);
+errors = vErrors.length;
+}
+var _valid4 = _errs42 === errors;
+valid5 = valid5 || _valid4;
+if(!valid5){
+const _errs43 = errors;
+if(data15 !== null){
+const err8 = {instancePath:instancePath+"/incomplete_details",schemaPath:"#/properties/incomplete_details/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema514.properties.incomplete_details.anyOf[1].type,parentSchema:schema514.properties.incomplete_details.anyOf[1],data:data15};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+var _valid4 = _errs43 === errors;
+valid5 = valid5 || _valid4;
+}
+if(!valid5){
+const err9 = {instancePath:instancePath+"/incomplete_details",schemaPath:"#/properties/incomplete_details/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema514.properties.incomplete_details.anyOf,parentSchema:schema514.properties.incomplete_details,data:data15};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+validate1379.errors = vErrors;
+return false;
+}
+else {
+errors = _errs41;
+if(vErrors !== null){
+if(_errs41){
+vErrors.length = _errs41;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs40 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.input_preview !== undefined){
+let data16 = data.input_preview;
+const _errs45 = errors;
+if(errors === _errs45){
+if(typeof data16 === "string"){
+if(data16.length > 2 * 200 || (data16.length > 200 && func2(data16) > 200)){
+validate1379.errors = [{instancePath:instancePath+"/input_preview",schemaPath:"#/properties/input_preview/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",schema:200,parentSchema:schema514.properties.input_preview,data:data16}];
+return false;
+}
+}
+else {
+validate1379.errors = [{instancePath:instancePath+"/input_preview",schemaPath:"#/properties/input_preview/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema514.properties.input_preview.type,parentSchema:schema514.properties.input_preview,data:data16}];
+return false;
+}
+}
+var valid0 = _errs45 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.output_preview !== undefined){
+let data17 = data.output_preview;
+const _errs47 = errors;
+if(errors === _errs47){
+if(typeof data17 === "string"){
+if(data17.length > 2 * 200 || (data17.length > 200 && func2(data17) > 200)){
+validate1379.errors = [{instancePath:instancePath+"/output_preview",schemaPath:"#/properties/output_preview/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",schema:200,parentSchema:schema514.properties.output_preview,data:data17}];
+return false;
+}
+}
+else {
+validate1379.errors = [{instancePath:instancePath+"/output_preview",schemaPath:"#/properties/output_preview/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema514.properties.output_preview.type,parentSchema:schema514.properties.output_preview,data:data17}];
+return false;
+}
+}
+var valid0 = _errs47 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.tools !== undefined){
+let data18 = data.tools;
+const _errs49 = errors;
+if(errors === _errs49){
+if(Array.isArray(data18)){
+var valid6 = true;
+const len0 = data18.length;
+for(let i0=0; i0<len0; i0++){
+let data19 = data18[i0];
+const _errs51 = errors;
+if(typeof data19 !== "string"){
+validate1379.errors = [{instancePath:instancePath+"/tools/" + i0,schemaPath:"#/properties/tools/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema514.properties.tools.items.type,parentSchema:schema514.properties.tools.items,data:data19}];
+return false;
+}
+var valid6 = _errs51 === errors;
+if(!valid6){
+break;
+}
+}
+}
+else {
+validate1379.errors = [{instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema514.properties.tools.type,parentSchema:schema514.properties.tools,data:data18}];
+return false;
+}
+}
+var valid0 = _errs49 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.timing !== undefined){
+const _errs53 = errors;
+if(!(validate1390(data.timing, {instancePath:instancePath+"/timing",parentData:data,parentDataProperty:"timing",rootData}))){
+vErrors = vErrors === null ? validate1390.errors : vErrors.concat(validate1390.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs53 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.key !== undefined){
+let data21 = data.key;
+const _errs54 = errors;
+const _errs55 = errors;
+let valid7 = false;
+const _errs56 = errors;
+if(!(validate1392(data21, {instancePath:instancePath+"/key",parentData:data,parentDataProperty:"key",rootData}))){
+vErrors = vErrors === null ? validate1392.errors : vErrors.concat(validate1392.errors);
+errors = vErrors.length;
+}
+var _valid5 = _errs56 === errors;
+valid7 = valid7 || _valid5;
+if(!valid7){
+const _errs57 = errors;
+if(data21 !== null){
+const err10 = {instancePath:instancePath+"/key",schemaPath:"#/properties/key/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema514.properties.key.anyOf[1].type,parentSchema:schema514.properties.key.anyOf[1],data:data21};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+var _valid5 = _errs57 === errors;
+valid7 = valid7 || _valid5;
+}
+if(!valid7){
+const err11 = {instancePath:instancePath+"/key",schemaPath:"#/properties/key/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema514.properties.key.anyOf,parentSchema:schema514.properties.key,data:data21};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+validate1379.errors = vErrors;
+return false;
+}
+else {
+errors = _errs55;
+if(vErrors !== null){
+if(_errs55){
+vErrors.length = _errs55;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs54 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
 }
 }
 }
@@ -61653,17 +62357,223 @@ validate1379.errors = vErrors;
 return errors === 0;
 }
 
-export const readModelList = validate1380;
-const schema515 = {"type":"object","required":["data"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Model"}}}};
+export const readRunKind = validate1394;
 
-function validate1380(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1394(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(typeof data !== "string"){
+validate1394.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema515.type,parentSchema:schema515,data}];
+return false;
+}
+if(!((((data === "background") || (data === "plain")) || (data === "streamed")) || (data === "websocket"))){
+validate1394.errors = [{instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema515.enum},message:"must be equal to one of the allowed values",schema:schema515.enum,parentSchema:schema515,data}];
+return false;
+}
+validate1394.errors = vErrors;
+return errors === 0;
+}
+
+export const readRunTiming = validate1395;
+
+function validate1395(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.queued_ms !== undefined){
+let data0 = data.queued_ms;
+const _errs1 = errors;
+if((!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))) && (data0 !== null)){
+validate1395.errors = [{instancePath:instancePath+"/queued_ms",schemaPath:"#/properties/queued_ms/type",keyword:"type",params:{type: schema517.properties.queued_ms.type},message:"must be integer,null",schema:schema517.properties.queued_ms.type,parentSchema:schema517.properties.queued_ms,data:data0}];
+return false;
+}
+if(errors === _errs1){
+if((typeof data0 == "number") && (isFinite(data0))){
+if(data0 < 0 || isNaN(data0)){
+validate1395.errors = [{instancePath:instancePath+"/queued_ms",schemaPath:"#/properties/queued_ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema517.properties.queued_ms,data:data0}];
+return false;
+}
+}
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.first_text_ms !== undefined){
+let data1 = data.first_text_ms;
+const _errs3 = errors;
+if((!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))) && (data1 !== null)){
+validate1395.errors = [{instancePath:instancePath+"/first_text_ms",schemaPath:"#/properties/first_text_ms/type",keyword:"type",params:{type: schema517.properties.first_text_ms.type},message:"must be integer,null",schema:schema517.properties.first_text_ms.type,parentSchema:schema517.properties.first_text_ms,data:data1}];
+return false;
+}
+if(errors === _errs3){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1395.errors = [{instancePath:instancePath+"/first_text_ms",schemaPath:"#/properties/first_text_ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema517.properties.first_text_ms,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.duration_ms !== undefined){
+let data2 = data.duration_ms;
+const _errs5 = errors;
+if((!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))) && (data2 !== null)){
+validate1395.errors = [{instancePath:instancePath+"/duration_ms",schemaPath:"#/properties/duration_ms/type",keyword:"type",params:{type: schema517.properties.duration_ms.type},message:"must be integer,null",schema:schema517.properties.duration_ms.type,parentSchema:schema517.properties.duration_ms,data:data2}];
+return false;
+}
+if(errors === _errs5){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate1395.errors = [{instancePath:instancePath+"/duration_ms",schemaPath:"#/properties/duration_ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema517.properties.duration_ms,data:data2}];
+return false;
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+else {
+validate1395.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema517.type,parentSchema:schema517,data}];
+return false;
+}
+}
+validate1395.errors = vErrors;
+return errors === 0;
+}
+
+export const readKeyRef = validate1396;
+
+function validate1396(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.id === undefined) && (missing0 = "id")){
+validate1396.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema518.required,parentSchema:schema518,data}];
+return false;
+}
+else {
+if(data.id !== undefined){
+let data0 = data.id;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1396.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema518.properties.id.type,parentSchema:schema518.properties.id,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+let data1 = data.name;
+const _errs3 = errors;
+if((typeof data1 !== "string") && (data1 !== null)){
+validate1396.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema518.properties.name.type},message:"must be string,null",schema:schema518.properties.name.type,parentSchema:schema518.properties.name,data:data1}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+else {
+validate1396.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema518.type,parentSchema:schema518,data}];
+return false;
+}
+}
+validate1396.errors = vErrors;
+return errors === 0;
+}
+
+export const readPrice = validate1397;
+
+function validate1397(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.amount === undefined) && (missing0 = "amount")) || ((data.currency === undefined) && (missing0 = "currency"))){
+validate1397.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema516.required,parentSchema:schema516,data}];
+return false;
+}
+else {
+if(data.amount !== undefined){
+let data0 = data.amount;
+const _errs1 = errors;
+if(errors === _errs1){
+if((typeof data0 == "number") && (isFinite(data0))){
+if(data0 < 0 || isNaN(data0)){
+validate1397.errors = [{instancePath:instancePath+"/amount",schemaPath:"#/properties/amount/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema516.properties.amount,data:data0}];
+return false;
+}
+}
+else {
+validate1397.errors = [{instancePath:instancePath+"/amount",schemaPath:"#/properties/amount/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema516.properties.amount.type,parentSchema:schema516.properties.amount,data:data0}];
+return false;
+}
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.currency !== undefined){
+let data1 = data.currency;
+const _errs3 = errors;
+if(typeof data1 !== "string"){
+validate1397.errors = [{instancePath:instancePath+"/currency",schemaPath:"#/properties/currency/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema516.properties.currency.type,parentSchema:schema516.properties.currency,data:data1}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+else {
+validate1397.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema516.type,parentSchema:schema516,data}];
+return false;
+}
+}
+validate1397.errors = vErrors;
+return errors === 0;
+}
+
+export const readResponseSummaryList = validate1398;
+const schema523 = {"type":"object","required":["data"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/ResponseSummary"}},"first_id":{"type":["string","null"]},"has_more":{"type":"boolean"},"last_id":{"type":["string","null"]}}};
+
+function validate1398(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.data === undefined) && (missing0 = "data")){
-validate1380.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema515.required,parentSchema:schema515,data}];
+validate1398.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema523.required,parentSchema:schema523,data}];
 return false;
 }
 else {
@@ -61671,11 +62581,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1380.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema515.properties.object.type,parentSchema:schema515.properties.object,data:data0}];
+validate1398.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema523.properties.object.type,parentSchema:schema523.properties.object,data:data0}];
 return false;
 }
 if("list" !== data0){
-validate1380.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema515.properties.object,data:data0}];
+validate1398.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema523.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -61704,7 +62614,2404 @@ break;
 }
 }
 else {
-validate1380.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema515.properties.data.type,parentSchema:schema515.properties.data,data:data1}];
+validate1398.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema523.properties.data.type,parentSchema:schema523.properties.data,data:data1}];
+return false;
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.first_id !== undefined){
+let data3 = data.first_id;
+const _errs6 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate1398.errors = [{instancePath:instancePath+"/first_id",schemaPath:"#/properties/first_id/type",keyword:"type",params:{type: schema523.properties.first_id.type},message:"must be string,null",schema:schema523.properties.first_id.type,parentSchema:schema523.properties.first_id,data:data3}];
+return false;
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.has_more !== undefined){
+let data4 = data.has_more;
+const _errs8 = errors;
+if(typeof data4 !== "boolean"){
+validate1398.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema523.properties.has_more.type,parentSchema:schema523.properties.has_more,data:data4}];
+return false;
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.last_id !== undefined){
+let data5 = data.last_id;
+const _errs10 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+validate1398.errors = [{instancePath:instancePath+"/last_id",schemaPath:"#/properties/last_id/type",keyword:"type",params:{type: schema523.properties.last_id.type},message:"must be string,null",schema:schema523.properties.last_id.type,parentSchema:schema523.properties.last_id,data:data5}];
+return false;
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1398.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema523.type,parentSchema:schema523,data}];
+return false;
+}
+}
+validate1398.errors = vErrors;
+return errors === 0;
+}
+
+export const readResponseStatistics = validate1400;
+const schema524 = {"type":"object","required":["buckets"],"properties":{"object":{"type":"string","const":"response.statistics"},"from":{"type":"integer"},"to":{"type":"integer"},"bucket_seconds":{"type":"integer","minimum":1},"is_partial":{"type":"boolean"},"buckets":{"type":"array","items":{"$ref":"#/components/schemas/StatisticsBucket"}},"models":{"type":"array","items":{"$ref":"#/components/schemas/ModelStatistics"}}}};
+const schema525 = {"type":"object","required":["start","runs"],"properties":{"start":{"type":"integer"},"runs":{"type":"integer","minimum":0},"failed":{"type":"integer","minimum":0},"input_tokens":{"type":"integer","minimum":0},"output_tokens":{"type":"integer","minimum":0},"duration_ms_p50":{"type":["integer","null"]},"duration_ms_p95":{"type":["integer","null"]},"first_text_ms_p50":{"type":["integer","null"]}}};
+
+function validate1401(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.start === undefined) && (missing0 = "start")) || ((data.runs === undefined) && (missing0 = "runs"))){
+validate1401.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema525.required,parentSchema:schema525,data}];
+return false;
+}
+else {
+if(data.start !== undefined){
+let data0 = data.start;
+const _errs1 = errors;
+if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
+validate1401.errors = [{instancePath:instancePath+"/start",schemaPath:"#/properties/start/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema525.properties.start.type,parentSchema:schema525.properties.start,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.runs !== undefined){
+let data1 = data.runs;
+const _errs3 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1401.errors = [{instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema525.properties.runs.type,parentSchema:schema525.properties.runs,data:data1}];
+return false;
+}
+if(errors === _errs3){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1401.errors = [{instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema525.properties.runs,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.failed !== undefined){
+let data2 = data.failed;
+const _errs5 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1401.errors = [{instancePath:instancePath+"/failed",schemaPath:"#/properties/failed/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema525.properties.failed.type,parentSchema:schema525.properties.failed,data:data2}];
+return false;
+}
+if(errors === _errs5){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate1401.errors = [{instancePath:instancePath+"/failed",schemaPath:"#/properties/failed/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema525.properties.failed,data:data2}];
+return false;
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.input_tokens !== undefined){
+let data3 = data.input_tokens;
+const _errs7 = errors;
+if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
+validate1401.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema525.properties.input_tokens.type,parentSchema:schema525.properties.input_tokens,data:data3}];
+return false;
+}
+if(errors === _errs7){
+if((typeof data3 == "number") && (isFinite(data3))){
+if(data3 < 0 || isNaN(data3)){
+validate1401.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema525.properties.input_tokens,data:data3}];
+return false;
+}
+}
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.output_tokens !== undefined){
+let data4 = data.output_tokens;
+const _errs9 = errors;
+if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
+validate1401.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema525.properties.output_tokens.type,parentSchema:schema525.properties.output_tokens,data:data4}];
+return false;
+}
+if(errors === _errs9){
+if((typeof data4 == "number") && (isFinite(data4))){
+if(data4 < 0 || isNaN(data4)){
+validate1401.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema525.properties.output_tokens,data:data4}];
+return false;
+}
+}
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.duration_ms_p50 !== undefined){
+let data5 = data.duration_ms_p50;
+const _errs11 = errors;
+if((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (data5 !== null)){
+validate1401.errors = [{instancePath:instancePath+"/duration_ms_p50",schemaPath:"#/properties/duration_ms_p50/type",keyword:"type",params:{type: schema525.properties.duration_ms_p50.type},message:"must be integer,null",schema:schema525.properties.duration_ms_p50.type,parentSchema:schema525.properties.duration_ms_p50,data:data5}];
+return false;
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.duration_ms_p95 !== undefined){
+let data6 = data.duration_ms_p95;
+const _errs13 = errors;
+if((!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))) && (data6 !== null)){
+validate1401.errors = [{instancePath:instancePath+"/duration_ms_p95",schemaPath:"#/properties/duration_ms_p95/type",keyword:"type",params:{type: schema525.properties.duration_ms_p95.type},message:"must be integer,null",schema:schema525.properties.duration_ms_p95.type,parentSchema:schema525.properties.duration_ms_p95,data:data6}];
+return false;
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.first_text_ms_p50 !== undefined){
+let data7 = data.first_text_ms_p50;
+const _errs15 = errors;
+if((!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))) && (data7 !== null)){
+validate1401.errors = [{instancePath:instancePath+"/first_text_ms_p50",schemaPath:"#/properties/first_text_ms_p50/type",keyword:"type",params:{type: schema525.properties.first_text_ms_p50.type},message:"must be integer,null",schema:schema525.properties.first_text_ms_p50.type,parentSchema:schema525.properties.first_text_ms_p50,data:data7}];
+return false;
+}
+var valid0 = _errs15 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1401.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema525.type,parentSchema:schema525,data}];
+return false;
+}
+}
+validate1401.errors = vErrors;
+return errors === 0;
+}
+
+const schema526 = {"type":"object","required":["model","runs"],"properties":{"model":{"type":"string"},"runs":{"type":"integer","minimum":0},"failed":{"type":"integer","minimum":0},"input_tokens":{"type":"integer","minimum":0},"output_tokens":{"type":"integer","minimum":0},"price":{"anyOf":[{"$ref":"#/components/schemas/Price"},{"type":"null"}]},"duration_ms_p50":{"type":["integer","null"]},"duration_ms_p95":{"type":["integer","null"]},"first_text_ms_p50":{"type":["integer","null"]}}};
+
+function validate1403(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.model === undefined) && (missing0 = "model")) || ((data.runs === undefined) && (missing0 = "runs"))){
+validate1403.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema526.required,parentSchema:schema526,data}];
+return false;
+}
+else {
+if(data.model !== undefined){
+let data0 = data.model;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1403.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema526.properties.model.type,parentSchema:schema526.properties.model,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.runs !== undefined){
+let data1 = data.runs;
+const _errs3 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1403.errors = [{instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema526.properties.runs.type,parentSchema:schema526.properties.runs,data:data1}];
+return false;
+}
+if(errors === _errs3){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1403.errors = [{instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema526.properties.runs,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.failed !== undefined){
+let data2 = data.failed;
+const _errs5 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1403.errors = [{instancePath:instancePath+"/failed",schemaPath:"#/properties/failed/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema526.properties.failed.type,parentSchema:schema526.properties.failed,data:data2}];
+return false;
+}
+if(errors === _errs5){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate1403.errors = [{instancePath:instancePath+"/failed",schemaPath:"#/properties/failed/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema526.properties.failed,data:data2}];
+return false;
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.input_tokens !== undefined){
+let data3 = data.input_tokens;
+const _errs7 = errors;
+if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
+validate1403.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema526.properties.input_tokens.type,parentSchema:schema526.properties.input_tokens,data:data3}];
+return false;
+}
+if(errors === _errs7){
+if((typeof data3 == "number") && (isFinite(data3))){
+if(data3 < 0 || isNaN(data3)){
+validate1403.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema526.properties.input_tokens,data:data3}];
+return false;
+}
+}
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.output_tokens !== undefined){
+let data4 = data.output_tokens;
+const _errs9 = errors;
+if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
+validate1403.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema526.properties.output_tokens.type,parentSchema:schema526.properties.output_tokens,data:data4}];
+return false;
+}
+if(errors === _errs9){
+if((typeof data4 == "number") && (isFinite(data4))){
+if(data4 < 0 || isNaN(data4)){
+validate1403.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema526.properties.output_tokens,data:data4}];
+return false;
+}
+}
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.price !== undefined){
+let data5 = data.price;
+const _errs11 = errors;
+const _errs12 = errors;
+let valid1 = false;
+const _errs13 = errors;
+if(!(validate1386(data5, {instancePath:instancePath+"/price",parentData:data,parentDataProperty:"price",rootData}))){
+vErrors = vErrors === null ? validate1386.errors : vErrors.concat(validate1386.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs13 === errors;
+valid1 = valid1 || _valid0;
+if(!valid1){
+const _errs14 = errors;
+if(data5 !== null){
+const err0 = {instancePath:instancePath+"/price",schemaPath:"#/properties/price/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema526.properties.price.anyOf[1].type,parentSchema:schema526.properties.price.anyOf[1],data:data5};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs14 === errors;
+valid1 = valid1 || _valid0;
+}
+if(!valid1){
+const err1 = {instancePath:instancePath+"/price",schemaPath:"#/properties/price/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema526.properties.price.anyOf,parentSchema:schema526.properties.price,data:data5};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1403.errors = vErrors;
+return false;
+}
+else {
+errors = _errs12;
+if(vErrors !== null){
+if(_errs12){
+vErrors.length = _errs12;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.duration_ms_p50 !== undefined){
+let data6 = data.duration_ms_p50;
+const _errs16 = errors;
+if((!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))) && (data6 !== null)){
+validate1403.errors = [{instancePath:instancePath+"/duration_ms_p50",schemaPath:"#/properties/duration_ms_p50/type",keyword:"type",params:{type: schema526.properties.duration_ms_p50.type},message:"must be integer,null",schema:schema526.properties.duration_ms_p50.type,parentSchema:schema526.properties.duration_ms_p50,data:data6}];
+return false;
+}
+var valid0 = _errs16 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.duration_ms_p95 !== undefined){
+let data7 = data.duration_ms_p95;
+const _errs18 = errors;
+if((!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))) && (data7 !== null)){
+validate1403.errors = [{instancePath:instancePath+"/duration_ms_p95",schemaPath:"#/properties/duration_ms_p95/type",keyword:"type",params:{type: schema526.properties.duration_ms_p95.type},message:"must be integer,null",schema:schema526.properties.duration_ms_p95.type,parentSchema:schema526.properties.duration_ms_p95,data:data7}];
+return false;
+}
+var valid0 = _errs18 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.first_text_ms_p50 !== undefined){
+let data8 = data.first_text_ms_p50;
+const _errs20 = errors;
+if((!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))) && (data8 !== null)){
+validate1403.errors = [{instancePath:instancePath+"/first_text_ms_p50",schemaPath:"#/properties/first_text_ms_p50/type",keyword:"type",params:{type: schema526.properties.first_text_ms_p50.type},message:"must be integer,null",schema:schema526.properties.first_text_ms_p50.type,parentSchema:schema526.properties.first_text_ms_p50,data:data8}];
+return false;
+}
+var valid0 = _errs20 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1403.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema526.type,parentSchema:schema526,data}];
+return false;
+}
+}
+validate1403.errors = vErrors;
+return errors === 0;
+}
+
+
+function validate1400(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.buckets === undefined) && (missing0 = "buckets")){
+validate1400.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema524.required,parentSchema:schema524,data}];
+return false;
+}
+else {
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1400.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema524.properties.object.type,parentSchema:schema524.properties.object,data:data0}];
+return false;
+}
+if("response.statistics" !== data0){
+validate1400.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "response.statistics"},message:"must be equal to constant",schema:"response.statistics",parentSchema:schema524.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.from !== undefined){
+let data1 = data.from;
+const _errs3 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1400.errors = [{instancePath:instancePath+"/from",schemaPath:"#/properties/from/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema524.properties.from.type,parentSchema:schema524.properties.from,data:data1}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.to !== undefined){
+let data2 = data.to;
+const _errs5 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1400.errors = [{instancePath:instancePath+"/to",schemaPath:"#/properties/to/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema524.properties.to.type,parentSchema:schema524.properties.to,data:data2}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.bucket_seconds !== undefined){
+let data3 = data.bucket_seconds;
+const _errs7 = errors;
+if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
+validate1400.errors = [{instancePath:instancePath+"/bucket_seconds",schemaPath:"#/properties/bucket_seconds/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema524.properties.bucket_seconds.type,parentSchema:schema524.properties.bucket_seconds,data:data3}];
+return false;
+}
+if(errors === _errs7){
+if((typeof data3 == "number") && (isFinite(data3))){
+if(data3 < 1 || isNaN(data3)){
+validate1400.errors = [{instancePath:instancePath+"/bucket_seconds",schemaPath:"#/properties/bucket_seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema524.properties.bucket_seconds,data:data3}];
+return false;
+}
+}
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.is_partial !== undefined){
+let data4 = data.is_partial;
+const _errs9 = errors;
+if(typeof data4 !== "boolean"){
+validate1400.errors = [{instancePath:instancePath+"/is_partial",schemaPath:"#/properties/is_partial/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema524.properties.is_partial.type,parentSchema:schema524.properties.is_partial,data:data4}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.buckets !== undefined){
+let data5 = data.buckets;
+const _errs11 = errors;
+if(errors === _errs11){
+if(Array.isArray(data5)){
+var valid1 = true;
+const len0 = data5.length;
+for(let i0=0; i0<len0; i0++){
+const _errs13 = errors;
+if(!(validate1401(data5[i0], {instancePath:instancePath+"/buckets/" + i0,parentData:data5,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate1401.errors : vErrors.concat(validate1401.errors);
+errors = vErrors.length;
+}
+var valid1 = _errs13 === errors;
+if(!valid1){
+break;
+}
+}
+}
+else {
+validate1400.errors = [{instancePath:instancePath+"/buckets",schemaPath:"#/properties/buckets/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema524.properties.buckets.type,parentSchema:schema524.properties.buckets,data:data5}];
+return false;
+}
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.models !== undefined){
+let data7 = data.models;
+const _errs14 = errors;
+if(errors === _errs14){
+if(Array.isArray(data7)){
+var valid2 = true;
+const len1 = data7.length;
+for(let i1=0; i1<len1; i1++){
+const _errs16 = errors;
+if(!(validate1403(data7[i1], {instancePath:instancePath+"/models/" + i1,parentData:data7,parentDataProperty:i1,rootData}))){
+vErrors = vErrors === null ? validate1403.errors : vErrors.concat(validate1403.errors);
+errors = vErrors.length;
+}
+var valid2 = _errs16 === errors;
+if(!valid2){
+break;
+}
+}
+}
+else {
+validate1400.errors = [{instancePath:instancePath+"/models",schemaPath:"#/properties/models/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema524.properties.models.type,parentSchema:schema524.properties.models,data:data7}];
+return false;
+}
+}
+var valid0 = _errs14 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1400.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema524.type,parentSchema:schema524,data}];
+return false;
+}
+}
+validate1400.errors = vErrors;
+return errors === 0;
+}
+
+export const readStatisticsBucket = validate1406;
+
+function validate1406(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.start === undefined) && (missing0 = "start")) || ((data.runs === undefined) && (missing0 = "runs"))){
+validate1406.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema525.required,parentSchema:schema525,data}];
+return false;
+}
+else {
+if(data.start !== undefined){
+let data0 = data.start;
+const _errs1 = errors;
+if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
+validate1406.errors = [{instancePath:instancePath+"/start",schemaPath:"#/properties/start/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema525.properties.start.type,parentSchema:schema525.properties.start,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.runs !== undefined){
+let data1 = data.runs;
+const _errs3 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1406.errors = [{instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema525.properties.runs.type,parentSchema:schema525.properties.runs,data:data1}];
+return false;
+}
+if(errors === _errs3){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1406.errors = [{instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema525.properties.runs,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.failed !== undefined){
+let data2 = data.failed;
+const _errs5 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1406.errors = [{instancePath:instancePath+"/failed",schemaPath:"#/properties/failed/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema525.properties.failed.type,parentSchema:schema525.properties.failed,data:data2}];
+return false;
+}
+if(errors === _errs5){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate1406.errors = [{instancePath:instancePath+"/failed",schemaPath:"#/properties/failed/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema525.properties.failed,data:data2}];
+return false;
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.input_tokens !== undefined){
+let data3 = data.input_tokens;
+const _errs7 = errors;
+if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
+validate1406.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema525.properties.input_tokens.type,parentSchema:schema525.properties.input_tokens,data:data3}];
+return false;
+}
+if(errors === _errs7){
+if((typeof data3 == "number") && (isFinite(data3))){
+if(data3 < 0 || isNaN(data3)){
+validate1406.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema525.properties.input_tokens,data:data3}];
+return false;
+}
+}
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.output_tokens !== undefined){
+let data4 = data.output_tokens;
+const _errs9 = errors;
+if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
+validate1406.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema525.properties.output_tokens.type,parentSchema:schema525.properties.output_tokens,data:data4}];
+return false;
+}
+if(errors === _errs9){
+if((typeof data4 == "number") && (isFinite(data4))){
+if(data4 < 0 || isNaN(data4)){
+validate1406.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema525.properties.output_tokens,data:data4}];
+return false;
+}
+}
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.duration_ms_p50 !== undefined){
+let data5 = data.duration_ms_p50;
+const _errs11 = errors;
+if((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (data5 !== null)){
+validate1406.errors = [{instancePath:instancePath+"/duration_ms_p50",schemaPath:"#/properties/duration_ms_p50/type",keyword:"type",params:{type: schema525.properties.duration_ms_p50.type},message:"must be integer,null",schema:schema525.properties.duration_ms_p50.type,parentSchema:schema525.properties.duration_ms_p50,data:data5}];
+return false;
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.duration_ms_p95 !== undefined){
+let data6 = data.duration_ms_p95;
+const _errs13 = errors;
+if((!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))) && (data6 !== null)){
+validate1406.errors = [{instancePath:instancePath+"/duration_ms_p95",schemaPath:"#/properties/duration_ms_p95/type",keyword:"type",params:{type: schema525.properties.duration_ms_p95.type},message:"must be integer,null",schema:schema525.properties.duration_ms_p95.type,parentSchema:schema525.properties.duration_ms_p95,data:data6}];
+return false;
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.first_text_ms_p50 !== undefined){
+let data7 = data.first_text_ms_p50;
+const _errs15 = errors;
+if((!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))) && (data7 !== null)){
+validate1406.errors = [{instancePath:instancePath+"/first_text_ms_p50",schemaPath:"#/properties/first_text_ms_p50/type",keyword:"type",params:{type: schema525.properties.first_text_ms_p50.type},message:"must be integer,null",schema:schema525.properties.first_text_ms_p50.type,parentSchema:schema525.properties.first_text_ms_p50,data:data7}];
+return false;
+}
+var valid0 = _errs15 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1406.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema525.type,parentSchema:schema525,data}];
+return false;
+}
+}
+validate1406.errors = vErrors;
+return errors === 0;
+}
+
+export const readModelStatistics = validate1407;
+
+function validate1407(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.model === undefined) && (missing0 = "model")) || ((data.runs === undefined) && (missing0 = "runs"))){
+validate1407.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema526.required,parentSchema:schema526,data}];
+return false;
+}
+else {
+if(data.model !== undefined){
+let data0 = data.model;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1407.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema526.properties.model.type,parentSchema:schema526.properties.model,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.runs !== undefined){
+let data1 = data.runs;
+const _errs3 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1407.errors = [{instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema526.properties.runs.type,parentSchema:schema526.properties.runs,data:data1}];
+return false;
+}
+if(errors === _errs3){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1407.errors = [{instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema526.properties.runs,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.failed !== undefined){
+let data2 = data.failed;
+const _errs5 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1407.errors = [{instancePath:instancePath+"/failed",schemaPath:"#/properties/failed/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema526.properties.failed.type,parentSchema:schema526.properties.failed,data:data2}];
+return false;
+}
+if(errors === _errs5){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate1407.errors = [{instancePath:instancePath+"/failed",schemaPath:"#/properties/failed/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema526.properties.failed,data:data2}];
+return false;
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.input_tokens !== undefined){
+let data3 = data.input_tokens;
+const _errs7 = errors;
+if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
+validate1407.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema526.properties.input_tokens.type,parentSchema:schema526.properties.input_tokens,data:data3}];
+return false;
+}
+if(errors === _errs7){
+if((typeof data3 == "number") && (isFinite(data3))){
+if(data3 < 0 || isNaN(data3)){
+validate1407.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema526.properties.input_tokens,data:data3}];
+return false;
+}
+}
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.output_tokens !== undefined){
+let data4 = data.output_tokens;
+const _errs9 = errors;
+if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
+validate1407.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema526.properties.output_tokens.type,parentSchema:schema526.properties.output_tokens,data:data4}];
+return false;
+}
+if(errors === _errs9){
+if((typeof data4 == "number") && (isFinite(data4))){
+if(data4 < 0 || isNaN(data4)){
+validate1407.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema526.properties.output_tokens,data:data4}];
+return false;
+}
+}
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.price !== undefined){
+let data5 = data.price;
+const _errs11 = errors;
+const _errs12 = errors;
+let valid1 = false;
+const _errs13 = errors;
+if(!(validate1386(data5, {instancePath:instancePath+"/price",parentData:data,parentDataProperty:"price",rootData}))){
+vErrors = vErrors === null ? validate1386.errors : vErrors.concat(validate1386.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs13 === errors;
+valid1 = valid1 || _valid0;
+if(!valid1){
+const _errs14 = errors;
+if(data5 !== null){
+const err0 = {instancePath:instancePath+"/price",schemaPath:"#/properties/price/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema526.properties.price.anyOf[1].type,parentSchema:schema526.properties.price.anyOf[1],data:data5};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs14 === errors;
+valid1 = valid1 || _valid0;
+}
+if(!valid1){
+const err1 = {instancePath:instancePath+"/price",schemaPath:"#/properties/price/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema526.properties.price.anyOf,parentSchema:schema526.properties.price,data:data5};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1407.errors = vErrors;
+return false;
+}
+else {
+errors = _errs12;
+if(vErrors !== null){
+if(_errs12){
+vErrors.length = _errs12;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.duration_ms_p50 !== undefined){
+let data6 = data.duration_ms_p50;
+const _errs16 = errors;
+if((!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))) && (data6 !== null)){
+validate1407.errors = [{instancePath:instancePath+"/duration_ms_p50",schemaPath:"#/properties/duration_ms_p50/type",keyword:"type",params:{type: schema526.properties.duration_ms_p50.type},message:"must be integer,null",schema:schema526.properties.duration_ms_p50.type,parentSchema:schema526.properties.duration_ms_p50,data:data6}];
+return false;
+}
+var valid0 = _errs16 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.duration_ms_p95 !== undefined){
+let data7 = data.duration_ms_p95;
+const _errs18 = errors;
+if((!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))) && (data7 !== null)){
+validate1407.errors = [{instancePath:instancePath+"/duration_ms_p95",schemaPath:"#/properties/duration_ms_p95/type",keyword:"type",params:{type: schema526.properties.duration_ms_p95.type},message:"must be integer,null",schema:schema526.properties.duration_ms_p95.type,parentSchema:schema526.properties.duration_ms_p95,data:data7}];
+return false;
+}
+var valid0 = _errs18 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.first_text_ms_p50 !== undefined){
+let data8 = data.first_text_ms_p50;
+const _errs20 = errors;
+if((!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))) && (data8 !== null)){
+validate1407.errors = [{instancePath:instancePath+"/first_text_ms_p50",schemaPath:"#/properties/first_text_ms_p50/type",keyword:"type",params:{type: schema526.properties.first_text_ms_p50.type},message:"must be integer,null",schema:schema526.properties.first_text_ms_p50.type,parentSchema:schema526.properties.first_text_ms_p50,data:data8}];
+return false;
+}
+var valid0 = _errs20 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1407.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema526.type,parentSchema:schema526,data}];
+return false;
+}
+}
+validate1407.errors = vErrors;
+return errors === 0;
+}
+
+export const readTimelineEvent = validate1409;
+const schema529 = {"type":"object","required":["sequence_number","type"],"properties":{"sequence_number":{"type":"integer","minimum":0},"type":{"type":"string"},"at_ms":{"type":["integer","null"],"minimum":0},"item_id":{"type":["string","null"]},"output_index":{"type":["integer","null"],"minimum":0}}};
+
+function validate1409(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.sequence_number === undefined) && (missing0 = "sequence_number")) || ((data.type === undefined) && (missing0 = "type"))){
+validate1409.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema529.required,parentSchema:schema529,data}];
+return false;
+}
+else {
+if(data.sequence_number !== undefined){
+let data0 = data.sequence_number;
+const _errs1 = errors;
+if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
+validate1409.errors = [{instancePath:instancePath+"/sequence_number",schemaPath:"#/properties/sequence_number/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema529.properties.sequence_number.type,parentSchema:schema529.properties.sequence_number,data:data0}];
+return false;
+}
+if(errors === _errs1){
+if((typeof data0 == "number") && (isFinite(data0))){
+if(data0 < 0 || isNaN(data0)){
+validate1409.errors = [{instancePath:instancePath+"/sequence_number",schemaPath:"#/properties/sequence_number/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema529.properties.sequence_number,data:data0}];
+return false;
+}
+}
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.type !== undefined){
+let data1 = data.type;
+const _errs3 = errors;
+if(typeof data1 !== "string"){
+validate1409.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema529.properties.type.type,parentSchema:schema529.properties.type,data:data1}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.at_ms !== undefined){
+let data2 = data.at_ms;
+const _errs5 = errors;
+if((!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))) && (data2 !== null)){
+validate1409.errors = [{instancePath:instancePath+"/at_ms",schemaPath:"#/properties/at_ms/type",keyword:"type",params:{type: schema529.properties.at_ms.type},message:"must be integer,null",schema:schema529.properties.at_ms.type,parentSchema:schema529.properties.at_ms,data:data2}];
+return false;
+}
+if(errors === _errs5){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate1409.errors = [{instancePath:instancePath+"/at_ms",schemaPath:"#/properties/at_ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema529.properties.at_ms,data:data2}];
+return false;
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.item_id !== undefined){
+let data3 = data.item_id;
+const _errs7 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate1409.errors = [{instancePath:instancePath+"/item_id",schemaPath:"#/properties/item_id/type",keyword:"type",params:{type: schema529.properties.item_id.type},message:"must be string,null",schema:schema529.properties.item_id.type,parentSchema:schema529.properties.item_id,data:data3}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.output_index !== undefined){
+let data4 = data.output_index;
+const _errs9 = errors;
+if((!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))) && (data4 !== null)){
+validate1409.errors = [{instancePath:instancePath+"/output_index",schemaPath:"#/properties/output_index/type",keyword:"type",params:{type: schema529.properties.output_index.type},message:"must be integer,null",schema:schema529.properties.output_index.type,parentSchema:schema529.properties.output_index,data:data4}];
+return false;
+}
+if(errors === _errs9){
+if((typeof data4 == "number") && (isFinite(data4))){
+if(data4 < 0 || isNaN(data4)){
+validate1409.errors = [{instancePath:instancePath+"/output_index",schemaPath:"#/properties/output_index/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema529.properties.output_index,data:data4}];
+return false;
+}
+}
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1409.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema529.type,parentSchema:schema529,data}];
+return false;
+}
+}
+validate1409.errors = vErrors;
+return errors === 0;
+}
+
+export const readResponseTimeline = validate1410;
+const schema530 = {"type":"object","required":["data"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/TimelineEvent"}},"has_more":{"type":"boolean"}}};
+
+function validate1410(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.data === undefined) && (missing0 = "data")){
+validate1410.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema530.required,parentSchema:schema530,data}];
+return false;
+}
+else {
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1410.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema530.properties.object.type,parentSchema:schema530.properties.object,data:data0}];
+return false;
+}
+if("list" !== data0){
+validate1410.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema530.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.data !== undefined){
+let data1 = data.data;
+const _errs3 = errors;
+if(errors === _errs3){
+if(Array.isArray(data1)){
+var valid1 = true;
+const len0 = data1.length;
+for(let i0=0; i0<len0; i0++){
+const _errs5 = errors;
+if(!(validate1409(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate1409.errors : vErrors.concat(validate1409.errors);
+errors = vErrors.length;
+}
+var valid1 = _errs5 === errors;
+if(!valid1){
+break;
+}
+}
+}
+else {
+validate1410.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema530.properties.data.type,parentSchema:schema530.properties.data,data:data1}];
+return false;
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.has_more !== undefined){
+let data3 = data.has_more;
+const _errs6 = errors;
+if(typeof data3 !== "boolean"){
+validate1410.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema530.properties.has_more.type,parentSchema:schema530.properties.has_more,data:data3}];
+return false;
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+else {
+validate1410.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema530.type,parentSchema:schema530,data}];
+return false;
+}
+}
+validate1410.errors = vErrors;
+return errors === 0;
+}
+
+export const readResponseExchange = validate1412;
+const schema531 = {"type":"object","required":["id","kind"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"response.exchange"},"kind":{"type":"string","enum":["mcp","model","web_search"]},"turn":{"type":["integer","null"],"minimum":1},"created_at":{"type":"integer"},"request":{"$ref":"#/components/schemas/ExchangeRequest"},"response":{"anyOf":[{"$ref":"#/components/schemas/ExchangeReply"},{"type":"null"}]},"first_byte_ms":{"type":["integer","null"],"minimum":0},"duration_ms":{"type":["integer","null"],"minimum":0},"error":{"type":["string","null"]}}};
+const schema532 = {"type":"object","required":["method","url"],"properties":{"method":{"type":"string"},"url":{"type":"string"},"headers":{"$ref":"#/components/schemas/ExchangeHeaders"},"body":{"$ref":"#/components/schemas/ExchangeBody"}}};
+const schema533 = {"type":"object","additionalProperties":{"type":"string"}};
+
+function validate1414(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+for(const key0 in data){
+let data0 = data[key0];
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1414.errors = [{instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema533.additionalProperties.type,parentSchema:schema533.additionalProperties,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+if(!valid0){
+break;
+}
+}
+}
+else {
+validate1414.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema533.type,parentSchema:schema533,data}];
+return false;
+}
+}
+validate1414.errors = vErrors;
+return errors === 0;
+}
+
+const schema534 = {"type":"object","required":["text"],"properties":{"encoding":{"type":"string","enum":["base64","utf-8"]},"text":{"type":"string"},"bytes":{"type":"integer","minimum":0},"is_truncated":{"type":"boolean"}}};
+
+function validate1416(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.text === undefined) && (missing0 = "text")){
+validate1416.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema534.required,parentSchema:schema534,data}];
+return false;
+}
+else {
+if(data.encoding !== undefined){
+let data0 = data.encoding;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1416.errors = [{instancePath:instancePath+"/encoding",schemaPath:"#/properties/encoding/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema534.properties.encoding.type,parentSchema:schema534.properties.encoding,data:data0}];
+return false;
+}
+if(!((data0 === "base64") || (data0 === "utf-8"))){
+validate1416.errors = [{instancePath:instancePath+"/encoding",schemaPath:"#/properties/encoding/enum",keyword:"enum",params:{allowedValues: schema534.properties.encoding.enum},message:"must be equal to one of the allowed values",schema:schema534.properties.encoding.enum,parentSchema:schema534.properties.encoding,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.text !== undefined){
+let data1 = data.text;
+const _errs3 = errors;
+if(typeof data1 !== "string"){
+validate1416.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema534.properties.text.type,parentSchema:schema534.properties.text,data:data1}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.bytes !== undefined){
+let data2 = data.bytes;
+const _errs5 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1416.errors = [{instancePath:instancePath+"/bytes",schemaPath:"#/properties/bytes/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema534.properties.bytes.type,parentSchema:schema534.properties.bytes,data:data2}];
+return false;
+}
+if(errors === _errs5){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate1416.errors = [{instancePath:instancePath+"/bytes",schemaPath:"#/properties/bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema534.properties.bytes,data:data2}];
+return false;
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.is_truncated !== undefined){
+let data3 = data.is_truncated;
+const _errs7 = errors;
+if(typeof data3 !== "boolean"){
+validate1416.errors = [{instancePath:instancePath+"/is_truncated",schemaPath:"#/properties/is_truncated/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema534.properties.is_truncated.type,parentSchema:schema534.properties.is_truncated,data:data3}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+else {
+validate1416.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema534.type,parentSchema:schema534,data}];
+return false;
+}
+}
+validate1416.errors = vErrors;
+return errors === 0;
+}
+
+
+function validate1413(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.method === undefined) && (missing0 = "method")) || ((data.url === undefined) && (missing0 = "url"))){
+validate1413.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema532.required,parentSchema:schema532,data}];
+return false;
+}
+else {
+if(data.method !== undefined){
+let data0 = data.method;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1413.errors = [{instancePath:instancePath+"/method",schemaPath:"#/properties/method/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema532.properties.method.type,parentSchema:schema532.properties.method,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.url !== undefined){
+let data1 = data.url;
+const _errs3 = errors;
+if(typeof data1 !== "string"){
+validate1413.errors = [{instancePath:instancePath+"/url",schemaPath:"#/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema532.properties.url.type,parentSchema:schema532.properties.url,data:data1}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.headers !== undefined){
+const _errs5 = errors;
+if(!(validate1414(data.headers, {instancePath:instancePath+"/headers",parentData:data,parentDataProperty:"headers",rootData}))){
+vErrors = vErrors === null ? validate1414.errors : vErrors.concat(validate1414.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.body !== undefined){
+const _errs6 = errors;
+if(!(validate1416(data.body, {instancePath:instancePath+"/body",parentData:data,parentDataProperty:"body",rootData}))){
+vErrors = vErrors === null ? validate1416.errors : vErrors.concat(validate1416.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+else {
+validate1413.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema532.type,parentSchema:schema532,data}];
+return false;
+}
+}
+validate1413.errors = vErrors;
+return errors === 0;
+}
+
+const schema535 = {"type":"object","required":["status"],"properties":{"status":{"type":"integer"},"headers":{"$ref":"#/components/schemas/ExchangeHeaders"},"body":{"$ref":"#/components/schemas/ExchangeBody"}}};
+
+function validate1419(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.status === undefined) && (missing0 = "status")){
+validate1419.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema535.required,parentSchema:schema535,data}];
+return false;
+}
+else {
+if(data.status !== undefined){
+let data0 = data.status;
+const _errs1 = errors;
+if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
+validate1419.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema535.properties.status.type,parentSchema:schema535.properties.status,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.headers !== undefined){
+const _errs3 = errors;
+if(!(validate1414(data.headers, {instancePath:instancePath+"/headers",parentData:data,parentDataProperty:"headers",rootData}))){
+vErrors = vErrors === null ? validate1414.errors : vErrors.concat(validate1414.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.body !== undefined){
+const _errs4 = errors;
+if(!(validate1416(data.body, {instancePath:instancePath+"/body",parentData:data,parentDataProperty:"body",rootData}))){
+vErrors = vErrors === null ? validate1416.errors : vErrors.concat(validate1416.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+else {
+validate1419.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema535.type,parentSchema:schema535,data}];
+return false;
+}
+}
+validate1419.errors = vErrors;
+return errors === 0;
+}
+
+
+function validate1412(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.id === undefined) && (missing0 = "id")) || ((data.kind === undefined) && (missing0 = "kind"))){
+validate1412.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema531.required,parentSchema:schema531,data}];
+return false;
+}
+else {
+if(data.id !== undefined){
+let data0 = data.id;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1412.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema531.properties.id.type,parentSchema:schema531.properties.id,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.object !== undefined){
+let data1 = data.object;
+const _errs3 = errors;
+if(typeof data1 !== "string"){
+validate1412.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema531.properties.object.type,parentSchema:schema531.properties.object,data:data1}];
+return false;
+}
+if("response.exchange" !== data1){
+validate1412.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "response.exchange"},message:"must be equal to constant",schema:"response.exchange",parentSchema:schema531.properties.object,data:data1}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.kind !== undefined){
+let data2 = data.kind;
+const _errs5 = errors;
+if(typeof data2 !== "string"){
+validate1412.errors = [{instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema531.properties.kind.type,parentSchema:schema531.properties.kind,data:data2}];
+return false;
+}
+if(!(((data2 === "mcp") || (data2 === "model")) || (data2 === "web_search"))){
+validate1412.errors = [{instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/enum",keyword:"enum",params:{allowedValues: schema531.properties.kind.enum},message:"must be equal to one of the allowed values",schema:schema531.properties.kind.enum,parentSchema:schema531.properties.kind,data:data2}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.turn !== undefined){
+let data3 = data.turn;
+const _errs7 = errors;
+if((!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))) && (data3 !== null)){
+validate1412.errors = [{instancePath:instancePath+"/turn",schemaPath:"#/properties/turn/type",keyword:"type",params:{type: schema531.properties.turn.type},message:"must be integer,null",schema:schema531.properties.turn.type,parentSchema:schema531.properties.turn,data:data3}];
+return false;
+}
+if(errors === _errs7){
+if((typeof data3 == "number") && (isFinite(data3))){
+if(data3 < 1 || isNaN(data3)){
+validate1412.errors = [{instancePath:instancePath+"/turn",schemaPath:"#/properties/turn/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema531.properties.turn,data:data3}];
+return false;
+}
+}
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.created_at !== undefined){
+let data4 = data.created_at;
+const _errs9 = errors;
+if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
+validate1412.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema531.properties.created_at.type,parentSchema:schema531.properties.created_at,data:data4}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.request !== undefined){
+const _errs11 = errors;
+if(!(validate1413(data.request, {instancePath:instancePath+"/request",parentData:data,parentDataProperty:"request",rootData}))){
+vErrors = vErrors === null ? validate1413.errors : vErrors.concat(validate1413.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.response !== undefined){
+let data6 = data.response;
+const _errs12 = errors;
+const _errs13 = errors;
+let valid1 = false;
+const _errs14 = errors;
+if(!(validate1419(data6, {instancePath:instancePath+"/response",parentData:data,parentDataProperty:"response",rootData}))){
+vErrors = vErrors === null ? validate1419.errors : vErrors.concat(validate1419.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs14 === errors;
+valid1 = valid1 || _valid0;
+if(!valid1){
+const _errs15 = errors;
+if(data6 !== null){
+const err0 = {instancePath:instancePath+"/response",schemaPath:"#/properties/response/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema531.properties.response.anyOf[1].type,parentSchema:schema531.properties.response.anyOf[1],data:data6};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs15 === errors;
+valid1 = valid1 || _valid0;
+}
+if(!valid1){
+const err1 = {instancePath:instancePath+"/response",schemaPath:"#/properties/response/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema531.properties.response.anyOf,parentSchema:schema531.properties.response,data:data6};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1412.errors = vErrors;
+return false;
+}
+else {
+errors = _errs13;
+if(vErrors !== null){
+if(_errs13){
+vErrors.length = _errs13;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.first_byte_ms !== undefined){
+let data7 = data.first_byte_ms;
+const _errs17 = errors;
+if((!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))) && (data7 !== null)){
+validate1412.errors = [{instancePath:instancePath+"/first_byte_ms",schemaPath:"#/properties/first_byte_ms/type",keyword:"type",params:{type: schema531.properties.first_byte_ms.type},message:"must be integer,null",schema:schema531.properties.first_byte_ms.type,parentSchema:schema531.properties.first_byte_ms,data:data7}];
+return false;
+}
+if(errors === _errs17){
+if((typeof data7 == "number") && (isFinite(data7))){
+if(data7 < 0 || isNaN(data7)){
+validate1412.errors = [{instancePath:instancePath+"/first_byte_ms",schemaPath:"#/properties/first_byte_ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema531.properties.first_byte_ms,data:data7}];
+return false;
+}
+}
+}
+var valid0 = _errs17 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.duration_ms !== undefined){
+let data8 = data.duration_ms;
+const _errs19 = errors;
+if((!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))) && (data8 !== null)){
+validate1412.errors = [{instancePath:instancePath+"/duration_ms",schemaPath:"#/properties/duration_ms/type",keyword:"type",params:{type: schema531.properties.duration_ms.type},message:"must be integer,null",schema:schema531.properties.duration_ms.type,parentSchema:schema531.properties.duration_ms,data:data8}];
+return false;
+}
+if(errors === _errs19){
+if((typeof data8 == "number") && (isFinite(data8))){
+if(data8 < 0 || isNaN(data8)){
+validate1412.errors = [{instancePath:instancePath+"/duration_ms",schemaPath:"#/properties/duration_ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema531.properties.duration_ms,data:data8}];
+return false;
+}
+}
+}
+var valid0 = _errs19 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.error !== undefined){
+let data9 = data.error;
+const _errs21 = errors;
+if((typeof data9 !== "string") && (data9 !== null)){
+validate1412.errors = [{instancePath:instancePath+"/error",schemaPath:"#/properties/error/type",keyword:"type",params:{type: schema531.properties.error.type},message:"must be string,null",schema:schema531.properties.error.type,parentSchema:schema531.properties.error,data:data9}];
+return false;
+}
+var valid0 = _errs21 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1412.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema531.type,parentSchema:schema531,data}];
+return false;
+}
+}
+validate1412.errors = vErrors;
+return errors === 0;
+}
+
+export const readExchangeRequest = validate1423;
+
+function validate1423(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.method === undefined) && (missing0 = "method")) || ((data.url === undefined) && (missing0 = "url"))){
+validate1423.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema532.required,parentSchema:schema532,data}];
+return false;
+}
+else {
+if(data.method !== undefined){
+let data0 = data.method;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1423.errors = [{instancePath:instancePath+"/method",schemaPath:"#/properties/method/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema532.properties.method.type,parentSchema:schema532.properties.method,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.url !== undefined){
+let data1 = data.url;
+const _errs3 = errors;
+if(typeof data1 !== "string"){
+validate1423.errors = [{instancePath:instancePath+"/url",schemaPath:"#/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema532.properties.url.type,parentSchema:schema532.properties.url,data:data1}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.headers !== undefined){
+const _errs5 = errors;
+if(!(validate1414(data.headers, {instancePath:instancePath+"/headers",parentData:data,parentDataProperty:"headers",rootData}))){
+vErrors = vErrors === null ? validate1414.errors : vErrors.concat(validate1414.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.body !== undefined){
+const _errs6 = errors;
+if(!(validate1416(data.body, {instancePath:instancePath+"/body",parentData:data,parentDataProperty:"body",rootData}))){
+vErrors = vErrors === null ? validate1416.errors : vErrors.concat(validate1416.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+else {
+validate1423.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema532.type,parentSchema:schema532,data}];
+return false;
+}
+}
+validate1423.errors = vErrors;
+return errors === 0;
+}
+
+export const readExchangeReply = validate1426;
+
+function validate1426(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.status === undefined) && (missing0 = "status")){
+validate1426.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema535.required,parentSchema:schema535,data}];
+return false;
+}
+else {
+if(data.status !== undefined){
+let data0 = data.status;
+const _errs1 = errors;
+if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
+validate1426.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema535.properties.status.type,parentSchema:schema535.properties.status,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.headers !== undefined){
+const _errs3 = errors;
+if(!(validate1414(data.headers, {instancePath:instancePath+"/headers",parentData:data,parentDataProperty:"headers",rootData}))){
+vErrors = vErrors === null ? validate1414.errors : vErrors.concat(validate1414.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.body !== undefined){
+const _errs4 = errors;
+if(!(validate1416(data.body, {instancePath:instancePath+"/body",parentData:data,parentDataProperty:"body",rootData}))){
+vErrors = vErrors === null ? validate1416.errors : vErrors.concat(validate1416.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+else {
+validate1426.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema535.type,parentSchema:schema535,data}];
+return false;
+}
+}
+validate1426.errors = vErrors;
+return errors === 0;
+}
+
+export const readExchangeHeaders = validate1429;
+
+function validate1429(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+for(const key0 in data){
+let data0 = data[key0];
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1429.errors = [{instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema533.additionalProperties.type,parentSchema:schema533.additionalProperties,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+if(!valid0){
+break;
+}
+}
+}
+else {
+validate1429.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema533.type,parentSchema:schema533,data}];
+return false;
+}
+}
+validate1429.errors = vErrors;
+return errors === 0;
+}
+
+export const readExchangeBody = validate1430;
+
+function validate1430(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.text === undefined) && (missing0 = "text")){
+validate1430.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema534.required,parentSchema:schema534,data}];
+return false;
+}
+else {
+if(data.encoding !== undefined){
+let data0 = data.encoding;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1430.errors = [{instancePath:instancePath+"/encoding",schemaPath:"#/properties/encoding/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema534.properties.encoding.type,parentSchema:schema534.properties.encoding,data:data0}];
+return false;
+}
+if(!((data0 === "base64") || (data0 === "utf-8"))){
+validate1430.errors = [{instancePath:instancePath+"/encoding",schemaPath:"#/properties/encoding/enum",keyword:"enum",params:{allowedValues: schema534.properties.encoding.enum},message:"must be equal to one of the allowed values",schema:schema534.properties.encoding.enum,parentSchema:schema534.properties.encoding,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.text !== undefined){
+let data1 = data.text;
+const _errs3 = errors;
+if(typeof data1 !== "string"){
+validate1430.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema534.properties.text.type,parentSchema:schema534.properties.text,data:data1}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.bytes !== undefined){
+let data2 = data.bytes;
+const _errs5 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1430.errors = [{instancePath:instancePath+"/bytes",schemaPath:"#/properties/bytes/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema534.properties.bytes.type,parentSchema:schema534.properties.bytes,data:data2}];
+return false;
+}
+if(errors === _errs5){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate1430.errors = [{instancePath:instancePath+"/bytes",schemaPath:"#/properties/bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema534.properties.bytes,data:data2}];
+return false;
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.is_truncated !== undefined){
+let data3 = data.is_truncated;
+const _errs7 = errors;
+if(typeof data3 !== "boolean"){
+validate1430.errors = [{instancePath:instancePath+"/is_truncated",schemaPath:"#/properties/is_truncated/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema534.properties.is_truncated.type,parentSchema:schema534.properties.is_truncated,data:data3}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+else {
+validate1430.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema534.type,parentSchema:schema534,data}];
+return false;
+}
+}
+validate1430.errors = vErrors;
+return errors === 0;
+}
+
+export const readResponseNote = validate1431;
+const schema540 = {"type":"object","required":["kind","what","why"],"properties":{"kind":{"type":"string","enum":["emulated","omitted"]},"what":{"type":"string"},"why":{"type":"string"}}};
+
+function validate1431(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((data.kind === undefined) && (missing0 = "kind")) || ((data.what === undefined) && (missing0 = "what"))) || ((data.why === undefined) && (missing0 = "why"))){
+validate1431.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema540.required,parentSchema:schema540,data}];
+return false;
+}
+else {
+if(data.kind !== undefined){
+let data0 = data.kind;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1431.errors = [{instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema540.properties.kind.type,parentSchema:schema540.properties.kind,data:data0}];
+return false;
+}
+if(!((data0 === "emulated") || (data0 === "omitted"))){
+validate1431.errors = [{instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/enum",keyword:"enum",params:{allowedValues: schema540.properties.kind.enum},message:"must be equal to one of the allowed values",schema:schema540.properties.kind.enum,parentSchema:schema540.properties.kind,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.what !== undefined){
+let data1 = data.what;
+const _errs3 = errors;
+if(typeof data1 !== "string"){
+validate1431.errors = [{instancePath:instancePath+"/what",schemaPath:"#/properties/what/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema540.properties.what.type,parentSchema:schema540.properties.what,data:data1}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.why !== undefined){
+let data2 = data.why;
+const _errs5 = errors;
+if(typeof data2 !== "string"){
+validate1431.errors = [{instancePath:instancePath+"/why",schemaPath:"#/properties/why/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema540.properties.why.type,parentSchema:schema540.properties.why,data:data2}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+else {
+validate1431.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema540.type,parentSchema:schema540,data}];
+return false;
+}
+}
+validate1431.errors = vErrors;
+return errors === 0;
+}
+
+export const readResponseExchangeList = validate1432;
+const schema541 = {"type":"object","required":["data"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/ResponseExchange"}},"notes":{"type":"array","items":{"$ref":"#/components/schemas/ResponseNote"}},"is_kept":{"type":"boolean"},"is_complete":{"type":"boolean"}}};
+
+function validate1432(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.data === undefined) && (missing0 = "data")){
+validate1432.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema541.required,parentSchema:schema541,data}];
+return false;
+}
+else {
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1432.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema541.properties.object.type,parentSchema:schema541.properties.object,data:data0}];
+return false;
+}
+if("list" !== data0){
+validate1432.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema541.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.data !== undefined){
+let data1 = data.data;
+const _errs3 = errors;
+if(errors === _errs3){
+if(Array.isArray(data1)){
+var valid1 = true;
+const len0 = data1.length;
+for(let i0=0; i0<len0; i0++){
+const _errs5 = errors;
+if(!(validate1412(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate1412.errors : vErrors.concat(validate1412.errors);
+errors = vErrors.length;
+}
+var valid1 = _errs5 === errors;
+if(!valid1){
+break;
+}
+}
+}
+else {
+validate1432.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema541.properties.data.type,parentSchema:schema541.properties.data,data:data1}];
+return false;
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.notes !== undefined){
+let data3 = data.notes;
+const _errs6 = errors;
+if(errors === _errs6){
+if(Array.isArray(data3)){
+var valid2 = true;
+const len1 = data3.length;
+for(let i1=0; i1<len1; i1++){
+const _errs8 = errors;
+if(!(validate1431(data3[i1], {instancePath:instancePath+"/notes/" + i1,parentData:data3,parentDataProperty:i1,rootData}))){
+vErrors = vErrors === null ? validate1431.errors : vErrors.concat(validate1431.errors);
+errors = vErrors.length;
+}
+var valid2 = _errs8 === errors;
+if(!valid2){
+break;
+}
+}
+}
+else {
+validate1432.errors = [{instancePath:instancePath+"/notes",schemaPath:"#/properties/notes/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema541.properties.notes.type,parentSchema:schema541.properties.notes,data:data3}];
+return false;
+}
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.is_kept !== undefined){
+let data5 = data.is_kept;
+const _errs9 = errors;
+if(typeof data5 !== "boolean"){
+validate1432.errors = [{instancePath:instancePath+"/is_kept",schemaPath:"#/properties/is_kept/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema541.properties.is_kept.type,parentSchema:schema541.properties.is_kept,data:data5}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.is_complete !== undefined){
+let data6 = data.is_complete;
+const _errs11 = errors;
+if(typeof data6 !== "boolean"){
+validate1432.errors = [{instancePath:instancePath+"/is_complete",schemaPath:"#/properties/is_complete/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema541.properties.is_complete.type,parentSchema:schema541.properties.is_complete,data:data6}];
+return false;
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1432.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema541.type,parentSchema:schema541,data}];
+return false;
+}
+}
+validate1432.errors = vErrors;
+return errors === 0;
+}
+
+export const readDeletedExchanges = validate1435;
+const schema542 = {"type":"object","required":["id"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"response.exchanges.deleted"},"deleted":{"type":"boolean","const":true}}};
+
+function validate1435(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.id === undefined) && (missing0 = "id")){
+validate1435.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema542.required,parentSchema:schema542,data}];
+return false;
+}
+else {
+if(data.id !== undefined){
+let data0 = data.id;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1435.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema542.properties.id.type,parentSchema:schema542.properties.id,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.object !== undefined){
+let data1 = data.object;
+const _errs3 = errors;
+if(typeof data1 !== "string"){
+validate1435.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema542.properties.object.type,parentSchema:schema542.properties.object,data:data1}];
+return false;
+}
+if("response.exchanges.deleted" !== data1){
+validate1435.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "response.exchanges.deleted"},message:"must be equal to constant",schema:"response.exchanges.deleted",parentSchema:schema542.properties.object,data:data1}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.deleted !== undefined){
+let data2 = data.deleted;
+const _errs5 = errors;
+if(typeof data2 !== "boolean"){
+validate1435.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema542.properties.deleted.type,parentSchema:schema542.properties.deleted,data:data2}];
+return false;
+}
+if(true !== data2){
+validate1435.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/const",keyword:"const",params:{allowedValue: true},message:"must be equal to constant",schema:true,parentSchema:schema542.properties.deleted,data:data2}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+else {
+validate1435.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema542.type,parentSchema:schema542,data}];
+return false;
+}
+}
+validate1435.errors = vErrors;
+return errors === 0;
+}
+
+export const readModel = validate1436;
+const schema543 = {"type":"object","required":["id"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"model"},"created":{"type":"integer"},"owned_by":{"type":"string"},"shutdown_date":{"type":["string","null"]},"description":{"type":"string"}}};
+
+function validate1436(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.id === undefined) && (missing0 = "id")){
+validate1436.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema543.required,parentSchema:schema543,data}];
+return false;
+}
+else {
+if(data.id !== undefined){
+let data0 = data.id;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1436.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema543.properties.id.type,parentSchema:schema543.properties.id,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.object !== undefined){
+let data1 = data.object;
+const _errs3 = errors;
+if(typeof data1 !== "string"){
+validate1436.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema543.properties.object.type,parentSchema:schema543.properties.object,data:data1}];
+return false;
+}
+if("model" !== data1){
+validate1436.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "model"},message:"must be equal to constant",schema:"model",parentSchema:schema543.properties.object,data:data1}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.created !== undefined){
+let data2 = data.created;
+const _errs5 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1436.errors = [{instancePath:instancePath+"/created",schemaPath:"#/properties/created/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema543.properties.created.type,parentSchema:schema543.properties.created,data:data2}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.owned_by !== undefined){
+let data3 = data.owned_by;
+const _errs7 = errors;
+if(typeof data3 !== "string"){
+validate1436.errors = [{instancePath:instancePath+"/owned_by",schemaPath:"#/properties/owned_by/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema543.properties.owned_by.type,parentSchema:schema543.properties.owned_by,data:data3}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.shutdown_date !== undefined){
+let data4 = data.shutdown_date;
+const _errs9 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate1436.errors = [{instancePath:instancePath+"/shutdown_date",schemaPath:"#/properties/shutdown_date/type",keyword:"type",params:{type: schema543.properties.shutdown_date.type},message:"must be string,null",schema:schema543.properties.shutdown_date.type,parentSchema:schema543.properties.shutdown_date,data:data4}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.description !== undefined){
+let data5 = data.description;
+const _errs11 = errors;
+if(typeof data5 !== "string"){
+validate1436.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema543.properties.description.type,parentSchema:schema543.properties.description,data:data5}];
+return false;
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1436.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema543.type,parentSchema:schema543,data}];
+return false;
+}
+}
+validate1436.errors = vErrors;
+return errors === 0;
+}
+
+export const readModelList = validate1437;
+const schema544 = {"type":"object","required":["data"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Model"}}}};
+
+function validate1437(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.data === undefined) && (missing0 = "data")){
+validate1437.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema544.required,parentSchema:schema544,data}];
+return false;
+}
+else {
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1437.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema544.properties.object.type,parentSchema:schema544.properties.object,data:data0}];
+return false;
+}
+if("list" !== data0){
+validate1437.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema544.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.data !== undefined){
+let data1 = data.data;
+const _errs3 = errors;
+if(errors === _errs3){
+if(Array.isArray(data1)){
+var valid1 = true;
+const len0 = data1.length;
+for(let i0=0; i0<len0; i0++){
+const _errs5 = errors;
+if(!(validate1436(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate1436.errors : vErrors.concat(validate1436.errors);
+errors = vErrors.length;
+}
+var valid1 = _errs5 === errors;
+if(!valid1){
+break;
+}
+}
+}
+else {
+validate1437.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema544.properties.data.type,parentSchema:schema544.properties.data,data:data1}];
 return false;
 }
 }
@@ -61717,10 +65024,10 @@ var valid0 = true;
 }
 }
 else {
-validate1380.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema515.type,parentSchema:schema515,data}];
+validate1437.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema544.type,parentSchema:schema544,data}];
 return false;
 }
 }
-validate1380.errors = vErrors;
+validate1437.errors = vErrors;
 return errors === 0;
 }

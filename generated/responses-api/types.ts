@@ -20,13 +20,50 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /**
+         * List stored responses
+         * @description Newest first by default. All filters must fit. `query` looks for its words, in any order and case, in the first 16 KiB of each item of the input and output; such a search looks at no more than 20,000 responses at once. If it ends early, the page may have few responses or none, `has_more` is true, and the search goes on after `last_id`.
+         */
+        get: operations["listResponses"];
         put?: never;
         /**
          * Create a model response
          * @description A fault found before the model starts is an HTTP error, also for a stream. A later fault ends the response as failed, with status 200. If the model server takes longer than `STREAM_START_WAIT_MS` (10 s by default), the stream begins anyway, and later errors are events. Closing the connection of a foreground call stops its work. If the body uses an extension, the stream speaks the extension dialect (DialectStreamEvent).
          */
         post: operations["createResponse"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/responses/statistics": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
+                "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
+                "Provider-Project"?: components["parameters"]["ProviderProject"];
+                /** @description The organization to act for, one of the key's. */
+                "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
+                /** @description The project to act for, one of the key's. */
+                "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
+                /** @description Names of trial features; accepted and ignored. */
+                "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
+                /** @description The client's own name for the request. It is logged and not sent back. */
+                "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Count stored responses over time
+         * @description Of the last 24 hours unless `created_after` says otherwise. At most 200,000 responses are counted, the newest ones. Tokens and times of responses that earlier releases stored are not counted.
+         */
+        get: operations["getResponseStatistics"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -230,6 +267,76 @@ export interface paths {
         put?: never;
         post?: never;
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/responses/{response_id}/timeline": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
+                "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
+                "Provider-Project"?: components["parameters"]["ProviderProject"];
+                /** @description The organization to act for, one of the key's. */
+                "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
+                /** @description The project to act for, one of the key's. */
+                "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
+                /** @description Names of trial features; accepted and ignored. */
+                "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
+                /** @description The client's own name for the request. It is logged and not sent back. */
+                "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List when the events of a response were made
+         * @description Times are whole milliseconds of the clock of the server that made the response, taken when the event was numbered; events that came from the model together share a time. They are stored when the response ends. Of one that is still being made, only the server that makes it knows them.
+         */
+        get: operations["listResponseTimeline"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/responses/{response_id}/exchanges": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
+                "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
+                "Provider-Project"?: components["parameters"]["ProviderProject"];
+                /** @description The organization to act for, one of the key's. */
+                "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
+                /** @description The project to act for, one of the key's. */
+                "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
+                /** @description Names of trial features; accepted and ignored. */
+                "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
+                /** @description The client's own name for the request. It is logged and not sent back. */
+                "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what other servers were asked for a response
+         * @description Kept only where `KEEP_EXCHANGES` says so, for `EXCHANGES_TTL` at most, and no longer than the response. Keys, cookies and other secrets are never stored.
+         */
+        get: operations["listResponseExchanges"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete what other servers were asked for a response
+         * @description The response itself stays.
+         */
+        delete: operations["deleteResponseExchanges"];
         options?: never;
         head?: never;
         patch?: never;
@@ -5315,6 +5422,228 @@ export interface components {
         CreateContainerFileRequest: {
             file_id: string;
         };
+        /** @description A stored response in a list. */
+        ResponseSummary: {
+            /** @description Begins with resp_. */
+            id: string;
+            /** @constant */
+            object: "response.summary";
+            /** @description Unix seconds. */
+            created_at: number;
+            /** @description Unix seconds; null unless it is completed. */
+            completed_at: number | null;
+            status: components["schemas"]["ResponseStatus"];
+            /** @description Whether it is still being made or waits for that. */
+            is_live: boolean;
+            kind: components["schemas"]["RunKind"];
+            model: string;
+            background: boolean;
+            /** @description The conversation that it was made in. */
+            conversation: components["schemas"]["ConversationRef"] | null;
+            previous_response_id: string | null;
+            metadata: components["schemas"]["Metadata"];
+            usage: components["schemas"]["Usage"] | null;
+            /** @description What its tokens cost. Null if the table of prices (PRICES_FILE) does not list its model. */
+            price: components["schemas"]["Price"] | null;
+            error: components["schemas"]["ResponseErrorInfo"] | null;
+            incomplete_details: components["schemas"]["IncompleteDetails"] | null;
+            /** @description The beginning of the last text that was sent. */
+            input_preview: string;
+            /** @description The beginning of the answer. */
+            output_preview: string;
+            /** @description The types of its output items that are calls of tools, each once. */
+            tools: string[];
+            timing: components["schemas"]["RunTiming"];
+            /** @description The API key that asked for it. Null for responses of earlier releases. */
+            key: components["schemas"]["KeyRef"] | null;
+        };
+        /**
+         * @description How the response was asked for. A streamed response of a WebSocket is `websocket`; one in the background is `background` however it was asked for.
+         * @enum {string}
+         */
+        RunKind: "background" | "plain" | "streamed" | "websocket";
+        /** @description When something happened to the response, in milliseconds since it was asked for. Null if it did not happen yet, or was not recorded. */
+        RunTiming: {
+            /** @description When a background response left its queue. */
+            queued_ms: number | null;
+            /** @description When the first piece of text, reasoning, or arguments of a call arrived. */
+            first_text_ms: number | null;
+            /** @description When it ended. */
+            duration_ms: number | null;
+        };
+        /** @description An API key. */
+        KeyRef: {
+            id: string;
+            /** @description Null if the key is no longer known. */
+            name: string | null;
+        };
+        /** @description A sum of money. */
+        Price: {
+            /** @description In units of the currency. */
+            amount: number;
+            /** @description As the table of prices names it, such as USD. */
+            currency: string;
+        };
+        /** @description A page of stored responses. */
+        ResponseSummaryList: {
+            /** @constant */
+            object: "list";
+            data: components["schemas"]["ResponseSummary"][];
+            /** @description Null on an empty page. */
+            first_id: string | null;
+            /** @description Whether there may be more responses. */
+            has_more: boolean;
+            /** @description The response after which the next page begins; null if nothing was looked at. A search that ends early names the last response that it looked at, which may not be on the page. */
+            last_id: string | null;
+        };
+        /** @description Numbers of stored responses over time. */
+        ResponseStatistics: {
+            /** @constant */
+            object: "response.statistics";
+            /** @description Unix seconds; where the first bucket starts. */
+            from: number;
+            /** @description Unix seconds; where the last bucket ends. */
+            to: number;
+            bucket_seconds: number;
+            /** @description Whether there were too many responses; then the oldest ones are not counted. */
+            is_partial: boolean;
+            /** @description All of them, empty ones too, oldest first. */
+            buckets: components["schemas"]["StatisticsBucket"][];
+            /** @description The 50 models with most responses, those first. */
+            models: components["schemas"]["ModelStatistics"][];
+        };
+        /** @description The responses that were asked for within one span of time. */
+        StatisticsBucket: {
+            /** @description Unix seconds. */
+            start: number;
+            runs: number;
+            /** @description Those with status failed. */
+            failed: number;
+            input_tokens: number;
+            output_tokens: number;
+            /** @description The median time from request to end. */
+            duration_ms_p50: number | null;
+            /** @description The time within which 95 of 100 ended. */
+            duration_ms_p95: number | null;
+            /** @description The median time until the first text. */
+            first_text_ms_p50: number | null;
+        };
+        /** @description The responses of one model. */
+        ModelStatistics: {
+            model: string;
+            runs: number;
+            failed: number;
+            input_tokens: number;
+            output_tokens: number;
+            price: components["schemas"]["Price"] | null;
+            duration_ms_p50: number | null;
+            duration_ms_p95: number | null;
+            first_text_ms_p50: number | null;
+        };
+        /** @description An event of a response, without its content. */
+        TimelineEvent: {
+            sequence_number: number;
+            /** @description The reference's name of the event. */
+            type: string;
+            /** @description When the server made the event, in milliseconds since the response was asked for. Null if that was not recorded. */
+            at_ms: number | null;
+            item_id: string | null;
+            output_index: number | null;
+        };
+        /** @description A page of the events of a response. */
+        ResponseTimeline: {
+            /** @constant */
+            object: "list";
+            data: components["schemas"]["TimelineEvent"][];
+            /** @description Whether there are more events by now. */
+            has_more: boolean;
+        };
+        /** @description What this server sent to another for a response, and what came back, byte by byte. */
+        ResponseExchange: {
+            /** @description Begins with exch_. */
+            id: string;
+            /** @constant */
+            object: "response.exchange";
+            /**
+             * @description Whom it was with: the model server, a tool server, or a search provider.
+             * @enum {string}
+             */
+            kind: "mcp" | "model" | "web_search";
+            /** @description The turn of the model, from 1; null if it belongs to none. */
+            turn: number | null;
+            /** @description Unix seconds. */
+            created_at: number;
+            request: components["schemas"]["ExchangeRequest"];
+            /** @description Null if none arrived. */
+            response: components["schemas"]["ExchangeReply"] | null;
+            /** @description Milliseconds until the head of the reply. */
+            first_byte_ms: number | null;
+            /** @description Milliseconds until the end of the reply. */
+            duration_ms: number | null;
+            /** @description Why it broke off. */
+            error: string | null;
+        };
+        /** @description A request of this server. */
+        ExchangeRequest: {
+            method: string;
+            /** @description Values of its query, and a user's name and password, are replaced by [redacted]. */
+            url: string;
+            headers: components["schemas"]["ExchangeHeaders"];
+            body: components["schemas"]["ExchangeBody"];
+        };
+        /** @description The reply of the other server. */
+        ExchangeReply: {
+            status: number;
+            headers: components["schemas"]["ExchangeHeaders"];
+            body: components["schemas"]["ExchangeBody"];
+        };
+        /** @description Headers by their names in lower case. Values that could be secret are never stored; [redacted] stands for them. */
+        ExchangeHeaders: {
+            [key: string]: string;
+        };
+        /** @description The bytes of a body as they were on the wire, decompressed. */
+        ExchangeBody: {
+            /**
+             * @description How the bytes are written in `text`.
+             * @enum {string}
+             */
+            encoding: "base64" | "utf-8";
+            text: string;
+            /** @description How many there were, kept or not. */
+            bytes: number;
+            /** @description Whether only the first bytes were kept. */
+            is_truncated: boolean;
+        };
+        /** @description Where a response is not made exactly as its request asked. */
+        ResponseNote: {
+            /** @enum {string} */
+            kind: "emulated" | "omitted";
+            /** @description A member or tool of the request, such as tools.web_search. */
+            what: string;
+            /** @description A sentence for people. */
+            why: string;
+        };
+        /** @description The exchanges of a response, oldest first. */
+        ResponseExchangeList: {
+            /** @constant */
+            object: "list";
+            data: components["schemas"]["ResponseExchange"][];
+            /** @description What was emulated or omitted. */
+            notes: components["schemas"]["ResponseNote"][];
+            /** @description Whether this server keeps exchanges at all (KEEP_EXCHANGES). */
+            is_kept: boolean;
+            /** @description False if some of the exchanges were not kept, because there were too many or they were too large. */
+            is_complete: boolean;
+        };
+        /** @description The exchanges of the response are deleted. */
+        DeletedExchanges: {
+            /** @description The response. */
+            id: string;
+            /** @constant */
+            object: "response.exchanges.deleted";
+            /** @constant */
+            deleted: true;
+        };
         /** @description A model that requests can name. */
         Model: {
             /** @description The value for `model` in requests. */
@@ -5643,6 +5972,32 @@ export interface components {
         Before: string;
         /** @description Lists the items of earlier responses in the chain too. */
         History: boolean;
+        /** @description Only responses with one of these statuses. */
+        StatusFilter: components["schemas"]["ResponseStatus"][];
+        /** @description Only responses of this model. */
+        ModelFilter: string;
+        /** @description Only responses that were asked for in this way. */
+        KindFilter: components["schemas"]["RunKind"];
+        /** @description Only background responses (true), or none of them (false). */
+        BackgroundFilter: boolean;
+        /** @description Only responses of this Unix second or later. */
+        CreatedAfter: number;
+        /** @description Only responses before this Unix second. */
+        CreatedBefore: number;
+        /** @description Only responses whose metadata has all of these pairs, as in metadata[topic]=demo. */
+        MetadataFilter: components["schemas"]["Metadata"];
+        /** @description Only responses that the API key with this id asked for. */
+        KeyFilter: string;
+        /** @description Only responses made in this conversation. */
+        ConversationFilter: string;
+        /** @description Only responses whose input or output has all of these words. */
+        SearchWords: string;
+        /** @description Into how many spans the time is divided. */
+        Buckets: number;
+        /** @description Most events on a page. */
+        EventsLimit: number;
+        /** @description The page starts after the event with this number. */
+        AfterEvent: number;
         /** @description Only files with this purpose. */
         FilePurpose: string;
         /** @description Most elements on a page. */
@@ -6134,6 +6489,25 @@ export type ContainerFileList = components['schemas']['ContainerFileList'];
 export type DeletedContainerFile = components['schemas']['DeletedContainerFile'];
 export type ContainerFileUpload = components['schemas']['ContainerFileUpload'];
 export type CreateContainerFileRequest = components['schemas']['CreateContainerFileRequest'];
+export type ResponseSummary = components['schemas']['ResponseSummary'];
+export type RunKind = components['schemas']['RunKind'];
+export type RunTiming = components['schemas']['RunTiming'];
+export type KeyRef = components['schemas']['KeyRef'];
+export type Price = components['schemas']['Price'];
+export type ResponseSummaryList = components['schemas']['ResponseSummaryList'];
+export type ResponseStatistics = components['schemas']['ResponseStatistics'];
+export type StatisticsBucket = components['schemas']['StatisticsBucket'];
+export type ModelStatistics = components['schemas']['ModelStatistics'];
+export type TimelineEvent = components['schemas']['TimelineEvent'];
+export type ResponseTimeline = components['schemas']['ResponseTimeline'];
+export type ResponseExchange = components['schemas']['ResponseExchange'];
+export type ExchangeRequest = components['schemas']['ExchangeRequest'];
+export type ExchangeReply = components['schemas']['ExchangeReply'];
+export type ExchangeHeaders = components['schemas']['ExchangeHeaders'];
+export type ExchangeBody = components['schemas']['ExchangeBody'];
+export type ResponseNote = components['schemas']['ResponseNote'];
+export type ResponseExchangeList = components['schemas']['ResponseExchangeList'];
+export type DeletedExchanges = components['schemas']['DeletedExchanges'];
 export type Model = components['schemas']['Model'];
 export type ModelList = components['schemas']['ModelList'];
 export type ResponseUnauthorized = components['responses']['Unauthorized'];
@@ -6181,6 +6555,19 @@ export type ParameterOrder = components['parameters']['Order'];
 export type ParameterAfter = components['parameters']['After'];
 export type ParameterBefore = components['parameters']['Before'];
 export type ParameterHistory = components['parameters']['History'];
+export type ParameterStatusFilter = components['parameters']['StatusFilter'];
+export type ParameterModelFilter = components['parameters']['ModelFilter'];
+export type ParameterKindFilter = components['parameters']['KindFilter'];
+export type ParameterBackgroundFilter = components['parameters']['BackgroundFilter'];
+export type ParameterCreatedAfter = components['parameters']['CreatedAfter'];
+export type ParameterCreatedBefore = components['parameters']['CreatedBefore'];
+export type ParameterMetadataFilter = components['parameters']['MetadataFilter'];
+export type ParameterKeyFilter = components['parameters']['KeyFilter'];
+export type ParameterConversationFilter = components['parameters']['ConversationFilter'];
+export type ParameterSearchWords = components['parameters']['SearchWords'];
+export type ParameterBuckets = components['parameters']['Buckets'];
+export type ParameterEventsLimit = components['parameters']['EventsLimit'];
+export type ParameterAfterEvent = components['parameters']['AfterEvent'];
 export type ParameterFilePurpose = components['parameters']['FilePurpose'];
 export type ParameterFileLimit = components['parameters']['FileLimit'];
 export type ParameterContainerName = components['parameters']['ContainerName'];
@@ -6204,6 +6591,89 @@ export type HeaderRetryAfter = components['headers']['RetryAfter'];
 export type HeaderAuthenticate = components['headers']['Authenticate'];
 export type $defs = Record<string, never>;
 export interface operations {
+    listResponses: {
+        parameters: {
+            query?: {
+                /** @description Most elements on a page. */
+                limit?: components["parameters"]["Limit"];
+                /** @description Newest first by default. */
+                order?: components["parameters"]["Order"];
+                /** @description The page starts after the element with this id. */
+                after?: components["parameters"]["After"];
+                /** @description Only responses with one of these statuses. */
+                status?: components["parameters"]["StatusFilter"];
+                /** @description Only responses of this model. */
+                model?: components["parameters"]["ModelFilter"];
+                /** @description Only responses that were asked for in this way. */
+                kind?: components["parameters"]["KindFilter"];
+                /** @description Only background responses (true), or none of them (false). */
+                background?: components["parameters"]["BackgroundFilter"];
+                /** @description Only responses of this Unix second or later. */
+                created_after?: components["parameters"]["CreatedAfter"];
+                /** @description Only responses before this Unix second. */
+                created_before?: components["parameters"]["CreatedBefore"];
+                /** @description Only responses whose metadata has all of these pairs, as in metadata[topic]=demo. */
+                metadata?: components["parameters"]["MetadataFilter"];
+                /** @description Only responses that the API key with this id asked for. */
+                key?: components["parameters"]["KeyFilter"];
+                /** @description Only responses made in this conversation. */
+                conversation?: components["parameters"]["ConversationFilter"];
+                /** @description Only responses whose input or output has all of these words. */
+                query?: components["parameters"]["SearchWords"];
+            };
+            header?: {
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
+                "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
+                "Provider-Project"?: components["parameters"]["ProviderProject"];
+                /** @description The organization to act for, one of the key's. */
+                "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
+                /** @description The project to act for, one of the key's. */
+                "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
+                /** @description Names of trial features; accepted and ignored. */
+                "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
+                /** @description The client's own name for the request. It is logged and not sent back. */
+                "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of stored responses. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ResponseSummaryList"];
+                };
+            };
+            /** @description A query parameter is invalid, or there is no response with the id of `after`. Codes: invalid_type, invalid_value, integer_below_min_value, integer_above_max_value, string_above_max_length, invalid_request_error. */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
     createResponse: {
         parameters: {
             query?: never;
@@ -6314,6 +6784,83 @@ export interface operations {
             503: components["responses"]["Overloaded"];
             504: components["responses"]["ModelServerTimedOut"];
             507: components["responses"]["StorageFull"];
+        };
+    };
+    getResponseStatistics: {
+        parameters: {
+            query?: {
+                /** @description Only responses with one of these statuses. */
+                status?: components["parameters"]["StatusFilter"];
+                /** @description Only responses of this model. */
+                model?: components["parameters"]["ModelFilter"];
+                /** @description Only responses that were asked for in this way. */
+                kind?: components["parameters"]["KindFilter"];
+                /** @description Only background responses (true), or none of them (false). */
+                background?: components["parameters"]["BackgroundFilter"];
+                /** @description Only responses of this Unix second or later. */
+                created_after?: components["parameters"]["CreatedAfter"];
+                /** @description Only responses before this Unix second. */
+                created_before?: components["parameters"]["CreatedBefore"];
+                /** @description Only responses whose metadata has all of these pairs, as in metadata[topic]=demo. */
+                metadata?: components["parameters"]["MetadataFilter"];
+                /** @description Only responses that the API key with this id asked for. */
+                key?: components["parameters"]["KeyFilter"];
+                /** @description Only responses made in this conversation. */
+                conversation?: components["parameters"]["ConversationFilter"];
+                /** @description Into how many spans the time is divided. */
+                buckets?: components["parameters"]["Buckets"];
+            };
+            header?: {
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
+                "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
+                "Provider-Project"?: components["parameters"]["ProviderProject"];
+                /** @description The organization to act for, one of the key's. */
+                "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
+                /** @description The project to act for, one of the key's. */
+                "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
+                /** @description Names of trial features; accepted and ignored. */
+                "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
+                /** @description The client's own name for the request. It is logged and not sent back. */
+                "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The numbers. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ResponseStatistics"];
+                };
+            };
+            /** @description A query parameter is invalid, or `created_after` is not before `created_before`. Codes: invalid_type, invalid_value, integer_below_min_value, integer_above_max_value, string_above_max_length. */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Overloaded"];
         };
     };
     countInputTokens: {
@@ -6899,6 +7446,205 @@ export interface operations {
             429: components["responses"]["TooMany"];
             500: components["responses"]["ServerError"];
             503: components["responses"]["Overloaded"];
+        };
+    };
+    listResponseTimeline: {
+        parameters: {
+            query?: {
+                /** @description Most events on a page. */
+                limit?: components["parameters"]["EventsLimit"];
+                /** @description The page starts after the event with this number. */
+                after?: components["parameters"]["AfterEvent"];
+            };
+            header?: {
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
+                "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
+                "Provider-Project"?: components["parameters"]["ProviderProject"];
+                /** @description The organization to act for, one of the key's. */
+                "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
+                /** @description The project to act for, one of the key's. */
+                "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
+                /** @description Names of trial features; accepted and ignored. */
+                "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
+                /** @description The client's own name for the request. It is logged and not sent back. */
+                "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
+            };
+            path: {
+                /** @description Begins with resp_. */
+                response_id: components["parameters"]["ResponseId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of events, oldest first. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ResponseTimeline"];
+                };
+            };
+            /** @description A query parameter is invalid. Codes: invalid_type, integer_below_min_value, integer_above_max_value, invalid_value. */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            /** @description The response does not exist, or was made with `store` false. Codes: invalid_request_error. */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    listResponseExchanges: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
+                "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
+                "Provider-Project"?: components["parameters"]["ProviderProject"];
+                /** @description The organization to act for, one of the key's. */
+                "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
+                /** @description The project to act for, one of the key's. */
+                "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
+                /** @description Names of trial features; accepted and ignored. */
+                "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
+                /** @description The client's own name for the request. It is logged and not sent back. */
+                "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
+            };
+            path: {
+                /** @description Begins with resp_. */
+                response_id: components["parameters"]["ResponseId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The exchanges, oldest first. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ResponseExchangeList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description The response does not exist, or was made with `store` false. Codes: invalid_request_error. */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    deleteResponseExchanges: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
+                "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
+                "Provider-Project"?: components["parameters"]["ProviderProject"];
+                /** @description The organization to act for, one of the key's. */
+                "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
+                /** @description The project to act for, one of the key's. */
+                "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
+                /** @description Names of trial features; accepted and ignored. */
+                "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
+                /** @description The client's own name for the request. It is logged and not sent back. */
+                "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
+            };
+            path: {
+                /** @description Begins with resp_. */
+                response_id: components["parameters"]["ResponseId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description They are deleted. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeletedExchanges"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description The response does not exist, or was made with `store` false. Codes: invalid_request_error. */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Overloaded"];
+            507: components["responses"]["StorageFull"];
         };
     };
     listInputItems: {

@@ -65896,8 +65896,251 @@ validate1378.errors = vErrors;
 return errors === 0;
 }
 
-export const validateModel = validate1379;
-const schema514 = {"type":"object","additionalProperties":false,"required":["id","object","created","owned_by"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"model"},"created":{"type":"integer"},"owned_by":{"type":"string"},"shutdown_date":{"type":["string","null"]},"description":{"type":"string"}}};
+export const validateResponseSummary = validate1379;
+const schema514 = {"type":"object","additionalProperties":false,"required":["id","object","created_at","completed_at","status","is_live","kind","model","background","conversation","previous_response_id","metadata","usage","price","error","incomplete_details","input_preview","output_preview","tools","timing","key"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"response.summary"},"created_at":{"type":"integer"},"completed_at":{"type":["integer","null"]},"status":{"$ref":"#/components/schemas/ResponseStatus"},"is_live":{"type":"boolean"},"kind":{"$ref":"#/components/schemas/RunKind"},"model":{"type":"string"},"background":{"type":"boolean"},"conversation":{"anyOf":[{"$ref":"#/components/schemas/ConversationRef"},{"type":"null"}]},"previous_response_id":{"type":["string","null"]},"metadata":{"$ref":"#/components/schemas/Metadata"},"usage":{"anyOf":[{"$ref":"#/components/schemas/Usage"},{"type":"null"}]},"price":{"anyOf":[{"$ref":"#/components/schemas/Price"},{"type":"null"}]},"error":{"anyOf":[{"$ref":"#/components/schemas/ResponseErrorInfo"},{"type":"null"}]},"incomplete_details":{"anyOf":[{"$ref":"#/components/schemas/IncompleteDetails"},{"type":"null"}]},"input_preview":{"type":"string","maxLength":200},"output_preview":{"type":"string","maxLength":200},"tools":{"type":"array","items":{"type":"string"}},"timing":{"$ref":"#/components/schemas/RunTiming"},"key":{"anyOf":[{"$ref":"#/components/schemas/KeyRef"},{"type":"null"}]}}};
+const schema515 = {"type":"string","enum":["background","plain","streamed","websocket"]};
+
+function validate1381(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(typeof data !== "string"){
+validate1381.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema515.type,parentSchema:schema515,data}];
+return false;
+}
+if(!((((data === "background") || (data === "plain")) || (data === "streamed")) || (data === "websocket"))){
+validate1381.errors = [{instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema515.enum},message:"must be equal to one of the allowed values",schema:schema515.enum,parentSchema:schema515,data}];
+return false;
+}
+validate1381.errors = vErrors;
+return errors === 0;
+}
+
+const schema516 = {"type":"object","additionalProperties":false,"required":["amount","currency"],"properties":{"amount":{"type":"number","minimum":0},"currency":{"type":"string"}}};
+
+function validate1386(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.amount === undefined) && (missing0 = "amount")) || ((data.currency === undefined) && (missing0 = "currency"))){
+validate1386.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema516.required,parentSchema:schema516,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!((key0 === "amount") || (key0 === "currency"))){
+validate1386.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema516,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.amount !== undefined){
+let data0 = data.amount;
+const _errs2 = errors;
+if(errors === _errs2){
+if((typeof data0 == "number") && (isFinite(data0))){
+if(data0 < 0 || isNaN(data0)){
+validate1386.errors = [{instancePath:instancePath+"/amount",schemaPath:"#/properties/amount/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema516.properties.amount,data:data0}];
+return false;
+}
+}
+else {
+validate1386.errors = [{instancePath:instancePath+"/amount",schemaPath:"#/properties/amount/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema516.properties.amount.type,parentSchema:schema516.properties.amount,data:data0}];
+return false;
+}
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.currency !== undefined){
+let data1 = data.currency;
+const _errs4 = errors;
+if(typeof data1 !== "string"){
+validate1386.errors = [{instancePath:instancePath+"/currency",schemaPath:"#/properties/currency/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema516.properties.currency.type,parentSchema:schema516.properties.currency,data:data1}];
+return false;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+else {
+validate1386.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema516.type,parentSchema:schema516,data}];
+return false;
+}
+}
+validate1386.errors = vErrors;
+return errors === 0;
+}
+
+const schema517 = {"type":"object","additionalProperties":false,"required":["queued_ms","first_text_ms","duration_ms"],"properties":{"queued_ms":{"type":["integer","null"],"minimum":0},"first_text_ms":{"type":["integer","null"],"minimum":0},"duration_ms":{"type":["integer","null"],"minimum":0}}};
+
+function validate1390(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((data.queued_ms === undefined) && (missing0 = "queued_ms")) || ((data.first_text_ms === undefined) && (missing0 = "first_text_ms"))) || ((data.duration_ms === undefined) && (missing0 = "duration_ms"))){
+validate1390.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema517.required,parentSchema:schema517,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(((key0 === "queued_ms") || (key0 === "first_text_ms")) || (key0 === "duration_ms"))){
+validate1390.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema517,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.queued_ms !== undefined){
+let data0 = data.queued_ms;
+const _errs2 = errors;
+if((!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))) && (data0 !== null)){
+validate1390.errors = [{instancePath:instancePath+"/queued_ms",schemaPath:"#/properties/queued_ms/type",keyword:"type",params:{type: schema517.properties.queued_ms.type},message:"must be integer,null",schema:schema517.properties.queued_ms.type,parentSchema:schema517.properties.queued_ms,data:data0}];
+return false;
+}
+if(errors === _errs2){
+if((typeof data0 == "number") && (isFinite(data0))){
+if(data0 < 0 || isNaN(data0)){
+validate1390.errors = [{instancePath:instancePath+"/queued_ms",schemaPath:"#/properties/queued_ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema517.properties.queued_ms,data:data0}];
+return false;
+}
+}
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.first_text_ms !== undefined){
+let data1 = data.first_text_ms;
+const _errs4 = errors;
+if((!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))) && (data1 !== null)){
+validate1390.errors = [{instancePath:instancePath+"/first_text_ms",schemaPath:"#/properties/first_text_ms/type",keyword:"type",params:{type: schema517.properties.first_text_ms.type},message:"must be integer,null",schema:schema517.properties.first_text_ms.type,parentSchema:schema517.properties.first_text_ms,data:data1}];
+return false;
+}
+if(errors === _errs4){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1390.errors = [{instancePath:instancePath+"/first_text_ms",schemaPath:"#/properties/first_text_ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema517.properties.first_text_ms,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.duration_ms !== undefined){
+let data2 = data.duration_ms;
+const _errs6 = errors;
+if((!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))) && (data2 !== null)){
+validate1390.errors = [{instancePath:instancePath+"/duration_ms",schemaPath:"#/properties/duration_ms/type",keyword:"type",params:{type: schema517.properties.duration_ms.type},message:"must be integer,null",schema:schema517.properties.duration_ms.type,parentSchema:schema517.properties.duration_ms,data:data2}];
+return false;
+}
+if(errors === _errs6){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate1390.errors = [{instancePath:instancePath+"/duration_ms",schemaPath:"#/properties/duration_ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema517.properties.duration_ms,data:data2}];
+return false;
+}
+}
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+else {
+validate1390.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema517.type,parentSchema:schema517,data}];
+return false;
+}
+}
+validate1390.errors = vErrors;
+return errors === 0;
+}
+
+const schema518 = {"type":"object","additionalProperties":false,"required":["id","name"],"properties":{"id":{"type":"string"},"name":{"type":["string","null"]}}};
+
+function validate1392(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.id === undefined) && (missing0 = "id")) || ((data.name === undefined) && (missing0 = "name"))){
+validate1392.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema518.required,parentSchema:schema518,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!((key0 === "id") || (key0 === "name"))){
+validate1392.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema518,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.id !== undefined){
+let data0 = data.id;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1392.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema518.properties.id.type,parentSchema:schema518.properties.id,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+let data1 = data.name;
+const _errs4 = errors;
+if((typeof data1 !== "string") && (data1 !== null)){
+validate1392.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema518.properties.name.type},message:"must be string,null",schema:schema518.properties.name.type,parentSchema:schema518.properties.name,data:data1}];
+return false;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+else {
+validate1392.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema518.type,parentSchema:schema518,data}];
+return false;
+}
+}
+validate1392.errors = vErrors;
+return errors === 0;
+}
+
 
 function validate1379(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -65905,14 +66148,14 @@ let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if(((((data.id === undefined) && (missing0 = "id")) || ((data.object === undefined) && (missing0 = "object"))) || ((data.created === undefined) && (missing0 = "created"))) || ((data.owned_by === undefined) && (missing0 = "owned_by"))){
+if((((((((((((((((((((((data.id === undefined) && (missing0 = "id")) || ((data.object === undefined) && (missing0 = "object"))) || ((data.created_at === undefined) && (missing0 = "created_at"))) || ((data.completed_at === undefined) && (missing0 = "completed_at"))) || ((data.status === undefined) && (missing0 = "status"))) || ((data.is_live === undefined) && (missing0 = "is_live"))) || ((data.kind === undefined) && (missing0 = "kind"))) || ((data.model === undefined) && (missing0 = "model"))) || ((data.background === undefined) && (missing0 = "background"))) || ((data.conversation === undefined) && (missing0 = "conversation"))) || ((data.previous_response_id === undefined) && (missing0 = "previous_response_id"))) || ((data.metadata === undefined) && (missing0 = "metadata"))) || ((data.usage === undefined) && (missing0 = "usage"))) || ((data.price === undefined) && (missing0 = "price"))) || ((data.error === undefined) && (missing0 = "error"))) || ((data.incomplete_details === undefined) && (missing0 = "incomplete_details"))) || ((data.input_preview === undefined) && (missing0 = "input_preview"))) || ((data.output_preview === undefined) && (missing0 = "output_preview"))) || ((data.tools === undefined) && (missing0 = "tools"))) || ((data.timing === undefined) && (missing0 = "timing"))) || ((data.key === undefined) && (missing0 = "key"))){
 validate1379.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema514.required,parentSchema:schema514,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!((((((key0 === "id") || (key0 === "object")) || (key0 === "created")) || (key0 === "owned_by")) || (key0 === "shutdown_date")) || (key0 === "description"))){
+if(!(func22.call(schema514.properties, key0))){
 validate1379.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema514,data}];
 return false;
 break;
@@ -65939,8 +66182,8 @@ if(typeof data1 !== "string"){
 validate1379.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema514.properties.object.type,parentSchema:schema514.properties.object,data:data1}];
 return false;
 }
-if("model" !== data1){
-validate1379.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "model"},message:"must be equal to constant",schema:"model",parentSchema:schema514.properties.object,data:data1}];
+if("response.summary" !== data1){
+validate1379.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "response.summary"},message:"must be equal to constant",schema:"response.summary",parentSchema:schema514.properties.object,data:data1}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -65949,11 +66192,11 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.created !== undefined){
-let data2 = data.created;
+if(data.created_at !== undefined){
+let data2 = data.created_at;
 const _errs6 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1379.errors = [{instancePath:instancePath+"/created",schemaPath:"#/properties/created/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema514.properties.created.type,parentSchema:schema514.properties.created,data:data2}];
+validate1379.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema514.properties.created_at.type,parentSchema:schema514.properties.created_at,data:data2}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -65962,11 +66205,11 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.owned_by !== undefined){
-let data3 = data.owned_by;
+if(data.completed_at !== undefined){
+let data3 = data.completed_at;
 const _errs8 = errors;
-if(typeof data3 !== "string"){
-validate1379.errors = [{instancePath:instancePath+"/owned_by",schemaPath:"#/properties/owned_by/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema514.properties.owned_by.type,parentSchema:schema514.properties.owned_by,data:data3}];
+if((!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))) && (data3 !== null)){
+validate1379.errors = [{instancePath:instancePath+"/completed_at",schemaPath:"#/properties/completed_at/type",keyword:"type",params:{type: schema514.properties.completed_at.type},message:"must be integer,null",schema:schema514.properties.completed_at.type,parentSchema:schema514.properties.completed_at,data:data3}];
 return false;
 }
 var valid0 = _errs8 === errors;
@@ -65975,12 +66218,11 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.shutdown_date !== undefined){
-let data4 = data.shutdown_date;
+if(data.status !== undefined){
 const _errs10 = errors;
-if((typeof data4 !== "string") && (data4 !== null)){
-validate1379.errors = [{instancePath:instancePath+"/shutdown_date",schemaPath:"#/properties/shutdown_date/type",keyword:"type",params:{type: schema514.properties.shutdown_date.type},message:"must be string,null",schema:schema514.properties.shutdown_date.type,parentSchema:schema514.properties.shutdown_date,data:data4}];
-return false;
+if(!(validate996(data.status, {instancePath:instancePath+"/status",parentData:data,parentDataProperty:"status",rootData}))){
+vErrors = vErrors === null ? validate996.errors : vErrors.concat(validate996.errors);
+errors = vErrors.length;
 }
 var valid0 = _errs10 === errors;
 }
@@ -65988,17 +66230,516 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.description !== undefined){
-let data5 = data.description;
-const _errs12 = errors;
-if(typeof data5 !== "string"){
-validate1379.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema514.properties.description.type,parentSchema:schema514.properties.description,data:data5}];
+if(data.is_live !== undefined){
+let data5 = data.is_live;
+const _errs11 = errors;
+if(typeof data5 !== "boolean"){
+validate1379.errors = [{instancePath:instancePath+"/is_live",schemaPath:"#/properties/is_live/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema514.properties.is_live.type,parentSchema:schema514.properties.is_live,data:data5}];
 return false;
 }
-var valid0 = _errs12 === errors;
+var valid0 = _errs11 === errors;
 }
 else {
 var valid0 = true;
+}
+if(valid0){
+if(data.kind !== undefined){
+const _errs13 = errors;
+if(!(validate1381(data.kind, {instancePath:instancePath+"/kind",parentData:data,parentDataProperty:"kind",rootData}))){
+vErrors = vErrors === null ? validate1381.errors : vErrors.concat(validate1381.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.model !== undefined){
+let data7 = data.model;
+const _errs14 = errors;
+if(typeof data7 !== "string"){
+validate1379.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema514.properties.model.type,parentSchema:schema514.properties.model,data:data7}];
+return false;
+}
+var valid0 = _errs14 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.background !== undefined){
+let data8 = data.background;
+const _errs16 = errors;
+if(typeof data8 !== "boolean"){
+validate1379.errors = [{instancePath:instancePath+"/background",schemaPath:"#/properties/background/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema514.properties.background.type,parentSchema:schema514.properties.background,data:data8}];
+return false;
+}
+var valid0 = _errs16 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.conversation !== undefined){
+let data9 = data.conversation;
+const _errs18 = errors;
+const _errs19 = errors;
+let valid1 = false;
+const _errs20 = errors;
+if(!(validate910(data9, {instancePath:instancePath+"/conversation",parentData:data,parentDataProperty:"conversation",rootData}))){
+vErrors = vErrors === null ? validate910.errors : vErrors.concat(validate910.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs20 === errors;
+valid1 = valid1 || _valid0;
+if(!valid1){
+const _errs21 = errors;
+if(data9 !== null){
+const err0 = {instancePath:instancePath+"/conversation",schemaPath:"#/properties/conversation/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema514.properties.conversation.anyOf[1].type,parentSchema:schema514.properties.conversation.anyOf[1],data:data9};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs21 === errors;
+valid1 = valid1 || _valid0;
+}
+if(!valid1){
+const err1 = {instancePath:instancePath+"/conversation",schemaPath:"#/properties/conversation/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema514.properties.conversation.anyOf,parentSchema:schema514.properties.conversation,data:data9};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1379.errors = vErrors;
+return false;
+}
+else {
+errors = _errs19;
+if(vErrors !== null){
+if(_errs19){
+vErrors.length = _errs19;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs18 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.previous_response_id !== undefined){
+let data10 = data.previous_response_id;
+const _errs23 = errors;
+if((typeof data10 !== "string") && (data10 !== null)){
+validate1379.errors = [{instancePath:instancePath+"/previous_response_id",schemaPath:"#/properties/previous_response_id/type",keyword:"type",params:{type: schema514.properties.previous_response_id.type},message:"must be string,null",schema:schema514.properties.previous_response_id.type,parentSchema:schema514.properties.previous_response_id,data:data10}];
+return false;
+}
+var valid0 = _errs23 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.metadata !== undefined){
+const _errs25 = errors;
+if(!(validate25(data.metadata, {instancePath:instancePath+"/metadata",parentData:data,parentDataProperty:"metadata",rootData}))){
+vErrors = vErrors === null ? validate25.errors : vErrors.concat(validate25.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs25 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.usage !== undefined){
+let data12 = data.usage;
+const _errs26 = errors;
+const _errs27 = errors;
+let valid2 = false;
+const _errs28 = errors;
+if(!(validate1012(data12, {instancePath:instancePath+"/usage",parentData:data,parentDataProperty:"usage",rootData}))){
+vErrors = vErrors === null ? validate1012.errors : vErrors.concat(validate1012.errors);
+errors = vErrors.length;
+}
+var _valid1 = _errs28 === errors;
+valid2 = valid2 || _valid1;
+if(!valid2){
+const _errs29 = errors;
+if(data12 !== null){
+const err2 = {instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema514.properties.usage.anyOf[1].type,parentSchema:schema514.properties.usage.anyOf[1],data:data12};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+var _valid1 = _errs29 === errors;
+valid2 = valid2 || _valid1;
+}
+if(!valid2){
+const err3 = {instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema514.properties.usage.anyOf,parentSchema:schema514.properties.usage,data:data12};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+validate1379.errors = vErrors;
+return false;
+}
+else {
+errors = _errs27;
+if(vErrors !== null){
+if(_errs27){
+vErrors.length = _errs27;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs26 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.price !== undefined){
+let data13 = data.price;
+const _errs31 = errors;
+const _errs32 = errors;
+let valid3 = false;
+const _errs33 = errors;
+if(!(validate1386(data13, {instancePath:instancePath+"/price",parentData:data,parentDataProperty:"price",rootData}))){
+vErrors = vErrors === null ? validate1386.errors : vErrors.concat(validate1386.errors);
+errors = vErrors.length;
+}
+var _valid2 = _errs33 === errors;
+valid3 = valid3 || _valid2;
+if(!valid3){
+const _errs34 = errors;
+if(data13 !== null){
+const err4 = {instancePath:instancePath+"/price",schemaPath:"#/properties/price/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema514.properties.price.anyOf[1].type,parentSchema:schema514.properties.price.anyOf[1],data:data13};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+var _valid2 = _errs34 === errors;
+valid3 = valid3 || _valid2;
+}
+if(!valid3){
+const err5 = {instancePath:instancePath+"/price",schemaPath:"#/properties/price/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema514.properties.price.anyOf,parentSchema:schema514.properties.price,data:data13};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+validate1379.errors = vErrors;
+return false;
+}
+else {
+errors = _errs32;
+if(vErrors !== null){
+if(_errs32){
+vErrors.length = _errs32;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs31 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.error !== undefined){
+let data14 = data.error;
+const _errs36 = errors;
+const _errs37 = errors;
+let valid4 = false;
+const _errs38 = errors;
+if(!(validate998(data14, {instancePath:instancePath+"/error",parentData:data,parentDataProperty:"error",rootData}))){
+vErrors = vErrors === null ? validate998.errors : vErrors.concat(validate998.errors);
+errors = vErrors.length;
+}
+var _valid3 = _errs38 === errors;
+valid4 = valid4 || _valid3;
+if(!valid4){
+const _errs39 = errors;
+if(data14 !== null){
+const err6 = {instancePath:instancePath+"/error",schemaPath:"#/properties/error/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema514.properties.error.anyOf[1].type,parentSchema:schema514.properties.error.anyOf[1],data:data14};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+var _valid3 = _errs39 === errors;
+valid4 = valid4 || _valid3;
+}
+if(!valid4){
+const err7 = {instancePath:instancePath+"/error",schemaPath:"#/properties/error/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema514.properties.error.anyOf,parentSchema:schema514.properties.error,data:data14};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+validate1379.errors = vErrors;
+return false;
+}
+else {
+errors = _errs37;
+if(vErrors !== null){
+if(_errs37){
+vErrors.length = _errs37;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs36 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.incomplete_details !== undefined){
+let data15 = data.incomplete_details;
+const _errs41 = errors;
+const _errs42 = errors;
+let valid5 = false;
+const _errs43 = errors;
+if(!(validate1000(data15, {instancePath:instancePath+"/incomplete_details",parentData:data,parentDataProperty:"incomplete_details",rootData}))){
+vErrors = vErrors === null ? validate1000.errors : vErrors.concat(validate1000.errors);
+errors = vErrors.length;
+}
+var _valid4 = _errs43 === errors;
+valid5 = valid5 || _valid4;
+if(!valid5){
+const _errs44 = errors;
+if(data15 !== null){
+const err8 = {instancePath:instancePath+"/incomplete_details",schemaPath:"#/properties/incomplete_details/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema514.properties.incomplete_details.anyOf[1].type,parentSchema:schema514.properties.incomplete_details.anyOf[1],data:data15};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+var _valid4 = _errs44 === errors;
+valid5 = valid5 || _valid4;
+}
+if(!valid5){
+const err9 = {instancePath:instancePath+"/incomplete_details",schemaPath:"#/properties/incomplete_details/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema514.properties.incomplete_details.anyOf,parentSchema:schema514.properties.incomplete_details,data:data15};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+validate1379.errors = vErrors;
+return false;
+}
+else {
+errors = _errs42;
+if(vErrors !== null){
+if(_errs42){
+vErrors.length = _errs42;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs41 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.input_preview !== undefined){
+let data16 = data.input_preview;
+const _errs46 = errors;
+if(errors === _errs46){
+if(typeof data16 === "string"){
+if(data16.length > 2 * 200 || (data16.length > 200 && func2(data16) > 200)){
+validate1379.errors = [{instancePath:instancePath+"/input_preview",schemaPath:"#/properties/input_preview/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",schema:200,parentSchema:schema514.properties.input_preview,data:data16}];
+return false;
+}
+}
+else {
+validate1379.errors = [{instancePath:instancePath+"/input_preview",schemaPath:"#/properties/input_preview/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema514.properties.input_preview.type,parentSchema:schema514.properties.input_preview,data:data16}];
+return false;
+}
+}
+var valid0 = _errs46 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.output_preview !== undefined){
+let data17 = data.output_preview;
+const _errs48 = errors;
+if(errors === _errs48){
+if(typeof data17 === "string"){
+if(data17.length > 2 * 200 || (data17.length > 200 && func2(data17) > 200)){
+validate1379.errors = [{instancePath:instancePath+"/output_preview",schemaPath:"#/properties/output_preview/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",schema:200,parentSchema:schema514.properties.output_preview,data:data17}];
+return false;
+}
+}
+else {
+validate1379.errors = [{instancePath:instancePath+"/output_preview",schemaPath:"#/properties/output_preview/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema514.properties.output_preview.type,parentSchema:schema514.properties.output_preview,data:data17}];
+return false;
+}
+}
+var valid0 = _errs48 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.tools !== undefined){
+let data18 = data.tools;
+const _errs50 = errors;
+if(errors === _errs50){
+if(Array.isArray(data18)){
+var valid6 = true;
+const len0 = data18.length;
+for(let i0=0; i0<len0; i0++){
+let data19 = data18[i0];
+const _errs52 = errors;
+if(typeof data19 !== "string"){
+validate1379.errors = [{instancePath:instancePath+"/tools/" + i0,schemaPath:"#/properties/tools/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema514.properties.tools.items.type,parentSchema:schema514.properties.tools.items,data:data19}];
+return false;
+}
+var valid6 = _errs52 === errors;
+if(!valid6){
+break;
+}
+}
+}
+else {
+validate1379.errors = [{instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema514.properties.tools.type,parentSchema:schema514.properties.tools,data:data18}];
+return false;
+}
+}
+var valid0 = _errs50 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.timing !== undefined){
+const _errs54 = errors;
+if(!(validate1390(data.timing, {instancePath:instancePath+"/timing",parentData:data,parentDataProperty:"timing",rootData}))){
+vErrors = vErrors === null ? validate1390.errors : vErrors.concat(validate1390.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs54 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.key !== undefined){
+let data21 = data.key;
+const _errs55 = errors;
+const _errs56 = errors;
+let valid7 = false;
+const _errs57 = errors;
+if(!(validate1392(data21, {instancePath:instancePath+"/key",parentData:data,parentDataProperty:"key",rootData}))){
+vErrors = vErrors === null ? validate1392.errors : vErrors.concat(validate1392.errors);
+errors = vErrors.length;
+}
+var _valid5 = _errs57 === errors;
+valid7 = valid7 || _valid5;
+if(!valid7){
+const _errs58 = errors;
+if(data21 !== null){
+const err10 = {instancePath:instancePath+"/key",schemaPath:"#/properties/key/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema514.properties.key.anyOf[1].type,parentSchema:schema514.properties.key.anyOf[1],data:data21};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+var _valid5 = _errs58 === errors;
+valid7 = valid7 || _valid5;
+}
+if(!valid7){
+const err11 = {instancePath:instancePath+"/key",schemaPath:"#/properties/key/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema514.properties.key.anyOf,parentSchema:schema514.properties.key,data:data21};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+validate1379.errors = vErrors;
+return false;
+}
+else {
+errors = _errs56;
+if(vErrors !== null){
+if(_errs56){
+vErrors.length = _errs56;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs55 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
 }
 }
 }
@@ -66017,24 +66758,267 @@ validate1379.errors = vErrors;
 return errors === 0;
 }
 
-export const validateModelList = validate1380;
-const schema515 = {"type":"object","additionalProperties":false,"required":["object","data"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Model"}}}};
+export const validateRunKind = validate1394;
 
-function validate1380(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1394(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(typeof data !== "string"){
+validate1394.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema515.type,parentSchema:schema515,data}];
+return false;
+}
+if(!((((data === "background") || (data === "plain")) || (data === "streamed")) || (data === "websocket"))){
+validate1394.errors = [{instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema515.enum},message:"must be equal to one of the allowed values",schema:schema515.enum,parentSchema:schema515,data}];
+return false;
+}
+validate1394.errors = vErrors;
+return errors === 0;
+}
+
+export const validateRunTiming = validate1395;
+
+function validate1395(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if(((data.object === undefined) && (missing0 = "object")) || ((data.data === undefined) && (missing0 = "data"))){
-validate1380.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema515.required,parentSchema:schema515,data}];
+if((((data.queued_ms === undefined) && (missing0 = "queued_ms")) || ((data.first_text_ms === undefined) && (missing0 = "first_text_ms"))) || ((data.duration_ms === undefined) && (missing0 = "duration_ms"))){
+validate1395.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema517.required,parentSchema:schema517,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!((key0 === "object") || (key0 === "data"))){
-validate1380.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema515,data}];
+if(!(((key0 === "queued_ms") || (key0 === "first_text_ms")) || (key0 === "duration_ms"))){
+validate1395.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema517,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.queued_ms !== undefined){
+let data0 = data.queued_ms;
+const _errs2 = errors;
+if((!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))) && (data0 !== null)){
+validate1395.errors = [{instancePath:instancePath+"/queued_ms",schemaPath:"#/properties/queued_ms/type",keyword:"type",params:{type: schema517.properties.queued_ms.type},message:"must be integer,null",schema:schema517.properties.queued_ms.type,parentSchema:schema517.properties.queued_ms,data:data0}];
+return false;
+}
+if(errors === _errs2){
+if((typeof data0 == "number") && (isFinite(data0))){
+if(data0 < 0 || isNaN(data0)){
+validate1395.errors = [{instancePath:instancePath+"/queued_ms",schemaPath:"#/properties/queued_ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema517.properties.queued_ms,data:data0}];
+return false;
+}
+}
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.first_text_ms !== undefined){
+let data1 = data.first_text_ms;
+const _errs4 = errors;
+if((!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))) && (data1 !== null)){
+validate1395.errors = [{instancePath:instancePath+"/first_text_ms",schemaPath:"#/properties/first_text_ms/type",keyword:"type",params:{type: schema517.properties.first_text_ms.type},message:"must be integer,null",schema:schema517.properties.first_text_ms.type,parentSchema:schema517.properties.first_text_ms,data:data1}];
+return false;
+}
+if(errors === _errs4){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1395.errors = [{instancePath:instancePath+"/first_text_ms",schemaPath:"#/properties/first_text_ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema517.properties.first_text_ms,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.duration_ms !== undefined){
+let data2 = data.duration_ms;
+const _errs6 = errors;
+if((!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))) && (data2 !== null)){
+validate1395.errors = [{instancePath:instancePath+"/duration_ms",schemaPath:"#/properties/duration_ms/type",keyword:"type",params:{type: schema517.properties.duration_ms.type},message:"must be integer,null",schema:schema517.properties.duration_ms.type,parentSchema:schema517.properties.duration_ms,data:data2}];
+return false;
+}
+if(errors === _errs6){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate1395.errors = [{instancePath:instancePath+"/duration_ms",schemaPath:"#/properties/duration_ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema517.properties.duration_ms,data:data2}];
+return false;
+}
+}
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+else {
+validate1395.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema517.type,parentSchema:schema517,data}];
+return false;
+}
+}
+validate1395.errors = vErrors;
+return errors === 0;
+}
+
+export const validateKeyRef = validate1396;
+
+function validate1396(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.id === undefined) && (missing0 = "id")) || ((data.name === undefined) && (missing0 = "name"))){
+validate1396.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema518.required,parentSchema:schema518,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!((key0 === "id") || (key0 === "name"))){
+validate1396.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema518,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.id !== undefined){
+let data0 = data.id;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1396.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema518.properties.id.type,parentSchema:schema518.properties.id,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+let data1 = data.name;
+const _errs4 = errors;
+if((typeof data1 !== "string") && (data1 !== null)){
+validate1396.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema518.properties.name.type},message:"must be string,null",schema:schema518.properties.name.type,parentSchema:schema518.properties.name,data:data1}];
+return false;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+else {
+validate1396.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema518.type,parentSchema:schema518,data}];
+return false;
+}
+}
+validate1396.errors = vErrors;
+return errors === 0;
+}
+
+export const validatePrice = validate1397;
+
+function validate1397(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.amount === undefined) && (missing0 = "amount")) || ((data.currency === undefined) && (missing0 = "currency"))){
+validate1397.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema516.required,parentSchema:schema516,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!((key0 === "amount") || (key0 === "currency"))){
+validate1397.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema516,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.amount !== undefined){
+let data0 = data.amount;
+const _errs2 = errors;
+if(errors === _errs2){
+if((typeof data0 == "number") && (isFinite(data0))){
+if(data0 < 0 || isNaN(data0)){
+validate1397.errors = [{instancePath:instancePath+"/amount",schemaPath:"#/properties/amount/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema516.properties.amount,data:data0}];
+return false;
+}
+}
+else {
+validate1397.errors = [{instancePath:instancePath+"/amount",schemaPath:"#/properties/amount/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema516.properties.amount.type,parentSchema:schema516.properties.amount,data:data0}];
+return false;
+}
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.currency !== undefined){
+let data1 = data.currency;
+const _errs4 = errors;
+if(typeof data1 !== "string"){
+validate1397.errors = [{instancePath:instancePath+"/currency",schemaPath:"#/properties/currency/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema516.properties.currency.type,parentSchema:schema516.properties.currency,data:data1}];
+return false;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+else {
+validate1397.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema516.type,parentSchema:schema516,data}];
+return false;
+}
+}
+validate1397.errors = vErrors;
+return errors === 0;
+}
+
+export const validateResponseSummaryList = validate1398;
+const schema523 = {"type":"object","additionalProperties":false,"required":["object","data","first_id","has_more","last_id"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/ResponseSummary"}},"first_id":{"type":["string","null"]},"has_more":{"type":"boolean"},"last_id":{"type":["string","null"]}}};
+
+function validate1398(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((((data.object === undefined) && (missing0 = "object")) || ((data.data === undefined) && (missing0 = "data"))) || ((data.first_id === undefined) && (missing0 = "first_id"))) || ((data.has_more === undefined) && (missing0 = "has_more"))) || ((data.last_id === undefined) && (missing0 = "last_id"))){
+validate1398.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema523.required,parentSchema:schema523,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(((((key0 === "object") || (key0 === "data")) || (key0 === "first_id")) || (key0 === "has_more")) || (key0 === "last_id"))){
+validate1398.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema523,data}];
 return false;
 break;
 }
@@ -66044,11 +67028,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1380.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema515.properties.object.type,parentSchema:schema515.properties.object,data:data0}];
+validate1398.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema523.properties.object.type,parentSchema:schema523.properties.object,data:data0}];
 return false;
 }
 if("list" !== data0){
-validate1380.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema515.properties.object,data:data0}];
+validate1398.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema523.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -66077,7 +67061,2594 @@ break;
 }
 }
 else {
-validate1380.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema515.properties.data.type,parentSchema:schema515.properties.data,data:data1}];
+validate1398.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema523.properties.data.type,parentSchema:schema523.properties.data,data:data1}];
+return false;
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.first_id !== undefined){
+let data3 = data.first_id;
+const _errs7 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate1398.errors = [{instancePath:instancePath+"/first_id",schemaPath:"#/properties/first_id/type",keyword:"type",params:{type: schema523.properties.first_id.type},message:"must be string,null",schema:schema523.properties.first_id.type,parentSchema:schema523.properties.first_id,data:data3}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.has_more !== undefined){
+let data4 = data.has_more;
+const _errs9 = errors;
+if(typeof data4 !== "boolean"){
+validate1398.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema523.properties.has_more.type,parentSchema:schema523.properties.has_more,data:data4}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.last_id !== undefined){
+let data5 = data.last_id;
+const _errs11 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+validate1398.errors = [{instancePath:instancePath+"/last_id",schemaPath:"#/properties/last_id/type",keyword:"type",params:{type: schema523.properties.last_id.type},message:"must be string,null",schema:schema523.properties.last_id.type,parentSchema:schema523.properties.last_id,data:data5}];
+return false;
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1398.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema523.type,parentSchema:schema523,data}];
+return false;
+}
+}
+validate1398.errors = vErrors;
+return errors === 0;
+}
+
+export const validateResponseStatistics = validate1400;
+const schema524 = {"type":"object","additionalProperties":false,"required":["object","from","to","bucket_seconds","is_partial","buckets","models"],"properties":{"object":{"type":"string","const":"response.statistics"},"from":{"type":"integer"},"to":{"type":"integer"},"bucket_seconds":{"type":"integer","minimum":1},"is_partial":{"type":"boolean"},"buckets":{"type":"array","items":{"$ref":"#/components/schemas/StatisticsBucket"}},"models":{"type":"array","items":{"$ref":"#/components/schemas/ModelStatistics"}}}};
+const schema525 = {"type":"object","additionalProperties":false,"required":["start","runs","failed","input_tokens","output_tokens","duration_ms_p50","duration_ms_p95","first_text_ms_p50"],"properties":{"start":{"type":"integer"},"runs":{"type":"integer","minimum":0},"failed":{"type":"integer","minimum":0},"input_tokens":{"type":"integer","minimum":0},"output_tokens":{"type":"integer","minimum":0},"duration_ms_p50":{"type":["integer","null"]},"duration_ms_p95":{"type":["integer","null"]},"first_text_ms_p50":{"type":["integer","null"]}}};
+
+function validate1401(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((((((((data.start === undefined) && (missing0 = "start")) || ((data.runs === undefined) && (missing0 = "runs"))) || ((data.failed === undefined) && (missing0 = "failed"))) || ((data.input_tokens === undefined) && (missing0 = "input_tokens"))) || ((data.output_tokens === undefined) && (missing0 = "output_tokens"))) || ((data.duration_ms_p50 === undefined) && (missing0 = "duration_ms_p50"))) || ((data.duration_ms_p95 === undefined) && (missing0 = "duration_ms_p95"))) || ((data.first_text_ms_p50 === undefined) && (missing0 = "first_text_ms_p50"))){
+validate1401.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema525.required,parentSchema:schema525,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!((((((((key0 === "start") || (key0 === "runs")) || (key0 === "failed")) || (key0 === "input_tokens")) || (key0 === "output_tokens")) || (key0 === "duration_ms_p50")) || (key0 === "duration_ms_p95")) || (key0 === "first_text_ms_p50"))){
+validate1401.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema525,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.start !== undefined){
+let data0 = data.start;
+const _errs2 = errors;
+if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
+validate1401.errors = [{instancePath:instancePath+"/start",schemaPath:"#/properties/start/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema525.properties.start.type,parentSchema:schema525.properties.start,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.runs !== undefined){
+let data1 = data.runs;
+const _errs4 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1401.errors = [{instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema525.properties.runs.type,parentSchema:schema525.properties.runs,data:data1}];
+return false;
+}
+if(errors === _errs4){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1401.errors = [{instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema525.properties.runs,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.failed !== undefined){
+let data2 = data.failed;
+const _errs6 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1401.errors = [{instancePath:instancePath+"/failed",schemaPath:"#/properties/failed/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema525.properties.failed.type,parentSchema:schema525.properties.failed,data:data2}];
+return false;
+}
+if(errors === _errs6){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate1401.errors = [{instancePath:instancePath+"/failed",schemaPath:"#/properties/failed/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema525.properties.failed,data:data2}];
+return false;
+}
+}
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.input_tokens !== undefined){
+let data3 = data.input_tokens;
+const _errs8 = errors;
+if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
+validate1401.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema525.properties.input_tokens.type,parentSchema:schema525.properties.input_tokens,data:data3}];
+return false;
+}
+if(errors === _errs8){
+if((typeof data3 == "number") && (isFinite(data3))){
+if(data3 < 0 || isNaN(data3)){
+validate1401.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema525.properties.input_tokens,data:data3}];
+return false;
+}
+}
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.output_tokens !== undefined){
+let data4 = data.output_tokens;
+const _errs10 = errors;
+if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
+validate1401.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema525.properties.output_tokens.type,parentSchema:schema525.properties.output_tokens,data:data4}];
+return false;
+}
+if(errors === _errs10){
+if((typeof data4 == "number") && (isFinite(data4))){
+if(data4 < 0 || isNaN(data4)){
+validate1401.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema525.properties.output_tokens,data:data4}];
+return false;
+}
+}
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.duration_ms_p50 !== undefined){
+let data5 = data.duration_ms_p50;
+const _errs12 = errors;
+if((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (data5 !== null)){
+validate1401.errors = [{instancePath:instancePath+"/duration_ms_p50",schemaPath:"#/properties/duration_ms_p50/type",keyword:"type",params:{type: schema525.properties.duration_ms_p50.type},message:"must be integer,null",schema:schema525.properties.duration_ms_p50.type,parentSchema:schema525.properties.duration_ms_p50,data:data5}];
+return false;
+}
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.duration_ms_p95 !== undefined){
+let data6 = data.duration_ms_p95;
+const _errs14 = errors;
+if((!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))) && (data6 !== null)){
+validate1401.errors = [{instancePath:instancePath+"/duration_ms_p95",schemaPath:"#/properties/duration_ms_p95/type",keyword:"type",params:{type: schema525.properties.duration_ms_p95.type},message:"must be integer,null",schema:schema525.properties.duration_ms_p95.type,parentSchema:schema525.properties.duration_ms_p95,data:data6}];
+return false;
+}
+var valid0 = _errs14 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.first_text_ms_p50 !== undefined){
+let data7 = data.first_text_ms_p50;
+const _errs16 = errors;
+if((!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))) && (data7 !== null)){
+validate1401.errors = [{instancePath:instancePath+"/first_text_ms_p50",schemaPath:"#/properties/first_text_ms_p50/type",keyword:"type",params:{type: schema525.properties.first_text_ms_p50.type},message:"must be integer,null",schema:schema525.properties.first_text_ms_p50.type,parentSchema:schema525.properties.first_text_ms_p50,data:data7}];
+return false;
+}
+var valid0 = _errs16 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1401.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema525.type,parentSchema:schema525,data}];
+return false;
+}
+}
+validate1401.errors = vErrors;
+return errors === 0;
+}
+
+const schema526 = {"type":"object","additionalProperties":false,"required":["model","runs","failed","input_tokens","output_tokens","price","duration_ms_p50","duration_ms_p95","first_text_ms_p50"],"properties":{"model":{"type":"string"},"runs":{"type":"integer","minimum":0},"failed":{"type":"integer","minimum":0},"input_tokens":{"type":"integer","minimum":0},"output_tokens":{"type":"integer","minimum":0},"price":{"anyOf":[{"$ref":"#/components/schemas/Price"},{"type":"null"}]},"duration_ms_p50":{"type":["integer","null"]},"duration_ms_p95":{"type":["integer","null"]},"first_text_ms_p50":{"type":["integer","null"]}}};
+
+function validate1403(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((((((((data.model === undefined) && (missing0 = "model")) || ((data.runs === undefined) && (missing0 = "runs"))) || ((data.failed === undefined) && (missing0 = "failed"))) || ((data.input_tokens === undefined) && (missing0 = "input_tokens"))) || ((data.output_tokens === undefined) && (missing0 = "output_tokens"))) || ((data.price === undefined) && (missing0 = "price"))) || ((data.duration_ms_p50 === undefined) && (missing0 = "duration_ms_p50"))) || ((data.duration_ms_p95 === undefined) && (missing0 = "duration_ms_p95"))) || ((data.first_text_ms_p50 === undefined) && (missing0 = "first_text_ms_p50"))){
+validate1403.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema526.required,parentSchema:schema526,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(func22.call(schema526.properties, key0))){
+validate1403.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema526,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.model !== undefined){
+let data0 = data.model;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1403.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema526.properties.model.type,parentSchema:schema526.properties.model,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.runs !== undefined){
+let data1 = data.runs;
+const _errs4 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1403.errors = [{instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema526.properties.runs.type,parentSchema:schema526.properties.runs,data:data1}];
+return false;
+}
+if(errors === _errs4){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1403.errors = [{instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema526.properties.runs,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.failed !== undefined){
+let data2 = data.failed;
+const _errs6 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1403.errors = [{instancePath:instancePath+"/failed",schemaPath:"#/properties/failed/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema526.properties.failed.type,parentSchema:schema526.properties.failed,data:data2}];
+return false;
+}
+if(errors === _errs6){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate1403.errors = [{instancePath:instancePath+"/failed",schemaPath:"#/properties/failed/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema526.properties.failed,data:data2}];
+return false;
+}
+}
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.input_tokens !== undefined){
+let data3 = data.input_tokens;
+const _errs8 = errors;
+if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
+validate1403.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema526.properties.input_tokens.type,parentSchema:schema526.properties.input_tokens,data:data3}];
+return false;
+}
+if(errors === _errs8){
+if((typeof data3 == "number") && (isFinite(data3))){
+if(data3 < 0 || isNaN(data3)){
+validate1403.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema526.properties.input_tokens,data:data3}];
+return false;
+}
+}
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.output_tokens !== undefined){
+let data4 = data.output_tokens;
+const _errs10 = errors;
+if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
+validate1403.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema526.properties.output_tokens.type,parentSchema:schema526.properties.output_tokens,data:data4}];
+return false;
+}
+if(errors === _errs10){
+if((typeof data4 == "number") && (isFinite(data4))){
+if(data4 < 0 || isNaN(data4)){
+validate1403.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema526.properties.output_tokens,data:data4}];
+return false;
+}
+}
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.price !== undefined){
+let data5 = data.price;
+const _errs12 = errors;
+const _errs13 = errors;
+let valid1 = false;
+const _errs14 = errors;
+if(!(validate1386(data5, {instancePath:instancePath+"/price",parentData:data,parentDataProperty:"price",rootData}))){
+vErrors = vErrors === null ? validate1386.errors : vErrors.concat(validate1386.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs14 === errors;
+valid1 = valid1 || _valid0;
+if(!valid1){
+const _errs15 = errors;
+if(data5 !== null){
+const err0 = {instancePath:instancePath+"/price",schemaPath:"#/properties/price/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema526.properties.price.anyOf[1].type,parentSchema:schema526.properties.price.anyOf[1],data:data5};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs15 === errors;
+valid1 = valid1 || _valid0;
+}
+if(!valid1){
+const err1 = {instancePath:instancePath+"/price",schemaPath:"#/properties/price/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema526.properties.price.anyOf,parentSchema:schema526.properties.price,data:data5};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1403.errors = vErrors;
+return false;
+}
+else {
+errors = _errs13;
+if(vErrors !== null){
+if(_errs13){
+vErrors.length = _errs13;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.duration_ms_p50 !== undefined){
+let data6 = data.duration_ms_p50;
+const _errs17 = errors;
+if((!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))) && (data6 !== null)){
+validate1403.errors = [{instancePath:instancePath+"/duration_ms_p50",schemaPath:"#/properties/duration_ms_p50/type",keyword:"type",params:{type: schema526.properties.duration_ms_p50.type},message:"must be integer,null",schema:schema526.properties.duration_ms_p50.type,parentSchema:schema526.properties.duration_ms_p50,data:data6}];
+return false;
+}
+var valid0 = _errs17 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.duration_ms_p95 !== undefined){
+let data7 = data.duration_ms_p95;
+const _errs19 = errors;
+if((!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))) && (data7 !== null)){
+validate1403.errors = [{instancePath:instancePath+"/duration_ms_p95",schemaPath:"#/properties/duration_ms_p95/type",keyword:"type",params:{type: schema526.properties.duration_ms_p95.type},message:"must be integer,null",schema:schema526.properties.duration_ms_p95.type,parentSchema:schema526.properties.duration_ms_p95,data:data7}];
+return false;
+}
+var valid0 = _errs19 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.first_text_ms_p50 !== undefined){
+let data8 = data.first_text_ms_p50;
+const _errs21 = errors;
+if((!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))) && (data8 !== null)){
+validate1403.errors = [{instancePath:instancePath+"/first_text_ms_p50",schemaPath:"#/properties/first_text_ms_p50/type",keyword:"type",params:{type: schema526.properties.first_text_ms_p50.type},message:"must be integer,null",schema:schema526.properties.first_text_ms_p50.type,parentSchema:schema526.properties.first_text_ms_p50,data:data8}];
+return false;
+}
+var valid0 = _errs21 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1403.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema526.type,parentSchema:schema526,data}];
+return false;
+}
+}
+validate1403.errors = vErrors;
+return errors === 0;
+}
+
+
+function validate1400(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((((((data.object === undefined) && (missing0 = "object")) || ((data.from === undefined) && (missing0 = "from"))) || ((data.to === undefined) && (missing0 = "to"))) || ((data.bucket_seconds === undefined) && (missing0 = "bucket_seconds"))) || ((data.is_partial === undefined) && (missing0 = "is_partial"))) || ((data.buckets === undefined) && (missing0 = "buckets"))) || ((data.models === undefined) && (missing0 = "models"))){
+validate1400.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema524.required,parentSchema:schema524,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(((((((key0 === "object") || (key0 === "from")) || (key0 === "to")) || (key0 === "bucket_seconds")) || (key0 === "is_partial")) || (key0 === "buckets")) || (key0 === "models"))){
+validate1400.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema524,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1400.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema524.properties.object.type,parentSchema:schema524.properties.object,data:data0}];
+return false;
+}
+if("response.statistics" !== data0){
+validate1400.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "response.statistics"},message:"must be equal to constant",schema:"response.statistics",parentSchema:schema524.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.from !== undefined){
+let data1 = data.from;
+const _errs4 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1400.errors = [{instancePath:instancePath+"/from",schemaPath:"#/properties/from/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema524.properties.from.type,parentSchema:schema524.properties.from,data:data1}];
+return false;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.to !== undefined){
+let data2 = data.to;
+const _errs6 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1400.errors = [{instancePath:instancePath+"/to",schemaPath:"#/properties/to/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema524.properties.to.type,parentSchema:schema524.properties.to,data:data2}];
+return false;
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.bucket_seconds !== undefined){
+let data3 = data.bucket_seconds;
+const _errs8 = errors;
+if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
+validate1400.errors = [{instancePath:instancePath+"/bucket_seconds",schemaPath:"#/properties/bucket_seconds/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema524.properties.bucket_seconds.type,parentSchema:schema524.properties.bucket_seconds,data:data3}];
+return false;
+}
+if(errors === _errs8){
+if((typeof data3 == "number") && (isFinite(data3))){
+if(data3 < 1 || isNaN(data3)){
+validate1400.errors = [{instancePath:instancePath+"/bucket_seconds",schemaPath:"#/properties/bucket_seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema524.properties.bucket_seconds,data:data3}];
+return false;
+}
+}
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.is_partial !== undefined){
+let data4 = data.is_partial;
+const _errs10 = errors;
+if(typeof data4 !== "boolean"){
+validate1400.errors = [{instancePath:instancePath+"/is_partial",schemaPath:"#/properties/is_partial/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema524.properties.is_partial.type,parentSchema:schema524.properties.is_partial,data:data4}];
+return false;
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.buckets !== undefined){
+let data5 = data.buckets;
+const _errs12 = errors;
+if(errors === _errs12){
+if(Array.isArray(data5)){
+var valid1 = true;
+const len0 = data5.length;
+for(let i0=0; i0<len0; i0++){
+const _errs14 = errors;
+if(!(validate1401(data5[i0], {instancePath:instancePath+"/buckets/" + i0,parentData:data5,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate1401.errors : vErrors.concat(validate1401.errors);
+errors = vErrors.length;
+}
+var valid1 = _errs14 === errors;
+if(!valid1){
+break;
+}
+}
+}
+else {
+validate1400.errors = [{instancePath:instancePath+"/buckets",schemaPath:"#/properties/buckets/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema524.properties.buckets.type,parentSchema:schema524.properties.buckets,data:data5}];
+return false;
+}
+}
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.models !== undefined){
+let data7 = data.models;
+const _errs15 = errors;
+if(errors === _errs15){
+if(Array.isArray(data7)){
+var valid2 = true;
+const len1 = data7.length;
+for(let i1=0; i1<len1; i1++){
+const _errs17 = errors;
+if(!(validate1403(data7[i1], {instancePath:instancePath+"/models/" + i1,parentData:data7,parentDataProperty:i1,rootData}))){
+vErrors = vErrors === null ? validate1403.errors : vErrors.concat(validate1403.errors);
+errors = vErrors.length;
+}
+var valid2 = _errs17 === errors;
+if(!valid2){
+break;
+}
+}
+}
+else {
+validate1400.errors = [{instancePath:instancePath+"/models",schemaPath:"#/properties/models/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema524.properties.models.type,parentSchema:schema524.properties.models,data:data7}];
+return false;
+}
+}
+var valid0 = _errs15 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1400.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema524.type,parentSchema:schema524,data}];
+return false;
+}
+}
+validate1400.errors = vErrors;
+return errors === 0;
+}
+
+export const validateStatisticsBucket = validate1406;
+
+function validate1406(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((((((((data.start === undefined) && (missing0 = "start")) || ((data.runs === undefined) && (missing0 = "runs"))) || ((data.failed === undefined) && (missing0 = "failed"))) || ((data.input_tokens === undefined) && (missing0 = "input_tokens"))) || ((data.output_tokens === undefined) && (missing0 = "output_tokens"))) || ((data.duration_ms_p50 === undefined) && (missing0 = "duration_ms_p50"))) || ((data.duration_ms_p95 === undefined) && (missing0 = "duration_ms_p95"))) || ((data.first_text_ms_p50 === undefined) && (missing0 = "first_text_ms_p50"))){
+validate1406.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema525.required,parentSchema:schema525,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!((((((((key0 === "start") || (key0 === "runs")) || (key0 === "failed")) || (key0 === "input_tokens")) || (key0 === "output_tokens")) || (key0 === "duration_ms_p50")) || (key0 === "duration_ms_p95")) || (key0 === "first_text_ms_p50"))){
+validate1406.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema525,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.start !== undefined){
+let data0 = data.start;
+const _errs2 = errors;
+if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
+validate1406.errors = [{instancePath:instancePath+"/start",schemaPath:"#/properties/start/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema525.properties.start.type,parentSchema:schema525.properties.start,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.runs !== undefined){
+let data1 = data.runs;
+const _errs4 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1406.errors = [{instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema525.properties.runs.type,parentSchema:schema525.properties.runs,data:data1}];
+return false;
+}
+if(errors === _errs4){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1406.errors = [{instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema525.properties.runs,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.failed !== undefined){
+let data2 = data.failed;
+const _errs6 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1406.errors = [{instancePath:instancePath+"/failed",schemaPath:"#/properties/failed/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema525.properties.failed.type,parentSchema:schema525.properties.failed,data:data2}];
+return false;
+}
+if(errors === _errs6){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate1406.errors = [{instancePath:instancePath+"/failed",schemaPath:"#/properties/failed/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema525.properties.failed,data:data2}];
+return false;
+}
+}
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.input_tokens !== undefined){
+let data3 = data.input_tokens;
+const _errs8 = errors;
+if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
+validate1406.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema525.properties.input_tokens.type,parentSchema:schema525.properties.input_tokens,data:data3}];
+return false;
+}
+if(errors === _errs8){
+if((typeof data3 == "number") && (isFinite(data3))){
+if(data3 < 0 || isNaN(data3)){
+validate1406.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema525.properties.input_tokens,data:data3}];
+return false;
+}
+}
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.output_tokens !== undefined){
+let data4 = data.output_tokens;
+const _errs10 = errors;
+if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
+validate1406.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema525.properties.output_tokens.type,parentSchema:schema525.properties.output_tokens,data:data4}];
+return false;
+}
+if(errors === _errs10){
+if((typeof data4 == "number") && (isFinite(data4))){
+if(data4 < 0 || isNaN(data4)){
+validate1406.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema525.properties.output_tokens,data:data4}];
+return false;
+}
+}
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.duration_ms_p50 !== undefined){
+let data5 = data.duration_ms_p50;
+const _errs12 = errors;
+if((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (data5 !== null)){
+validate1406.errors = [{instancePath:instancePath+"/duration_ms_p50",schemaPath:"#/properties/duration_ms_p50/type",keyword:"type",params:{type: schema525.properties.duration_ms_p50.type},message:"must be integer,null",schema:schema525.properties.duration_ms_p50.type,parentSchema:schema525.properties.duration_ms_p50,data:data5}];
+return false;
+}
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.duration_ms_p95 !== undefined){
+let data6 = data.duration_ms_p95;
+const _errs14 = errors;
+if((!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))) && (data6 !== null)){
+validate1406.errors = [{instancePath:instancePath+"/duration_ms_p95",schemaPath:"#/properties/duration_ms_p95/type",keyword:"type",params:{type: schema525.properties.duration_ms_p95.type},message:"must be integer,null",schema:schema525.properties.duration_ms_p95.type,parentSchema:schema525.properties.duration_ms_p95,data:data6}];
+return false;
+}
+var valid0 = _errs14 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.first_text_ms_p50 !== undefined){
+let data7 = data.first_text_ms_p50;
+const _errs16 = errors;
+if((!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))) && (data7 !== null)){
+validate1406.errors = [{instancePath:instancePath+"/first_text_ms_p50",schemaPath:"#/properties/first_text_ms_p50/type",keyword:"type",params:{type: schema525.properties.first_text_ms_p50.type},message:"must be integer,null",schema:schema525.properties.first_text_ms_p50.type,parentSchema:schema525.properties.first_text_ms_p50,data:data7}];
+return false;
+}
+var valid0 = _errs16 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1406.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema525.type,parentSchema:schema525,data}];
+return false;
+}
+}
+validate1406.errors = vErrors;
+return errors === 0;
+}
+
+export const validateModelStatistics = validate1407;
+
+function validate1407(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((((((((data.model === undefined) && (missing0 = "model")) || ((data.runs === undefined) && (missing0 = "runs"))) || ((data.failed === undefined) && (missing0 = "failed"))) || ((data.input_tokens === undefined) && (missing0 = "input_tokens"))) || ((data.output_tokens === undefined) && (missing0 = "output_tokens"))) || ((data.price === undefined) && (missing0 = "price"))) || ((data.duration_ms_p50 === undefined) && (missing0 = "duration_ms_p50"))) || ((data.duration_ms_p95 === undefined) && (missing0 = "duration_ms_p95"))) || ((data.first_text_ms_p50 === undefined) && (missing0 = "first_text_ms_p50"))){
+validate1407.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema526.required,parentSchema:schema526,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(func22.call(schema526.properties, key0))){
+validate1407.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema526,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.model !== undefined){
+let data0 = data.model;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1407.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema526.properties.model.type,parentSchema:schema526.properties.model,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.runs !== undefined){
+let data1 = data.runs;
+const _errs4 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1407.errors = [{instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema526.properties.runs.type,parentSchema:schema526.properties.runs,data:data1}];
+return false;
+}
+if(errors === _errs4){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1407.errors = [{instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema526.properties.runs,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.failed !== undefined){
+let data2 = data.failed;
+const _errs6 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1407.errors = [{instancePath:instancePath+"/failed",schemaPath:"#/properties/failed/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema526.properties.failed.type,parentSchema:schema526.properties.failed,data:data2}];
+return false;
+}
+if(errors === _errs6){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate1407.errors = [{instancePath:instancePath+"/failed",schemaPath:"#/properties/failed/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema526.properties.failed,data:data2}];
+return false;
+}
+}
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.input_tokens !== undefined){
+let data3 = data.input_tokens;
+const _errs8 = errors;
+if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
+validate1407.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema526.properties.input_tokens.type,parentSchema:schema526.properties.input_tokens,data:data3}];
+return false;
+}
+if(errors === _errs8){
+if((typeof data3 == "number") && (isFinite(data3))){
+if(data3 < 0 || isNaN(data3)){
+validate1407.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema526.properties.input_tokens,data:data3}];
+return false;
+}
+}
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.output_tokens !== undefined){
+let data4 = data.output_tokens;
+const _errs10 = errors;
+if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
+validate1407.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema526.properties.output_tokens.type,parentSchema:schema526.properties.output_tokens,data:data4}];
+return false;
+}
+if(errors === _errs10){
+if((typeof data4 == "number") && (isFinite(data4))){
+if(data4 < 0 || isNaN(data4)){
+validate1407.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema526.properties.output_tokens,data:data4}];
+return false;
+}
+}
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.price !== undefined){
+let data5 = data.price;
+const _errs12 = errors;
+const _errs13 = errors;
+let valid1 = false;
+const _errs14 = errors;
+if(!(validate1386(data5, {instancePath:instancePath+"/price",parentData:data,parentDataProperty:"price",rootData}))){
+vErrors = vErrors === null ? validate1386.errors : vErrors.concat(validate1386.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs14 === errors;
+valid1 = valid1 || _valid0;
+if(!valid1){
+const _errs15 = errors;
+if(data5 !== null){
+const err0 = {instancePath:instancePath+"/price",schemaPath:"#/properties/price/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema526.properties.price.anyOf[1].type,parentSchema:schema526.properties.price.anyOf[1],data:data5};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs15 === errors;
+valid1 = valid1 || _valid0;
+}
+if(!valid1){
+const err1 = {instancePath:instancePath+"/price",schemaPath:"#/properties/price/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema526.properties.price.anyOf,parentSchema:schema526.properties.price,data:data5};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1407.errors = vErrors;
+return false;
+}
+else {
+errors = _errs13;
+if(vErrors !== null){
+if(_errs13){
+vErrors.length = _errs13;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.duration_ms_p50 !== undefined){
+let data6 = data.duration_ms_p50;
+const _errs17 = errors;
+if((!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))) && (data6 !== null)){
+validate1407.errors = [{instancePath:instancePath+"/duration_ms_p50",schemaPath:"#/properties/duration_ms_p50/type",keyword:"type",params:{type: schema526.properties.duration_ms_p50.type},message:"must be integer,null",schema:schema526.properties.duration_ms_p50.type,parentSchema:schema526.properties.duration_ms_p50,data:data6}];
+return false;
+}
+var valid0 = _errs17 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.duration_ms_p95 !== undefined){
+let data7 = data.duration_ms_p95;
+const _errs19 = errors;
+if((!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))) && (data7 !== null)){
+validate1407.errors = [{instancePath:instancePath+"/duration_ms_p95",schemaPath:"#/properties/duration_ms_p95/type",keyword:"type",params:{type: schema526.properties.duration_ms_p95.type},message:"must be integer,null",schema:schema526.properties.duration_ms_p95.type,parentSchema:schema526.properties.duration_ms_p95,data:data7}];
+return false;
+}
+var valid0 = _errs19 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.first_text_ms_p50 !== undefined){
+let data8 = data.first_text_ms_p50;
+const _errs21 = errors;
+if((!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))) && (data8 !== null)){
+validate1407.errors = [{instancePath:instancePath+"/first_text_ms_p50",schemaPath:"#/properties/first_text_ms_p50/type",keyword:"type",params:{type: schema526.properties.first_text_ms_p50.type},message:"must be integer,null",schema:schema526.properties.first_text_ms_p50.type,parentSchema:schema526.properties.first_text_ms_p50,data:data8}];
+return false;
+}
+var valid0 = _errs21 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1407.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema526.type,parentSchema:schema526,data}];
+return false;
+}
+}
+validate1407.errors = vErrors;
+return errors === 0;
+}
+
+export const validateTimelineEvent = validate1409;
+const schema529 = {"type":"object","additionalProperties":false,"required":["sequence_number","type","at_ms","item_id","output_index"],"properties":{"sequence_number":{"type":"integer","minimum":0},"type":{"type":"string"},"at_ms":{"type":["integer","null"],"minimum":0},"item_id":{"type":["string","null"]},"output_index":{"type":["integer","null"],"minimum":0}}};
+
+function validate1409(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((((data.sequence_number === undefined) && (missing0 = "sequence_number")) || ((data.type === undefined) && (missing0 = "type"))) || ((data.at_ms === undefined) && (missing0 = "at_ms"))) || ((data.item_id === undefined) && (missing0 = "item_id"))) || ((data.output_index === undefined) && (missing0 = "output_index"))){
+validate1409.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema529.required,parentSchema:schema529,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(((((key0 === "sequence_number") || (key0 === "type")) || (key0 === "at_ms")) || (key0 === "item_id")) || (key0 === "output_index"))){
+validate1409.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema529,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.sequence_number !== undefined){
+let data0 = data.sequence_number;
+const _errs2 = errors;
+if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
+validate1409.errors = [{instancePath:instancePath+"/sequence_number",schemaPath:"#/properties/sequence_number/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema529.properties.sequence_number.type,parentSchema:schema529.properties.sequence_number,data:data0}];
+return false;
+}
+if(errors === _errs2){
+if((typeof data0 == "number") && (isFinite(data0))){
+if(data0 < 0 || isNaN(data0)){
+validate1409.errors = [{instancePath:instancePath+"/sequence_number",schemaPath:"#/properties/sequence_number/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema529.properties.sequence_number,data:data0}];
+return false;
+}
+}
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.type !== undefined){
+let data1 = data.type;
+const _errs4 = errors;
+if(typeof data1 !== "string"){
+validate1409.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema529.properties.type.type,parentSchema:schema529.properties.type,data:data1}];
+return false;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.at_ms !== undefined){
+let data2 = data.at_ms;
+const _errs6 = errors;
+if((!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))) && (data2 !== null)){
+validate1409.errors = [{instancePath:instancePath+"/at_ms",schemaPath:"#/properties/at_ms/type",keyword:"type",params:{type: schema529.properties.at_ms.type},message:"must be integer,null",schema:schema529.properties.at_ms.type,parentSchema:schema529.properties.at_ms,data:data2}];
+return false;
+}
+if(errors === _errs6){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate1409.errors = [{instancePath:instancePath+"/at_ms",schemaPath:"#/properties/at_ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema529.properties.at_ms,data:data2}];
+return false;
+}
+}
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.item_id !== undefined){
+let data3 = data.item_id;
+const _errs8 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate1409.errors = [{instancePath:instancePath+"/item_id",schemaPath:"#/properties/item_id/type",keyword:"type",params:{type: schema529.properties.item_id.type},message:"must be string,null",schema:schema529.properties.item_id.type,parentSchema:schema529.properties.item_id,data:data3}];
+return false;
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.output_index !== undefined){
+let data4 = data.output_index;
+const _errs10 = errors;
+if((!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))) && (data4 !== null)){
+validate1409.errors = [{instancePath:instancePath+"/output_index",schemaPath:"#/properties/output_index/type",keyword:"type",params:{type: schema529.properties.output_index.type},message:"must be integer,null",schema:schema529.properties.output_index.type,parentSchema:schema529.properties.output_index,data:data4}];
+return false;
+}
+if(errors === _errs10){
+if((typeof data4 == "number") && (isFinite(data4))){
+if(data4 < 0 || isNaN(data4)){
+validate1409.errors = [{instancePath:instancePath+"/output_index",schemaPath:"#/properties/output_index/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema529.properties.output_index,data:data4}];
+return false;
+}
+}
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1409.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema529.type,parentSchema:schema529,data}];
+return false;
+}
+}
+validate1409.errors = vErrors;
+return errors === 0;
+}
+
+export const validateResponseTimeline = validate1410;
+const schema530 = {"type":"object","additionalProperties":false,"required":["object","data","has_more"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/TimelineEvent"}},"has_more":{"type":"boolean"}}};
+
+function validate1410(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((data.object === undefined) && (missing0 = "object")) || ((data.data === undefined) && (missing0 = "data"))) || ((data.has_more === undefined) && (missing0 = "has_more"))){
+validate1410.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema530.required,parentSchema:schema530,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(((key0 === "object") || (key0 === "data")) || (key0 === "has_more"))){
+validate1410.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema530,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1410.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema530.properties.object.type,parentSchema:schema530.properties.object,data:data0}];
+return false;
+}
+if("list" !== data0){
+validate1410.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema530.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.data !== undefined){
+let data1 = data.data;
+const _errs4 = errors;
+if(errors === _errs4){
+if(Array.isArray(data1)){
+var valid1 = true;
+const len0 = data1.length;
+for(let i0=0; i0<len0; i0++){
+const _errs6 = errors;
+if(!(validate1409(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate1409.errors : vErrors.concat(validate1409.errors);
+errors = vErrors.length;
+}
+var valid1 = _errs6 === errors;
+if(!valid1){
+break;
+}
+}
+}
+else {
+validate1410.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema530.properties.data.type,parentSchema:schema530.properties.data,data:data1}];
+return false;
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.has_more !== undefined){
+let data3 = data.has_more;
+const _errs7 = errors;
+if(typeof data3 !== "boolean"){
+validate1410.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema530.properties.has_more.type,parentSchema:schema530.properties.has_more,data:data3}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+else {
+validate1410.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema530.type,parentSchema:schema530,data}];
+return false;
+}
+}
+validate1410.errors = vErrors;
+return errors === 0;
+}
+
+export const validateResponseExchange = validate1412;
+const schema531 = {"type":"object","additionalProperties":false,"required":["id","object","kind","turn","created_at","request","response","first_byte_ms","duration_ms","error"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"response.exchange"},"kind":{"type":"string","enum":["mcp","model","web_search"]},"turn":{"type":["integer","null"],"minimum":1},"created_at":{"type":"integer"},"request":{"$ref":"#/components/schemas/ExchangeRequest"},"response":{"anyOf":[{"$ref":"#/components/schemas/ExchangeReply"},{"type":"null"}]},"first_byte_ms":{"type":["integer","null"],"minimum":0},"duration_ms":{"type":["integer","null"],"minimum":0},"error":{"type":["string","null"]}}};
+const schema532 = {"type":"object","additionalProperties":false,"required":["method","url","headers","body"],"properties":{"method":{"type":"string"},"url":{"type":"string"},"headers":{"$ref":"#/components/schemas/ExchangeHeaders"},"body":{"$ref":"#/components/schemas/ExchangeBody"}}};
+const schema533 = {"type":"object","additionalProperties":{"type":"string"}};
+
+function validate1414(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+for(const key0 in data){
+let data0 = data[key0];
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1414.errors = [{instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema533.additionalProperties.type,parentSchema:schema533.additionalProperties,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+if(!valid0){
+break;
+}
+}
+}
+else {
+validate1414.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema533.type,parentSchema:schema533,data}];
+return false;
+}
+}
+validate1414.errors = vErrors;
+return errors === 0;
+}
+
+const schema534 = {"type":"object","additionalProperties":false,"required":["encoding","text","bytes","is_truncated"],"properties":{"encoding":{"type":"string","enum":["base64","utf-8"]},"text":{"type":"string"},"bytes":{"type":"integer","minimum":0},"is_truncated":{"type":"boolean"}}};
+
+function validate1416(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((((data.encoding === undefined) && (missing0 = "encoding")) || ((data.text === undefined) && (missing0 = "text"))) || ((data.bytes === undefined) && (missing0 = "bytes"))) || ((data.is_truncated === undefined) && (missing0 = "is_truncated"))){
+validate1416.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema534.required,parentSchema:schema534,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!((((key0 === "encoding") || (key0 === "text")) || (key0 === "bytes")) || (key0 === "is_truncated"))){
+validate1416.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema534,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.encoding !== undefined){
+let data0 = data.encoding;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1416.errors = [{instancePath:instancePath+"/encoding",schemaPath:"#/properties/encoding/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema534.properties.encoding.type,parentSchema:schema534.properties.encoding,data:data0}];
+return false;
+}
+if(!((data0 === "base64") || (data0 === "utf-8"))){
+validate1416.errors = [{instancePath:instancePath+"/encoding",schemaPath:"#/properties/encoding/enum",keyword:"enum",params:{allowedValues: schema534.properties.encoding.enum},message:"must be equal to one of the allowed values",schema:schema534.properties.encoding.enum,parentSchema:schema534.properties.encoding,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.text !== undefined){
+let data1 = data.text;
+const _errs4 = errors;
+if(typeof data1 !== "string"){
+validate1416.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema534.properties.text.type,parentSchema:schema534.properties.text,data:data1}];
+return false;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.bytes !== undefined){
+let data2 = data.bytes;
+const _errs6 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1416.errors = [{instancePath:instancePath+"/bytes",schemaPath:"#/properties/bytes/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema534.properties.bytes.type,parentSchema:schema534.properties.bytes,data:data2}];
+return false;
+}
+if(errors === _errs6){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate1416.errors = [{instancePath:instancePath+"/bytes",schemaPath:"#/properties/bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema534.properties.bytes,data:data2}];
+return false;
+}
+}
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.is_truncated !== undefined){
+let data3 = data.is_truncated;
+const _errs8 = errors;
+if(typeof data3 !== "boolean"){
+validate1416.errors = [{instancePath:instancePath+"/is_truncated",schemaPath:"#/properties/is_truncated/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema534.properties.is_truncated.type,parentSchema:schema534.properties.is_truncated,data:data3}];
+return false;
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1416.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema534.type,parentSchema:schema534,data}];
+return false;
+}
+}
+validate1416.errors = vErrors;
+return errors === 0;
+}
+
+
+function validate1413(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((((data.method === undefined) && (missing0 = "method")) || ((data.url === undefined) && (missing0 = "url"))) || ((data.headers === undefined) && (missing0 = "headers"))) || ((data.body === undefined) && (missing0 = "body"))){
+validate1413.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema532.required,parentSchema:schema532,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!((((key0 === "method") || (key0 === "url")) || (key0 === "headers")) || (key0 === "body"))){
+validate1413.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema532,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.method !== undefined){
+let data0 = data.method;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1413.errors = [{instancePath:instancePath+"/method",schemaPath:"#/properties/method/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema532.properties.method.type,parentSchema:schema532.properties.method,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.url !== undefined){
+let data1 = data.url;
+const _errs4 = errors;
+if(typeof data1 !== "string"){
+validate1413.errors = [{instancePath:instancePath+"/url",schemaPath:"#/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema532.properties.url.type,parentSchema:schema532.properties.url,data:data1}];
+return false;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.headers !== undefined){
+const _errs6 = errors;
+if(!(validate1414(data.headers, {instancePath:instancePath+"/headers",parentData:data,parentDataProperty:"headers",rootData}))){
+vErrors = vErrors === null ? validate1414.errors : vErrors.concat(validate1414.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.body !== undefined){
+const _errs7 = errors;
+if(!(validate1416(data.body, {instancePath:instancePath+"/body",parentData:data,parentDataProperty:"body",rootData}))){
+vErrors = vErrors === null ? validate1416.errors : vErrors.concat(validate1416.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1413.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema532.type,parentSchema:schema532,data}];
+return false;
+}
+}
+validate1413.errors = vErrors;
+return errors === 0;
+}
+
+const schema535 = {"type":"object","additionalProperties":false,"required":["status","headers","body"],"properties":{"status":{"type":"integer"},"headers":{"$ref":"#/components/schemas/ExchangeHeaders"},"body":{"$ref":"#/components/schemas/ExchangeBody"}}};
+
+function validate1419(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((data.status === undefined) && (missing0 = "status")) || ((data.headers === undefined) && (missing0 = "headers"))) || ((data.body === undefined) && (missing0 = "body"))){
+validate1419.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema535.required,parentSchema:schema535,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(((key0 === "status") || (key0 === "headers")) || (key0 === "body"))){
+validate1419.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema535,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.status !== undefined){
+let data0 = data.status;
+const _errs2 = errors;
+if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
+validate1419.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema535.properties.status.type,parentSchema:schema535.properties.status,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.headers !== undefined){
+const _errs4 = errors;
+if(!(validate1414(data.headers, {instancePath:instancePath+"/headers",parentData:data,parentDataProperty:"headers",rootData}))){
+vErrors = vErrors === null ? validate1414.errors : vErrors.concat(validate1414.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.body !== undefined){
+const _errs5 = errors;
+if(!(validate1416(data.body, {instancePath:instancePath+"/body",parentData:data,parentDataProperty:"body",rootData}))){
+vErrors = vErrors === null ? validate1416.errors : vErrors.concat(validate1416.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+else {
+validate1419.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema535.type,parentSchema:schema535,data}];
+return false;
+}
+}
+validate1419.errors = vErrors;
+return errors === 0;
+}
+
+
+function validate1412(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((((((((((data.id === undefined) && (missing0 = "id")) || ((data.object === undefined) && (missing0 = "object"))) || ((data.kind === undefined) && (missing0 = "kind"))) || ((data.turn === undefined) && (missing0 = "turn"))) || ((data.created_at === undefined) && (missing0 = "created_at"))) || ((data.request === undefined) && (missing0 = "request"))) || ((data.response === undefined) && (missing0 = "response"))) || ((data.first_byte_ms === undefined) && (missing0 = "first_byte_ms"))) || ((data.duration_ms === undefined) && (missing0 = "duration_ms"))) || ((data.error === undefined) && (missing0 = "error"))){
+validate1412.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema531.required,parentSchema:schema531,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(func22.call(schema531.properties, key0))){
+validate1412.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema531,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.id !== undefined){
+let data0 = data.id;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1412.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema531.properties.id.type,parentSchema:schema531.properties.id,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.object !== undefined){
+let data1 = data.object;
+const _errs4 = errors;
+if(typeof data1 !== "string"){
+validate1412.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema531.properties.object.type,parentSchema:schema531.properties.object,data:data1}];
+return false;
+}
+if("response.exchange" !== data1){
+validate1412.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "response.exchange"},message:"must be equal to constant",schema:"response.exchange",parentSchema:schema531.properties.object,data:data1}];
+return false;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.kind !== undefined){
+let data2 = data.kind;
+const _errs6 = errors;
+if(typeof data2 !== "string"){
+validate1412.errors = [{instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema531.properties.kind.type,parentSchema:schema531.properties.kind,data:data2}];
+return false;
+}
+if(!(((data2 === "mcp") || (data2 === "model")) || (data2 === "web_search"))){
+validate1412.errors = [{instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/enum",keyword:"enum",params:{allowedValues: schema531.properties.kind.enum},message:"must be equal to one of the allowed values",schema:schema531.properties.kind.enum,parentSchema:schema531.properties.kind,data:data2}];
+return false;
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.turn !== undefined){
+let data3 = data.turn;
+const _errs8 = errors;
+if((!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))) && (data3 !== null)){
+validate1412.errors = [{instancePath:instancePath+"/turn",schemaPath:"#/properties/turn/type",keyword:"type",params:{type: schema531.properties.turn.type},message:"must be integer,null",schema:schema531.properties.turn.type,parentSchema:schema531.properties.turn,data:data3}];
+return false;
+}
+if(errors === _errs8){
+if((typeof data3 == "number") && (isFinite(data3))){
+if(data3 < 1 || isNaN(data3)){
+validate1412.errors = [{instancePath:instancePath+"/turn",schemaPath:"#/properties/turn/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema531.properties.turn,data:data3}];
+return false;
+}
+}
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.created_at !== undefined){
+let data4 = data.created_at;
+const _errs10 = errors;
+if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
+validate1412.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema531.properties.created_at.type,parentSchema:schema531.properties.created_at,data:data4}];
+return false;
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.request !== undefined){
+const _errs12 = errors;
+if(!(validate1413(data.request, {instancePath:instancePath+"/request",parentData:data,parentDataProperty:"request",rootData}))){
+vErrors = vErrors === null ? validate1413.errors : vErrors.concat(validate1413.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.response !== undefined){
+let data6 = data.response;
+const _errs13 = errors;
+const _errs14 = errors;
+let valid1 = false;
+const _errs15 = errors;
+if(!(validate1419(data6, {instancePath:instancePath+"/response",parentData:data,parentDataProperty:"response",rootData}))){
+vErrors = vErrors === null ? validate1419.errors : vErrors.concat(validate1419.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs15 === errors;
+valid1 = valid1 || _valid0;
+if(!valid1){
+const _errs16 = errors;
+if(data6 !== null){
+const err0 = {instancePath:instancePath+"/response",schemaPath:"#/properties/response/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema531.properties.response.anyOf[1].type,parentSchema:schema531.properties.response.anyOf[1],data:data6};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs16 === errors;
+valid1 = valid1 || _valid0;
+}
+if(!valid1){
+const err1 = {instancePath:instancePath+"/response",schemaPath:"#/properties/response/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema531.properties.response.anyOf,parentSchema:schema531.properties.response,data:data6};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1412.errors = vErrors;
+return false;
+}
+else {
+errors = _errs14;
+if(vErrors !== null){
+if(_errs14){
+vErrors.length = _errs14;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.first_byte_ms !== undefined){
+let data7 = data.first_byte_ms;
+const _errs18 = errors;
+if((!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))) && (data7 !== null)){
+validate1412.errors = [{instancePath:instancePath+"/first_byte_ms",schemaPath:"#/properties/first_byte_ms/type",keyword:"type",params:{type: schema531.properties.first_byte_ms.type},message:"must be integer,null",schema:schema531.properties.first_byte_ms.type,parentSchema:schema531.properties.first_byte_ms,data:data7}];
+return false;
+}
+if(errors === _errs18){
+if((typeof data7 == "number") && (isFinite(data7))){
+if(data7 < 0 || isNaN(data7)){
+validate1412.errors = [{instancePath:instancePath+"/first_byte_ms",schemaPath:"#/properties/first_byte_ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema531.properties.first_byte_ms,data:data7}];
+return false;
+}
+}
+}
+var valid0 = _errs18 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.duration_ms !== undefined){
+let data8 = data.duration_ms;
+const _errs20 = errors;
+if((!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))) && (data8 !== null)){
+validate1412.errors = [{instancePath:instancePath+"/duration_ms",schemaPath:"#/properties/duration_ms/type",keyword:"type",params:{type: schema531.properties.duration_ms.type},message:"must be integer,null",schema:schema531.properties.duration_ms.type,parentSchema:schema531.properties.duration_ms,data:data8}];
+return false;
+}
+if(errors === _errs20){
+if((typeof data8 == "number") && (isFinite(data8))){
+if(data8 < 0 || isNaN(data8)){
+validate1412.errors = [{instancePath:instancePath+"/duration_ms",schemaPath:"#/properties/duration_ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema531.properties.duration_ms,data:data8}];
+return false;
+}
+}
+}
+var valid0 = _errs20 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.error !== undefined){
+let data9 = data.error;
+const _errs22 = errors;
+if((typeof data9 !== "string") && (data9 !== null)){
+validate1412.errors = [{instancePath:instancePath+"/error",schemaPath:"#/properties/error/type",keyword:"type",params:{type: schema531.properties.error.type},message:"must be string,null",schema:schema531.properties.error.type,parentSchema:schema531.properties.error,data:data9}];
+return false;
+}
+var valid0 = _errs22 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1412.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema531.type,parentSchema:schema531,data}];
+return false;
+}
+}
+validate1412.errors = vErrors;
+return errors === 0;
+}
+
+export const validateExchangeRequest = validate1423;
+
+function validate1423(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((((data.method === undefined) && (missing0 = "method")) || ((data.url === undefined) && (missing0 = "url"))) || ((data.headers === undefined) && (missing0 = "headers"))) || ((data.body === undefined) && (missing0 = "body"))){
+validate1423.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema532.required,parentSchema:schema532,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!((((key0 === "method") || (key0 === "url")) || (key0 === "headers")) || (key0 === "body"))){
+validate1423.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema532,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.method !== undefined){
+let data0 = data.method;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1423.errors = [{instancePath:instancePath+"/method",schemaPath:"#/properties/method/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema532.properties.method.type,parentSchema:schema532.properties.method,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.url !== undefined){
+let data1 = data.url;
+const _errs4 = errors;
+if(typeof data1 !== "string"){
+validate1423.errors = [{instancePath:instancePath+"/url",schemaPath:"#/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema532.properties.url.type,parentSchema:schema532.properties.url,data:data1}];
+return false;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.headers !== undefined){
+const _errs6 = errors;
+if(!(validate1414(data.headers, {instancePath:instancePath+"/headers",parentData:data,parentDataProperty:"headers",rootData}))){
+vErrors = vErrors === null ? validate1414.errors : vErrors.concat(validate1414.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.body !== undefined){
+const _errs7 = errors;
+if(!(validate1416(data.body, {instancePath:instancePath+"/body",parentData:data,parentDataProperty:"body",rootData}))){
+vErrors = vErrors === null ? validate1416.errors : vErrors.concat(validate1416.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1423.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema532.type,parentSchema:schema532,data}];
+return false;
+}
+}
+validate1423.errors = vErrors;
+return errors === 0;
+}
+
+export const validateExchangeReply = validate1426;
+
+function validate1426(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((data.status === undefined) && (missing0 = "status")) || ((data.headers === undefined) && (missing0 = "headers"))) || ((data.body === undefined) && (missing0 = "body"))){
+validate1426.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema535.required,parentSchema:schema535,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(((key0 === "status") || (key0 === "headers")) || (key0 === "body"))){
+validate1426.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema535,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.status !== undefined){
+let data0 = data.status;
+const _errs2 = errors;
+if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
+validate1426.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema535.properties.status.type,parentSchema:schema535.properties.status,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.headers !== undefined){
+const _errs4 = errors;
+if(!(validate1414(data.headers, {instancePath:instancePath+"/headers",parentData:data,parentDataProperty:"headers",rootData}))){
+vErrors = vErrors === null ? validate1414.errors : vErrors.concat(validate1414.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.body !== undefined){
+const _errs5 = errors;
+if(!(validate1416(data.body, {instancePath:instancePath+"/body",parentData:data,parentDataProperty:"body",rootData}))){
+vErrors = vErrors === null ? validate1416.errors : vErrors.concat(validate1416.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+else {
+validate1426.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema535.type,parentSchema:schema535,data}];
+return false;
+}
+}
+validate1426.errors = vErrors;
+return errors === 0;
+}
+
+export const validateExchangeHeaders = validate1429;
+
+function validate1429(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+for(const key0 in data){
+let data0 = data[key0];
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1429.errors = [{instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema533.additionalProperties.type,parentSchema:schema533.additionalProperties,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+if(!valid0){
+break;
+}
+}
+}
+else {
+validate1429.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema533.type,parentSchema:schema533,data}];
+return false;
+}
+}
+validate1429.errors = vErrors;
+return errors === 0;
+}
+
+export const validateExchangeBody = validate1430;
+
+function validate1430(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((((data.encoding === undefined) && (missing0 = "encoding")) || ((data.text === undefined) && (missing0 = "text"))) || ((data.bytes === undefined) && (missing0 = "bytes"))) || ((data.is_truncated === undefined) && (missing0 = "is_truncated"))){
+validate1430.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema534.required,parentSchema:schema534,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!((((key0 === "encoding") || (key0 === "text")) || (key0 === "bytes")) || (key0 === "is_truncated"))){
+validate1430.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema534,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.encoding !== undefined){
+let data0 = data.encoding;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1430.errors = [{instancePath:instancePath+"/encoding",schemaPath:"#/properties/encoding/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema534.properties.encoding.type,parentSchema:schema534.properties.encoding,data:data0}];
+return false;
+}
+if(!((data0 === "base64") || (data0 === "utf-8"))){
+validate1430.errors = [{instancePath:instancePath+"/encoding",schemaPath:"#/properties/encoding/enum",keyword:"enum",params:{allowedValues: schema534.properties.encoding.enum},message:"must be equal to one of the allowed values",schema:schema534.properties.encoding.enum,parentSchema:schema534.properties.encoding,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.text !== undefined){
+let data1 = data.text;
+const _errs4 = errors;
+if(typeof data1 !== "string"){
+validate1430.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema534.properties.text.type,parentSchema:schema534.properties.text,data:data1}];
+return false;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.bytes !== undefined){
+let data2 = data.bytes;
+const _errs6 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1430.errors = [{instancePath:instancePath+"/bytes",schemaPath:"#/properties/bytes/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema534.properties.bytes.type,parentSchema:schema534.properties.bytes,data:data2}];
+return false;
+}
+if(errors === _errs6){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate1430.errors = [{instancePath:instancePath+"/bytes",schemaPath:"#/properties/bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema534.properties.bytes,data:data2}];
+return false;
+}
+}
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.is_truncated !== undefined){
+let data3 = data.is_truncated;
+const _errs8 = errors;
+if(typeof data3 !== "boolean"){
+validate1430.errors = [{instancePath:instancePath+"/is_truncated",schemaPath:"#/properties/is_truncated/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema534.properties.is_truncated.type,parentSchema:schema534.properties.is_truncated,data:data3}];
+return false;
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1430.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema534.type,parentSchema:schema534,data}];
+return false;
+}
+}
+validate1430.errors = vErrors;
+return errors === 0;
+}
+
+export const validateResponseNote = validate1431;
+const schema540 = {"type":"object","additionalProperties":false,"required":["kind","what","why"],"properties":{"kind":{"type":"string","enum":["emulated","omitted"]},"what":{"type":"string"},"why":{"type":"string"}}};
+
+function validate1431(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((data.kind === undefined) && (missing0 = "kind")) || ((data.what === undefined) && (missing0 = "what"))) || ((data.why === undefined) && (missing0 = "why"))){
+validate1431.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema540.required,parentSchema:schema540,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(((key0 === "kind") || (key0 === "what")) || (key0 === "why"))){
+validate1431.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema540,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.kind !== undefined){
+let data0 = data.kind;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1431.errors = [{instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema540.properties.kind.type,parentSchema:schema540.properties.kind,data:data0}];
+return false;
+}
+if(!((data0 === "emulated") || (data0 === "omitted"))){
+validate1431.errors = [{instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/enum",keyword:"enum",params:{allowedValues: schema540.properties.kind.enum},message:"must be equal to one of the allowed values",schema:schema540.properties.kind.enum,parentSchema:schema540.properties.kind,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.what !== undefined){
+let data1 = data.what;
+const _errs4 = errors;
+if(typeof data1 !== "string"){
+validate1431.errors = [{instancePath:instancePath+"/what",schemaPath:"#/properties/what/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema540.properties.what.type,parentSchema:schema540.properties.what,data:data1}];
+return false;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.why !== undefined){
+let data2 = data.why;
+const _errs6 = errors;
+if(typeof data2 !== "string"){
+validate1431.errors = [{instancePath:instancePath+"/why",schemaPath:"#/properties/why/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema540.properties.why.type,parentSchema:schema540.properties.why,data:data2}];
+return false;
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+else {
+validate1431.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema540.type,parentSchema:schema540,data}];
+return false;
+}
+}
+validate1431.errors = vErrors;
+return errors === 0;
+}
+
+export const validateResponseExchangeList = validate1432;
+const schema541 = {"type":"object","additionalProperties":false,"required":["object","data","notes","is_kept","is_complete"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/ResponseExchange"}},"notes":{"type":"array","items":{"$ref":"#/components/schemas/ResponseNote"}},"is_kept":{"type":"boolean"},"is_complete":{"type":"boolean"}}};
+
+function validate1432(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((((data.object === undefined) && (missing0 = "object")) || ((data.data === undefined) && (missing0 = "data"))) || ((data.notes === undefined) && (missing0 = "notes"))) || ((data.is_kept === undefined) && (missing0 = "is_kept"))) || ((data.is_complete === undefined) && (missing0 = "is_complete"))){
+validate1432.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema541.required,parentSchema:schema541,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(((((key0 === "object") || (key0 === "data")) || (key0 === "notes")) || (key0 === "is_kept")) || (key0 === "is_complete"))){
+validate1432.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema541,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1432.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema541.properties.object.type,parentSchema:schema541.properties.object,data:data0}];
+return false;
+}
+if("list" !== data0){
+validate1432.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema541.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.data !== undefined){
+let data1 = data.data;
+const _errs4 = errors;
+if(errors === _errs4){
+if(Array.isArray(data1)){
+var valid1 = true;
+const len0 = data1.length;
+for(let i0=0; i0<len0; i0++){
+const _errs6 = errors;
+if(!(validate1412(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate1412.errors : vErrors.concat(validate1412.errors);
+errors = vErrors.length;
+}
+var valid1 = _errs6 === errors;
+if(!valid1){
+break;
+}
+}
+}
+else {
+validate1432.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema541.properties.data.type,parentSchema:schema541.properties.data,data:data1}];
+return false;
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.notes !== undefined){
+let data3 = data.notes;
+const _errs7 = errors;
+if(errors === _errs7){
+if(Array.isArray(data3)){
+var valid2 = true;
+const len1 = data3.length;
+for(let i1=0; i1<len1; i1++){
+const _errs9 = errors;
+if(!(validate1431(data3[i1], {instancePath:instancePath+"/notes/" + i1,parentData:data3,parentDataProperty:i1,rootData}))){
+vErrors = vErrors === null ? validate1431.errors : vErrors.concat(validate1431.errors);
+errors = vErrors.length;
+}
+var valid2 = _errs9 === errors;
+if(!valid2){
+break;
+}
+}
+}
+else {
+validate1432.errors = [{instancePath:instancePath+"/notes",schemaPath:"#/properties/notes/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema541.properties.notes.type,parentSchema:schema541.properties.notes,data:data3}];
+return false;
+}
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.is_kept !== undefined){
+let data5 = data.is_kept;
+const _errs10 = errors;
+if(typeof data5 !== "boolean"){
+validate1432.errors = [{instancePath:instancePath+"/is_kept",schemaPath:"#/properties/is_kept/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema541.properties.is_kept.type,parentSchema:schema541.properties.is_kept,data:data5}];
+return false;
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.is_complete !== undefined){
+let data6 = data.is_complete;
+const _errs12 = errors;
+if(typeof data6 !== "boolean"){
+validate1432.errors = [{instancePath:instancePath+"/is_complete",schemaPath:"#/properties/is_complete/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema541.properties.is_complete.type,parentSchema:schema541.properties.is_complete,data:data6}];
+return false;
+}
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1432.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema541.type,parentSchema:schema541,data}];
+return false;
+}
+}
+validate1432.errors = vErrors;
+return errors === 0;
+}
+
+export const validateDeletedExchanges = validate1435;
+const schema542 = {"type":"object","additionalProperties":false,"required":["id","object","deleted"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"response.exchanges.deleted"},"deleted":{"type":"boolean","const":true}}};
+
+function validate1435(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((data.id === undefined) && (missing0 = "id")) || ((data.object === undefined) && (missing0 = "object"))) || ((data.deleted === undefined) && (missing0 = "deleted"))){
+validate1435.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema542.required,parentSchema:schema542,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(((key0 === "id") || (key0 === "object")) || (key0 === "deleted"))){
+validate1435.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema542,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.id !== undefined){
+let data0 = data.id;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1435.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema542.properties.id.type,parentSchema:schema542.properties.id,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.object !== undefined){
+let data1 = data.object;
+const _errs4 = errors;
+if(typeof data1 !== "string"){
+validate1435.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema542.properties.object.type,parentSchema:schema542.properties.object,data:data1}];
+return false;
+}
+if("response.exchanges.deleted" !== data1){
+validate1435.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "response.exchanges.deleted"},message:"must be equal to constant",schema:"response.exchanges.deleted",parentSchema:schema542.properties.object,data:data1}];
+return false;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.deleted !== undefined){
+let data2 = data.deleted;
+const _errs6 = errors;
+if(typeof data2 !== "boolean"){
+validate1435.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema542.properties.deleted.type,parentSchema:schema542.properties.deleted,data:data2}];
+return false;
+}
+if(true !== data2){
+validate1435.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/const",keyword:"const",params:{allowedValue: true},message:"must be equal to constant",schema:true,parentSchema:schema542.properties.deleted,data:data2}];
+return false;
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+else {
+validate1435.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema542.type,parentSchema:schema542,data}];
+return false;
+}
+}
+validate1435.errors = vErrors;
+return errors === 0;
+}
+
+export const validateModel = validate1436;
+const schema543 = {"type":"object","additionalProperties":false,"required":["id","object","created","owned_by"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"model"},"created":{"type":"integer"},"owned_by":{"type":"string"},"shutdown_date":{"type":["string","null"]},"description":{"type":"string"}}};
+
+function validate1436(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((((data.id === undefined) && (missing0 = "id")) || ((data.object === undefined) && (missing0 = "object"))) || ((data.created === undefined) && (missing0 = "created"))) || ((data.owned_by === undefined) && (missing0 = "owned_by"))){
+validate1436.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema543.required,parentSchema:schema543,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!((((((key0 === "id") || (key0 === "object")) || (key0 === "created")) || (key0 === "owned_by")) || (key0 === "shutdown_date")) || (key0 === "description"))){
+validate1436.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema543,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.id !== undefined){
+let data0 = data.id;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1436.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema543.properties.id.type,parentSchema:schema543.properties.id,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.object !== undefined){
+let data1 = data.object;
+const _errs4 = errors;
+if(typeof data1 !== "string"){
+validate1436.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema543.properties.object.type,parentSchema:schema543.properties.object,data:data1}];
+return false;
+}
+if("model" !== data1){
+validate1436.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "model"},message:"must be equal to constant",schema:"model",parentSchema:schema543.properties.object,data:data1}];
+return false;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.created !== undefined){
+let data2 = data.created;
+const _errs6 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1436.errors = [{instancePath:instancePath+"/created",schemaPath:"#/properties/created/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema543.properties.created.type,parentSchema:schema543.properties.created,data:data2}];
+return false;
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.owned_by !== undefined){
+let data3 = data.owned_by;
+const _errs8 = errors;
+if(typeof data3 !== "string"){
+validate1436.errors = [{instancePath:instancePath+"/owned_by",schemaPath:"#/properties/owned_by/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema543.properties.owned_by.type,parentSchema:schema543.properties.owned_by,data:data3}];
+return false;
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.shutdown_date !== undefined){
+let data4 = data.shutdown_date;
+const _errs10 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate1436.errors = [{instancePath:instancePath+"/shutdown_date",schemaPath:"#/properties/shutdown_date/type",keyword:"type",params:{type: schema543.properties.shutdown_date.type},message:"must be string,null",schema:schema543.properties.shutdown_date.type,parentSchema:schema543.properties.shutdown_date,data:data4}];
+return false;
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.description !== undefined){
+let data5 = data.description;
+const _errs12 = errors;
+if(typeof data5 !== "string"){
+validate1436.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema543.properties.description.type,parentSchema:schema543.properties.description,data:data5}];
+return false;
+}
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1436.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema543.type,parentSchema:schema543,data}];
+return false;
+}
+}
+validate1436.errors = vErrors;
+return errors === 0;
+}
+
+export const validateModelList = validate1437;
+const schema544 = {"type":"object","additionalProperties":false,"required":["object","data"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Model"}}}};
+
+function validate1437(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.object === undefined) && (missing0 = "object")) || ((data.data === undefined) && (missing0 = "data"))){
+validate1437.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema544.required,parentSchema:schema544,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!((key0 === "object") || (key0 === "data"))){
+validate1437.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema544,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1437.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema544.properties.object.type,parentSchema:schema544.properties.object,data:data0}];
+return false;
+}
+if("list" !== data0){
+validate1437.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema544.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.data !== undefined){
+let data1 = data.data;
+const _errs4 = errors;
+if(errors === _errs4){
+if(Array.isArray(data1)){
+var valid1 = true;
+const len0 = data1.length;
+for(let i0=0; i0<len0; i0++){
+const _errs6 = errors;
+if(!(validate1436(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate1436.errors : vErrors.concat(validate1436.errors);
+errors = vErrors.length;
+}
+var valid1 = _errs6 === errors;
+if(!valid1){
+break;
+}
+}
+}
+else {
+validate1437.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema544.properties.data.type,parentSchema:schema544.properties.data,data:data1}];
 return false;
 }
 }
@@ -66091,31 +69662,31 @@ var valid0 = true;
 }
 }
 else {
-validate1380.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema515.type,parentSchema:schema515,data}];
+validate1437.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema544.type,parentSchema:schema544,data}];
 return false;
 }
 }
-validate1380.errors = vErrors;
+validate1437.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_model = validate1382;
-const schema516 = {"type":"string"};
+const member_of_CreateResponseRequest_model = validate1439;
+const schema545 = {"type":"string"};
 
-function validate1382(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1439(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(typeof data !== "string"){
-validate1382.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema516.type,parentSchema:schema516,data}];
+validate1439.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema545.type,parentSchema:schema545,data}];
 return false;
 }
-validate1382.errors = vErrors;
+validate1439.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_input = validate1383;
+const member_of_CreateResponseRequest_input = validate1440;
 
-function validate1383(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1440(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -66188,7 +69759,7 @@ else {
 vErrors.push(err3);
 }
 errors++;
-validate1383.errors = vErrors;
+validate1440.errors = vErrors;
 return false;
 }
 else {
@@ -66202,28 +69773,28 @@ vErrors = null;
 }
 }
 }
-validate1383.errors = vErrors;
+validate1440.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_previous_response_id = validate1385;
-const schema518 = {"type":["string","null"]};
+const member_of_CreateResponseRequest_previous_response_id = validate1442;
+const schema547 = {"type":["string","null"]};
 
-function validate1385(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1442(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((typeof data !== "string") && (data !== null)){
-validate1385.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema518.type},message:"must be string,null",schema:schema518.type,parentSchema:schema518,data}];
+validate1442.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema547.type},message:"must be string,null",schema:schema547.type,parentSchema:schema547,data}];
 return false;
 }
-validate1385.errors = vErrors;
+validate1442.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_conversation = validate1386;
-const schema519 = {"anyOf":[{"$ref":"#/components/schemas/ConversationParam"},{"type":"null"}],"x-expected":"one of a string or object"};
+const member_of_CreateResponseRequest_conversation = validate1443;
+const schema548 = {"anyOf":[{"$ref":"#/components/schemas/ConversationParam"},{"type":"null"}],"x-expected":"one of a string or object"};
 
-function validate1386(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1443(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -66238,7 +69809,7 @@ valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs2 = errors;
 if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema519.anyOf[1].type,parentSchema:schema519.anyOf[1],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema548.anyOf[1].type,parentSchema:schema548.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -66251,7 +69822,7 @@ var _valid0 = _errs2 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema519.anyOf,parentSchema:schema519,data};
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema548.anyOf,parentSchema:schema548,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -66259,7 +69830,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1386.errors = vErrors;
+validate1443.errors = vErrors;
 return false;
 }
 else {
@@ -66273,14 +69844,14 @@ vErrors = null;
 }
 }
 }
-validate1386.errors = vErrors;
+validate1443.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_prompt = validate1388;
-const schema520 = {"anyOf":[{"$ref":"#/components/schemas/PromptTemplateInput"},{"type":"null"}]};
+const member_of_CreateResponseRequest_prompt = validate1445;
+const schema549 = {"anyOf":[{"$ref":"#/components/schemas/PromptTemplateInput"},{"type":"null"}]};
 
-function validate1388(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1445(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -66295,7 +69866,7 @@ valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs2 = errors;
 if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema520.anyOf[1].type,parentSchema:schema520.anyOf[1],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema549.anyOf[1].type,parentSchema:schema549.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -66308,7 +69879,7 @@ var _valid0 = _errs2 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema520.anyOf,parentSchema:schema520,data};
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema549.anyOf,parentSchema:schema549,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -66316,7 +69887,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1388.errors = vErrors;
+validate1445.errors = vErrors;
 return false;
 }
 else {
@@ -66330,14 +69901,14 @@ vErrors = null;
 }
 }
 }
-validate1388.errors = vErrors;
+validate1445.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_moderation = validate1390;
-const schema521 = {"anyOf":[{"$ref":"#/components/schemas/ModerationInput"},{"type":"null"}]};
+const member_of_CreateResponseRequest_moderation = validate1447;
+const schema550 = {"anyOf":[{"$ref":"#/components/schemas/ModerationInput"},{"type":"null"}]};
 
-function validate1390(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1447(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -66345,1079 +69916,6 @@ let valid0 = false;
 const _errs1 = errors;
 if(!(validate940(data, {instancePath,parentData,parentDataProperty,rootData}))){
 vErrors = vErrors === null ? validate940.errors : vErrors.concat(validate940.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema521.anyOf[1].type,parentSchema:schema521.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema521.anyOf,parentSchema:schema521,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1390.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1390.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_include = validate1392;
-const schema522 = {"type":["array","null"],"x-expected":"an array of one of 'fil...lts', 'web...lts', 'web...ces', 'mes...url', 'com...url', 'cod...uts', 'rea...ent', or 'mes...obs'","items":{"$ref":"#/components/schemas/Include"}};
-
-function validate1392(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((!(Array.isArray(data))) && (data !== null)){
-validate1392.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema522.type},message:"must be array,null",schema:schema522.type,parentSchema:schema522,data}];
-return false;
-}
-if(errors === 0){
-if(Array.isArray(data)){
-var valid0 = true;
-const len0 = data.length;
-for(let i0=0; i0<len0; i0++){
-const _errs1 = errors;
-if(!(validate26(data[i0], {instancePath:instancePath+"/" + i0,parentData:data,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate26.errors : vErrors.concat(validate26.errors);
-errors = vErrors.length;
-}
-var valid0 = _errs1 === errors;
-if(!valid0){
-break;
-}
-}
-}
-}
-validate1392.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_tools = validate1394;
-const schema523 = {"type":["array","null"],"x-expected":"an array of tools","items":{"$ref":"#/components/schemas/ToolInput"}};
-
-function validate1394(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((!(Array.isArray(data))) && (data !== null)){
-validate1394.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema523.type},message:"must be array,null",schema:schema523.type,parentSchema:schema523,data}];
-return false;
-}
-if(errors === 0){
-if(Array.isArray(data)){
-var valid0 = true;
-const len0 = data.length;
-for(let i0=0; i0<len0; i0++){
-const _errs1 = errors;
-if(!(validate478(data[i0], {instancePath:instancePath+"/" + i0,parentData:data,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate478.errors : vErrors.concat(validate478.errors);
-errors = vErrors.length;
-}
-var valid0 = _errs1 === errors;
-if(!valid0){
-break;
-}
-}
-}
-}
-validate1394.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_tool_choice = validate1396;
-const schema524 = {"anyOf":[{"$ref":"#/components/schemas/ToolChoiceInput"},{"type":"null"}],"x-expected":"one of an object or 'none', 'auto', or 'required'"};
-
-function validate1396(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate874(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate874.errors : vErrors.concat(validate874.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema524.anyOf[1].type,parentSchema:schema524.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema524.anyOf,parentSchema:schema524,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1396.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1396.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_metadata = validate1398;
-const schema525 = {"anyOf":[{"$ref":"#/components/schemas/Metadata"},{"type":"null"}],"x-expected":"a metadata object"};
-
-function validate1398(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate25(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate25.errors : vErrors.concat(validate25.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema525.anyOf[1].type,parentSchema:schema525.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema525.anyOf,parentSchema:schema525,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1398.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1398.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_text = validate1400;
-const schema526 = {"anyOf":[{"$ref":"#/components/schemas/TextConfigInput"},{"type":"null"}]};
-
-function validate1400(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate900(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate900.errors : vErrors.concat(validate900.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema526.anyOf[1].type,parentSchema:schema526.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema526.anyOf,parentSchema:schema526,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1400.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1400.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_temperature = validate1402;
-const schema527 = {"type":["number","null"],"minimum":0,"maximum":2};
-
-function validate1402(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
-validate1402.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema527.type},message:"must be number,null",schema:schema527.type,parentSchema:schema527,data}];
-return false;
-}
-if(errors === 0){
-if((typeof data == "number") && (isFinite(data))){
-if(data > 2 || isNaN(data)){
-validate1402.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema527,data}];
-return false;
-}
-else {
-if(data < 0 || isNaN(data)){
-validate1402.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema527,data}];
-return false;
-}
-}
-}
-}
-validate1402.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_top_p = validate1403;
-const schema528 = {"type":["number","null"],"minimum":0,"maximum":1};
-
-function validate1403(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
-validate1403.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema528.type},message:"must be number,null",schema:schema528.type,parentSchema:schema528,data}];
-return false;
-}
-if(errors === 0){
-if((typeof data == "number") && (isFinite(data))){
-if(data > 1 || isNaN(data)){
-validate1403.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1",schema:1,parentSchema:schema528,data}];
-return false;
-}
-else {
-if(data < 0 || isNaN(data)){
-validate1403.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema528,data}];
-return false;
-}
-}
-}
-}
-validate1403.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_presence_penalty = validate1404;
-const schema529 = {"type":["number","null"],"minimum":-2,"maximum":2};
-
-function validate1404(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
-validate1404.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema529.type},message:"must be number,null",schema:schema529.type,parentSchema:schema529,data}];
-return false;
-}
-if(errors === 0){
-if((typeof data == "number") && (isFinite(data))){
-if(data > 2 || isNaN(data)){
-validate1404.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema529,data}];
-return false;
-}
-else {
-if(data < -2 || isNaN(data)){
-validate1404.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2},message:"must be >= -2",schema:-2,parentSchema:schema529,data}];
-return false;
-}
-}
-}
-}
-validate1404.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_frequency_penalty = validate1405;
-const schema530 = {"type":["number","null"],"minimum":-2,"maximum":2};
-
-function validate1405(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
-validate1405.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema530.type},message:"must be number,null",schema:schema530.type,parentSchema:schema530,data}];
-return false;
-}
-if(errors === 0){
-if((typeof data == "number") && (isFinite(data))){
-if(data > 2 || isNaN(data)){
-validate1405.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema530,data}];
-return false;
-}
-else {
-if(data < -2 || isNaN(data)){
-validate1405.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2},message:"must be >= -2",schema:-2,parentSchema:schema530,data}];
-return false;
-}
-}
-}
-}
-validate1405.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_parallel_tool_calls = validate1406;
-const schema531 = {"type":["boolean","null"]};
-
-function validate1406(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((typeof data !== "boolean") && (data !== null)){
-validate1406.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema531.type},message:"must be boolean,null",schema:schema531.type,parentSchema:schema531,data}];
-return false;
-}
-validate1406.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_stream = validate1407;
-const schema532 = {"type":["boolean","null"]};
-
-function validate1407(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((typeof data !== "boolean") && (data !== null)){
-validate1407.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema532.type},message:"must be boolean,null",schema:schema532.type,parentSchema:schema532,data}];
-return false;
-}
-validate1407.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_stream_options = validate1408;
-const schema533 = {"anyOf":[{"$ref":"#/components/schemas/StreamOptions"},{"type":"null"}]};
-
-function validate1408(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate934(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate934.errors : vErrors.concat(validate934.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema533.anyOf[1].type,parentSchema:schema533.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema533.anyOf,parentSchema:schema533,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1408.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1408.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_background = validate1410;
-const schema534 = {"type":["boolean","null"]};
-
-function validate1410(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((typeof data !== "boolean") && (data !== null)){
-validate1410.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema534.type},message:"must be boolean,null",schema:schema534.type,parentSchema:schema534,data}];
-return false;
-}
-validate1410.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_background_options = validate1411;
-const schema535 = {"anyOf":[{"$ref":"#/components/schemas/BackgroundOptionsInput"},{"type":"null"}]};
-
-function validate1411(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate947(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate947.errors : vErrors.concat(validate947.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema535.anyOf[1].type,parentSchema:schema535.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema535.anyOf,parentSchema:schema535,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1411.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1411.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_max_output_tokens = validate1413;
-const schema536 = {"type":["integer","null"],"minimum":16};
-
-function validate1413(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (data !== null)){
-validate1413.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema536.type},message:"must be integer,null",schema:schema536.type,parentSchema:schema536,data}];
-return false;
-}
-if(errors === 0){
-if((typeof data == "number") && (isFinite(data))){
-if(data < 16 || isNaN(data)){
-validate1413.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 16},message:"must be >= 16",schema:16,parentSchema:schema536,data}];
-return false;
-}
-}
-}
-validate1413.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_max_tool_calls = validate1414;
-const schema537 = {"type":["integer","null"],"minimum":1};
-
-function validate1414(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (data !== null)){
-validate1414.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema537.type},message:"must be integer,null",schema:schema537.type,parentSchema:schema537,data}];
-return false;
-}
-if(errors === 0){
-if((typeof data == "number") && (isFinite(data))){
-if(data < 1 || isNaN(data)){
-validate1414.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema537,data}];
-return false;
-}
-}
-}
-validate1414.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_reasoning = validate1415;
-const schema538 = {"anyOf":[{"$ref":"#/components/schemas/ReasoningInput"},{"type":"null"}]};
-
-function validate1415(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate880(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate880.errors : vErrors.concat(validate880.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema538.anyOf[1].type,parentSchema:schema538.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema538.anyOf,parentSchema:schema538,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1415.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1415.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_user = validate1417;
-const schema539 = {"type":["string","null"]};
-
-function validate1417(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((typeof data !== "string") && (data !== null)){
-validate1417.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema539.type},message:"must be string,null",schema:schema539.type,parentSchema:schema539,data}];
-return false;
-}
-validate1417.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_safety_identifier = validate1418;
-const schema540 = {"type":["string","null"],"maxLength":64};
-
-function validate1418(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((typeof data !== "string") && (data !== null)){
-validate1418.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema540.type},message:"must be string,null",schema:schema540.type,parentSchema:schema540,data}];
-return false;
-}
-if(errors === 0){
-if(typeof data === "string"){
-if(data.length > 2 * 64 || (data.length > 64 && func2(data) > 64)){
-validate1418.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema540,data}];
-return false;
-}
-}
-}
-validate1418.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_prompt_cache_options = validate1419;
-const schema541 = {"anyOf":[{"$ref":"#/components/schemas/PromptCacheOptionsInput"},{"type":"null"}]};
-
-function validate1419(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate943(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate943.errors : vErrors.concat(validate943.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema541.anyOf[1].type,parentSchema:schema541.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema541.anyOf,parentSchema:schema541,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1419.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1419.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_prompt_cache_key = validate1421;
-const schema542 = {"type":["string","null"]};
-
-function validate1421(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((typeof data !== "string") && (data !== null)){
-validate1421.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema542.type},message:"must be string,null",schema:schema542.type,parentSchema:schema542,data}];
-return false;
-}
-validate1421.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_prompt_cache_retention = validate1422;
-const schema543 = {"anyOf":[{"$ref":"#/components/schemas/PromptCacheRetention"},{"type":"null"}]};
-
-function validate1422(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate34(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate34.errors : vErrors.concat(validate34.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema543.anyOf[1].type,parentSchema:schema543.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema543.anyOf,parentSchema:schema543,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1422.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1422.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_truncation = validate1424;
-const schema544 = {"anyOf":[{"$ref":"#/components/schemas/Truncation"},{"type":"null"}],"x-expected":"one of 'auto' or 'disabled'"};
-
-function validate1424(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate32(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate32.errors : vErrors.concat(validate32.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema544.anyOf[1].type,parentSchema:schema544.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema544.anyOf,parentSchema:schema544,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1424.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1424.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_instructions = validate1426;
-const schema545 = {"anyOf":[{"$ref":"#/components/schemas/InstructionsParam"},{"type":"null"}],"x-expected":"a string"};
-
-function validate1426(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate908(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate908.errors : vErrors.concat(validate908.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema545.anyOf[1].type,parentSchema:schema545.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema545.anyOf,parentSchema:schema545,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1426.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1426.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_store = validate1428;
-const schema546 = {"type":["boolean","null"]};
-
-function validate1428(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((typeof data !== "boolean") && (data !== null)){
-validate1428.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema546.type},message:"must be boolean,null",schema:schema546.type,parentSchema:schema546,data}];
-return false;
-}
-validate1428.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_service_tier = validate1429;
-const schema547 = {"anyOf":[{"$ref":"#/components/schemas/ServiceTier"},{"type":"null"}]};
-
-function validate1429(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate31(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate31.errors : vErrors.concat(validate31.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema547.anyOf[1].type,parentSchema:schema547.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema547.anyOf,parentSchema:schema547,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1429.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1429.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_top_logprobs = validate1431;
-const schema548 = {"type":["integer","null"],"minimum":0,"maximum":20};
-
-function validate1431(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (data !== null)){
-validate1431.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema548.type},message:"must be integer,null",schema:schema548.type,parentSchema:schema548,data}];
-return false;
-}
-if(errors === 0){
-if((typeof data == "number") && (isFinite(data))){
-if(data > 20 || isNaN(data)){
-validate1431.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 20},message:"must be <= 20",schema:20,parentSchema:schema548,data}];
-return false;
-}
-else {
-if(data < 0 || isNaN(data)){
-validate1431.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema548,data}];
-return false;
-}
-}
-}
-}
-validate1431.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_context_management = validate1432;
-const schema549 = {"type":["array","null"],"minItems":1,"x-expected":"an array of objects","items":{"$ref":"#/components/schemas/ContextManagement"}};
-
-function validate1432(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((!(Array.isArray(data))) && (data !== null)){
-validate1432.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema549.type},message:"must be array,null",schema:schema549.type,parentSchema:schema549,data}];
-return false;
-}
-if(errors === 0){
-if(Array.isArray(data)){
-if(data.length < 1){
-validate1432.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema549,data}];
-return false;
-}
-else {
-var valid0 = true;
-const len0 = data.length;
-for(let i0=0; i0<len0; i0++){
-const _errs1 = errors;
-if(!(validate942(data[i0], {instancePath:instancePath+"/" + i0,parentData:data,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate942.errors : vErrors.concat(validate942.errors);
-errors = vErrors.length;
-}
-var valid0 = _errs1 === errors;
-if(!valid0){
-break;
-}
-}
-}
-}
-}
-validate1432.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_access_programs = validate1434;
-const schema550 = {"anyOf":[{"$ref":"#/components/schemas/AccessProgramsInput"},{"type":"null"}]};
-
-function validate1434(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate945(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate945.errors : vErrors.concat(validate945.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -67446,7 +69944,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1434.errors = vErrors;
+validate1447.errors = vErrors;
 return false;
 }
 else {
@@ -67460,163 +69958,83 @@ vErrors = null;
 }
 }
 }
-validate1434.errors = vErrors;
+validate1447.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_image = validate1436;
-const schema551 = {"anyOf":[{"$ref":"#/components/schemas/ImageContextInput"},{"type":"null"}]};
+const member_of_CreateResponseRequest_include = validate1449;
+const schema551 = {"type":["array","null"],"x-expected":"an array of one of 'fil...lts', 'web...lts', 'web...ces', 'mes...url', 'com...url', 'cod...uts', 'rea...ent', or 'mes...obs'","items":{"$ref":"#/components/schemas/Include"}};
 
-function validate1436(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1449(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
+if((!(Array.isArray(data))) && (data !== null)){
+validate1449.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema551.type},message:"must be array,null",schema:schema551.type,parentSchema:schema551,data}];
+return false;
+}
+if(errors === 0){
+if(Array.isArray(data)){
+var valid0 = true;
+const len0 = data.length;
+for(let i0=0; i0<len0; i0++){
 const _errs1 = errors;
-if(!(validate948(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate948.errors : vErrors.concat(validate948.errors);
+if(!(validate26(data[i0], {instancePath:instancePath+"/" + i0,parentData:data,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate26.errors : vErrors.concat(validate26.errors);
 errors = vErrors.length;
 }
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
+var valid0 = _errs1 === errors;
 if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema551.anyOf[1].type,parentSchema:schema551.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema551.anyOf,parentSchema:schema551,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1436.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1436.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_client_metadata = validate1438;
-const schema552 = {"anyOf":[{"type":"object","additionalProperties":{"type":"string"}},{"type":"null"}]};
-
-function validate1438(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(errors === _errs1){
-if(data && typeof data == "object" && !Array.isArray(data)){
-for(const key0 in data){
-let data0 = data[key0];
-const _errs4 = errors;
-if(typeof data0 !== "string"){
-const err0 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/anyOf/0/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema552.anyOf[0].additionalProperties.type,parentSchema:schema552.anyOf[0].additionalProperties,data:data0};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var valid1 = _errs4 === errors;
-if(!valid1){
 break;
 }
 }
 }
-else {
-const err1 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema552.anyOf[0].type,parentSchema:schema552.anyOf[0],data};
-if(vErrors === null){
-vErrors = [err1];
 }
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs6 = errors;
-if(data !== null){
-const err2 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema552.anyOf[1].type,parentSchema:schema552.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-var _valid0 = _errs6 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err3 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema552.anyOf,parentSchema:schema552,data};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-validate1438.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1438.errors = vErrors;
+validate1449.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_output_audio = validate1439;
-const schema553 = {"anyOf":[{"$ref":"#/components/schemas/OutputAudio"},{"type":"null"}]};
+const member_of_CreateResponseRequest_tools = validate1451;
+const schema552 = {"type":["array","null"],"x-expected":"an array of tools","items":{"$ref":"#/components/schemas/ToolInput"}};
 
-function validate1439(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1451(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((!(Array.isArray(data))) && (data !== null)){
+validate1451.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema552.type},message:"must be array,null",schema:schema552.type,parentSchema:schema552,data}];
+return false;
+}
+if(errors === 0){
+if(Array.isArray(data)){
+var valid0 = true;
+const len0 = data.length;
+for(let i0=0; i0<len0; i0++){
+const _errs1 = errors;
+if(!(validate478(data[i0], {instancePath:instancePath+"/" + i0,parentData:data,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate478.errors : vErrors.concat(validate478.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs1 === errors;
+if(!valid0){
+break;
+}
+}
+}
+}
+validate1451.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_tool_choice = validate1453;
+const schema553 = {"anyOf":[{"$ref":"#/components/schemas/ToolChoiceInput"},{"type":"null"}],"x-expected":"one of an object or 'none', 'auto', or 'required'"};
+
+function validate1453(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
 let valid0 = false;
 const _errs1 = errors;
-if(!(validate950(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate950.errors : vErrors.concat(validate950.errors);
+if(!(validate874(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate874.errors : vErrors.concat(validate874.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -67645,7 +70063,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1439.errors = vErrors;
+validate1453.errors = vErrors;
 return false;
 }
 else {
@@ -67659,27 +70077,1180 @@ vErrors = null;
 }
 }
 }
-validate1439.errors = vErrors;
+validate1453.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_model = validate1441;
-const schema554 = {"type":"string"};
+const member_of_CreateResponseRequest_metadata = validate1455;
+const schema554 = {"anyOf":[{"$ref":"#/components/schemas/Metadata"},{"type":"null"}],"x-expected":"a metadata object"};
 
-function validate1441(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1455(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate25(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate25.errors : vErrors.concat(validate25.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema554.anyOf[1].type,parentSchema:schema554.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema554.anyOf,parentSchema:schema554,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1455.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1455.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_text = validate1457;
+const schema555 = {"anyOf":[{"$ref":"#/components/schemas/TextConfigInput"},{"type":"null"}]};
+
+function validate1457(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate900(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate900.errors : vErrors.concat(validate900.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema555.anyOf[1].type,parentSchema:schema555.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema555.anyOf,parentSchema:schema555,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1457.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1457.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_temperature = validate1459;
+const schema556 = {"type":["number","null"],"minimum":0,"maximum":2};
+
+function validate1459(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
+validate1459.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema556.type},message:"must be number,null",schema:schema556.type,parentSchema:schema556,data}];
+return false;
+}
+if(errors === 0){
+if((typeof data == "number") && (isFinite(data))){
+if(data > 2 || isNaN(data)){
+validate1459.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema556,data}];
+return false;
+}
+else {
+if(data < 0 || isNaN(data)){
+validate1459.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema556,data}];
+return false;
+}
+}
+}
+}
+validate1459.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_top_p = validate1460;
+const schema557 = {"type":["number","null"],"minimum":0,"maximum":1};
+
+function validate1460(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
+validate1460.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema557.type},message:"must be number,null",schema:schema557.type,parentSchema:schema557,data}];
+return false;
+}
+if(errors === 0){
+if((typeof data == "number") && (isFinite(data))){
+if(data > 1 || isNaN(data)){
+validate1460.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1",schema:1,parentSchema:schema557,data}];
+return false;
+}
+else {
+if(data < 0 || isNaN(data)){
+validate1460.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema557,data}];
+return false;
+}
+}
+}
+}
+validate1460.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_presence_penalty = validate1461;
+const schema558 = {"type":["number","null"],"minimum":-2,"maximum":2};
+
+function validate1461(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
+validate1461.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema558.type},message:"must be number,null",schema:schema558.type,parentSchema:schema558,data}];
+return false;
+}
+if(errors === 0){
+if((typeof data == "number") && (isFinite(data))){
+if(data > 2 || isNaN(data)){
+validate1461.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema558,data}];
+return false;
+}
+else {
+if(data < -2 || isNaN(data)){
+validate1461.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2},message:"must be >= -2",schema:-2,parentSchema:schema558,data}];
+return false;
+}
+}
+}
+}
+validate1461.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_frequency_penalty = validate1462;
+const schema559 = {"type":["number","null"],"minimum":-2,"maximum":2};
+
+function validate1462(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
+validate1462.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema559.type},message:"must be number,null",schema:schema559.type,parentSchema:schema559,data}];
+return false;
+}
+if(errors === 0){
+if((typeof data == "number") && (isFinite(data))){
+if(data > 2 || isNaN(data)){
+validate1462.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema559,data}];
+return false;
+}
+else {
+if(data < -2 || isNaN(data)){
+validate1462.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2},message:"must be >= -2",schema:-2,parentSchema:schema559,data}];
+return false;
+}
+}
+}
+}
+validate1462.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_parallel_tool_calls = validate1463;
+const schema560 = {"type":["boolean","null"]};
+
+function validate1463(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((typeof data !== "boolean") && (data !== null)){
+validate1463.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema560.type},message:"must be boolean,null",schema:schema560.type,parentSchema:schema560,data}];
+return false;
+}
+validate1463.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_stream = validate1464;
+const schema561 = {"type":["boolean","null"]};
+
+function validate1464(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((typeof data !== "boolean") && (data !== null)){
+validate1464.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema561.type},message:"must be boolean,null",schema:schema561.type,parentSchema:schema561,data}];
+return false;
+}
+validate1464.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_stream_options = validate1465;
+const schema562 = {"anyOf":[{"$ref":"#/components/schemas/StreamOptions"},{"type":"null"}]};
+
+function validate1465(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate934(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate934.errors : vErrors.concat(validate934.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema562.anyOf[1].type,parentSchema:schema562.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema562.anyOf,parentSchema:schema562,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1465.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1465.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_background = validate1467;
+const schema563 = {"type":["boolean","null"]};
+
+function validate1467(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((typeof data !== "boolean") && (data !== null)){
+validate1467.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema563.type},message:"must be boolean,null",schema:schema563.type,parentSchema:schema563,data}];
+return false;
+}
+validate1467.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_background_options = validate1468;
+const schema564 = {"anyOf":[{"$ref":"#/components/schemas/BackgroundOptionsInput"},{"type":"null"}]};
+
+function validate1468(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate947(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate947.errors : vErrors.concat(validate947.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema564.anyOf[1].type,parentSchema:schema564.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema564.anyOf,parentSchema:schema564,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1468.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1468.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_max_output_tokens = validate1470;
+const schema565 = {"type":["integer","null"],"minimum":16};
+
+function validate1470(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (data !== null)){
+validate1470.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema565.type},message:"must be integer,null",schema:schema565.type,parentSchema:schema565,data}];
+return false;
+}
+if(errors === 0){
+if((typeof data == "number") && (isFinite(data))){
+if(data < 16 || isNaN(data)){
+validate1470.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 16},message:"must be >= 16",schema:16,parentSchema:schema565,data}];
+return false;
+}
+}
+}
+validate1470.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_max_tool_calls = validate1471;
+const schema566 = {"type":["integer","null"],"minimum":1};
+
+function validate1471(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (data !== null)){
+validate1471.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema566.type},message:"must be integer,null",schema:schema566.type,parentSchema:schema566,data}];
+return false;
+}
+if(errors === 0){
+if((typeof data == "number") && (isFinite(data))){
+if(data < 1 || isNaN(data)){
+validate1471.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema566,data}];
+return false;
+}
+}
+}
+validate1471.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_reasoning = validate1472;
+const schema567 = {"anyOf":[{"$ref":"#/components/schemas/ReasoningInput"},{"type":"null"}]};
+
+function validate1472(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate880(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate880.errors : vErrors.concat(validate880.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema567.anyOf[1].type,parentSchema:schema567.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema567.anyOf,parentSchema:schema567,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1472.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1472.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_user = validate1474;
+const schema568 = {"type":["string","null"]};
+
+function validate1474(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((typeof data !== "string") && (data !== null)){
+validate1474.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema568.type},message:"must be string,null",schema:schema568.type,parentSchema:schema568,data}];
+return false;
+}
+validate1474.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_safety_identifier = validate1475;
+const schema569 = {"type":["string","null"],"maxLength":64};
+
+function validate1475(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((typeof data !== "string") && (data !== null)){
+validate1475.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema569.type},message:"must be string,null",schema:schema569.type,parentSchema:schema569,data}];
+return false;
+}
+if(errors === 0){
+if(typeof data === "string"){
+if(data.length > 2 * 64 || (data.length > 64 && func2(data) > 64)){
+validate1475.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema569,data}];
+return false;
+}
+}
+}
+validate1475.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_prompt_cache_options = validate1476;
+const schema570 = {"anyOf":[{"$ref":"#/components/schemas/PromptCacheOptionsInput"},{"type":"null"}]};
+
+function validate1476(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate943(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate943.errors : vErrors.concat(validate943.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema570.anyOf[1].type,parentSchema:schema570.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema570.anyOf,parentSchema:schema570,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1476.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1476.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_prompt_cache_key = validate1478;
+const schema571 = {"type":["string","null"]};
+
+function validate1478(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((typeof data !== "string") && (data !== null)){
+validate1478.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema571.type},message:"must be string,null",schema:schema571.type,parentSchema:schema571,data}];
+return false;
+}
+validate1478.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_prompt_cache_retention = validate1479;
+const schema572 = {"anyOf":[{"$ref":"#/components/schemas/PromptCacheRetention"},{"type":"null"}]};
+
+function validate1479(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate34(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate34.errors : vErrors.concat(validate34.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema572.anyOf[1].type,parentSchema:schema572.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema572.anyOf,parentSchema:schema572,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1479.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1479.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_truncation = validate1481;
+const schema573 = {"anyOf":[{"$ref":"#/components/schemas/Truncation"},{"type":"null"}],"x-expected":"one of 'auto' or 'disabled'"};
+
+function validate1481(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate32(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate32.errors : vErrors.concat(validate32.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema573.anyOf[1].type,parentSchema:schema573.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema573.anyOf,parentSchema:schema573,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1481.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1481.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_instructions = validate1483;
+const schema574 = {"anyOf":[{"$ref":"#/components/schemas/InstructionsParam"},{"type":"null"}],"x-expected":"a string"};
+
+function validate1483(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate908(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate908.errors : vErrors.concat(validate908.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema574.anyOf[1].type,parentSchema:schema574.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema574.anyOf,parentSchema:schema574,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1483.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1483.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_store = validate1485;
+const schema575 = {"type":["boolean","null"]};
+
+function validate1485(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((typeof data !== "boolean") && (data !== null)){
+validate1485.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema575.type},message:"must be boolean,null",schema:schema575.type,parentSchema:schema575,data}];
+return false;
+}
+validate1485.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_service_tier = validate1486;
+const schema576 = {"anyOf":[{"$ref":"#/components/schemas/ServiceTier"},{"type":"null"}]};
+
+function validate1486(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate31(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate31.errors : vErrors.concat(validate31.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema576.anyOf[1].type,parentSchema:schema576.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema576.anyOf,parentSchema:schema576,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1486.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1486.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_top_logprobs = validate1488;
+const schema577 = {"type":["integer","null"],"minimum":0,"maximum":20};
+
+function validate1488(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (data !== null)){
+validate1488.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema577.type},message:"must be integer,null",schema:schema577.type,parentSchema:schema577,data}];
+return false;
+}
+if(errors === 0){
+if((typeof data == "number") && (isFinite(data))){
+if(data > 20 || isNaN(data)){
+validate1488.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 20},message:"must be <= 20",schema:20,parentSchema:schema577,data}];
+return false;
+}
+else {
+if(data < 0 || isNaN(data)){
+validate1488.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema577,data}];
+return false;
+}
+}
+}
+}
+validate1488.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_context_management = validate1489;
+const schema578 = {"type":["array","null"],"minItems":1,"x-expected":"an array of objects","items":{"$ref":"#/components/schemas/ContextManagement"}};
+
+function validate1489(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((!(Array.isArray(data))) && (data !== null)){
+validate1489.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema578.type},message:"must be array,null",schema:schema578.type,parentSchema:schema578,data}];
+return false;
+}
+if(errors === 0){
+if(Array.isArray(data)){
+if(data.length < 1){
+validate1489.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema578,data}];
+return false;
+}
+else {
+var valid0 = true;
+const len0 = data.length;
+for(let i0=0; i0<len0; i0++){
+const _errs1 = errors;
+if(!(validate942(data[i0], {instancePath:instancePath+"/" + i0,parentData:data,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate942.errors : vErrors.concat(validate942.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs1 === errors;
+if(!valid0){
+break;
+}
+}
+}
+}
+}
+validate1489.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_access_programs = validate1491;
+const schema579 = {"anyOf":[{"$ref":"#/components/schemas/AccessProgramsInput"},{"type":"null"}]};
+
+function validate1491(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate945(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate945.errors : vErrors.concat(validate945.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema579.anyOf[1].type,parentSchema:schema579.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema579.anyOf,parentSchema:schema579,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1491.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1491.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_image = validate1493;
+const schema580 = {"anyOf":[{"$ref":"#/components/schemas/ImageContextInput"},{"type":"null"}]};
+
+function validate1493(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate948(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate948.errors : vErrors.concat(validate948.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema580.anyOf[1].type,parentSchema:schema580.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema580.anyOf,parentSchema:schema580,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1493.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1493.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_client_metadata = validate1495;
+const schema581 = {"anyOf":[{"type":"object","additionalProperties":{"type":"string"}},{"type":"null"}]};
+
+function validate1495(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(errors === _errs1){
+if(data && typeof data == "object" && !Array.isArray(data)){
+for(const key0 in data){
+let data0 = data[key0];
+const _errs4 = errors;
+if(typeof data0 !== "string"){
+const err0 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/anyOf/0/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema581.anyOf[0].additionalProperties.type,parentSchema:schema581.anyOf[0].additionalProperties,data:data0};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var valid1 = _errs4 === errors;
+if(!valid1){
+break;
+}
+}
+}
+else {
+const err1 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema581.anyOf[0].type,parentSchema:schema581.anyOf[0],data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs6 = errors;
+if(data !== null){
+const err2 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema581.anyOf[1].type,parentSchema:schema581.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+var _valid0 = _errs6 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err3 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema581.anyOf,parentSchema:schema581,data};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+validate1495.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1495.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_output_audio = validate1496;
+const schema582 = {"anyOf":[{"$ref":"#/components/schemas/OutputAudio"},{"type":"null"}]};
+
+function validate1496(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate950(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate950.errors : vErrors.concat(validate950.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema582.anyOf[1].type,parentSchema:schema582.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema582.anyOf,parentSchema:schema582,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1496.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1496.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_model = validate1498;
+const schema583 = {"type":"string"};
+
+function validate1498(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(typeof data !== "string"){
-validate1441.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema554.type,parentSchema:schema554,data}];
+validate1498.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema583.type,parentSchema:schema583,data}];
 return false;
 }
-validate1441.errors = vErrors;
+validate1498.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_input = validate1442;
+const member_of_ResponseCreateFrame_input = validate1499;
 
-function validate1442(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1499(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -67752,7 +71323,7 @@ else {
 vErrors.push(err3);
 }
 errors++;
-validate1442.errors = vErrors;
+validate1499.errors = vErrors;
 return false;
 }
 else {
@@ -67766,28 +71337,28 @@ vErrors = null;
 }
 }
 }
-validate1442.errors = vErrors;
+validate1499.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_previous_response_id = validate1444;
-const schema556 = {"type":["string","null"]};
+const member_of_ResponseCreateFrame_previous_response_id = validate1501;
+const schema585 = {"type":["string","null"]};
 
-function validate1444(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1501(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((typeof data !== "string") && (data !== null)){
-validate1444.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema556.type},message:"must be string,null",schema:schema556.type,parentSchema:schema556,data}];
+validate1501.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema585.type},message:"must be string,null",schema:schema585.type,parentSchema:schema585,data}];
 return false;
 }
-validate1444.errors = vErrors;
+validate1501.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_conversation = validate1445;
-const schema557 = {"anyOf":[{"$ref":"#/components/schemas/ConversationParam"},{"type":"null"}],"x-expected":"one of a string or object"};
+const member_of_ResponseCreateFrame_conversation = validate1502;
+const schema586 = {"anyOf":[{"$ref":"#/components/schemas/ConversationParam"},{"type":"null"}],"x-expected":"one of a string or object"};
 
-function validate1445(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1502(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -67802,7 +71373,7 @@ valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs2 = errors;
 if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema557.anyOf[1].type,parentSchema:schema557.anyOf[1],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema586.anyOf[1].type,parentSchema:schema586.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -67815,7 +71386,7 @@ var _valid0 = _errs2 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema557.anyOf,parentSchema:schema557,data};
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema586.anyOf,parentSchema:schema586,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -67823,7 +71394,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1445.errors = vErrors;
+validate1502.errors = vErrors;
 return false;
 }
 else {
@@ -67837,14 +71408,14 @@ vErrors = null;
 }
 }
 }
-validate1445.errors = vErrors;
+validate1502.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_prompt = validate1447;
-const schema558 = {"anyOf":[{"$ref":"#/components/schemas/PromptTemplateInput"},{"type":"null"}]};
+const member_of_ResponseCreateFrame_prompt = validate1504;
+const schema587 = {"anyOf":[{"$ref":"#/components/schemas/PromptTemplateInput"},{"type":"null"}]};
 
-function validate1447(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1504(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -67859,7 +71430,7 @@ valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs2 = errors;
 if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema558.anyOf[1].type,parentSchema:schema558.anyOf[1],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema587.anyOf[1].type,parentSchema:schema587.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -67872,7 +71443,7 @@ var _valid0 = _errs2 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema558.anyOf,parentSchema:schema558,data};
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema587.anyOf,parentSchema:schema587,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -67880,7 +71451,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1447.errors = vErrors;
+validate1504.errors = vErrors;
 return false;
 }
 else {
@@ -67894,14 +71465,14 @@ vErrors = null;
 }
 }
 }
-validate1447.errors = vErrors;
+validate1504.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_moderation = validate1449;
-const schema559 = {"anyOf":[{"$ref":"#/components/schemas/ModerationInput"},{"type":"null"}]};
+const member_of_ResponseCreateFrame_moderation = validate1506;
+const schema588 = {"anyOf":[{"$ref":"#/components/schemas/ModerationInput"},{"type":"null"}]};
 
-function validate1449(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1506(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -67909,1079 +71480,6 @@ let valid0 = false;
 const _errs1 = errors;
 if(!(validate940(data, {instancePath,parentData,parentDataProperty,rootData}))){
 vErrors = vErrors === null ? validate940.errors : vErrors.concat(validate940.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema559.anyOf[1].type,parentSchema:schema559.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema559.anyOf,parentSchema:schema559,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1449.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1449.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_include = validate1451;
-const schema560 = {"type":["array","null"],"x-expected":"an array of one of 'fil...lts', 'web...lts', 'web...ces', 'mes...url', 'com...url', 'cod...uts', 'rea...ent', or 'mes...obs'","items":{"$ref":"#/components/schemas/Include"}};
-
-function validate1451(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((!(Array.isArray(data))) && (data !== null)){
-validate1451.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema560.type},message:"must be array,null",schema:schema560.type,parentSchema:schema560,data}];
-return false;
-}
-if(errors === 0){
-if(Array.isArray(data)){
-var valid0 = true;
-const len0 = data.length;
-for(let i0=0; i0<len0; i0++){
-const _errs1 = errors;
-if(!(validate26(data[i0], {instancePath:instancePath+"/" + i0,parentData:data,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate26.errors : vErrors.concat(validate26.errors);
-errors = vErrors.length;
-}
-var valid0 = _errs1 === errors;
-if(!valid0){
-break;
-}
-}
-}
-}
-validate1451.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_tools = validate1453;
-const schema561 = {"type":["array","null"],"x-expected":"an array of tools","items":{"$ref":"#/components/schemas/ToolInput"}};
-
-function validate1453(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((!(Array.isArray(data))) && (data !== null)){
-validate1453.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema561.type},message:"must be array,null",schema:schema561.type,parentSchema:schema561,data}];
-return false;
-}
-if(errors === 0){
-if(Array.isArray(data)){
-var valid0 = true;
-const len0 = data.length;
-for(let i0=0; i0<len0; i0++){
-const _errs1 = errors;
-if(!(validate478(data[i0], {instancePath:instancePath+"/" + i0,parentData:data,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate478.errors : vErrors.concat(validate478.errors);
-errors = vErrors.length;
-}
-var valid0 = _errs1 === errors;
-if(!valid0){
-break;
-}
-}
-}
-}
-validate1453.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_tool_choice = validate1455;
-const schema562 = {"anyOf":[{"$ref":"#/components/schemas/ToolChoiceInput"},{"type":"null"}],"x-expected":"one of an object or 'none', 'auto', or 'required'"};
-
-function validate1455(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate874(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate874.errors : vErrors.concat(validate874.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema562.anyOf[1].type,parentSchema:schema562.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema562.anyOf,parentSchema:schema562,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1455.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1455.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_metadata = validate1457;
-const schema563 = {"anyOf":[{"$ref":"#/components/schemas/Metadata"},{"type":"null"}],"x-expected":"a metadata object"};
-
-function validate1457(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate25(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate25.errors : vErrors.concat(validate25.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema563.anyOf[1].type,parentSchema:schema563.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema563.anyOf,parentSchema:schema563,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1457.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1457.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_text = validate1459;
-const schema564 = {"anyOf":[{"$ref":"#/components/schemas/TextConfigInput"},{"type":"null"}]};
-
-function validate1459(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate900(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate900.errors : vErrors.concat(validate900.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema564.anyOf[1].type,parentSchema:schema564.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema564.anyOf,parentSchema:schema564,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1459.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1459.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_temperature = validate1461;
-const schema565 = {"type":["number","null"],"minimum":0,"maximum":2};
-
-function validate1461(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
-validate1461.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema565.type},message:"must be number,null",schema:schema565.type,parentSchema:schema565,data}];
-return false;
-}
-if(errors === 0){
-if((typeof data == "number") && (isFinite(data))){
-if(data > 2 || isNaN(data)){
-validate1461.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema565,data}];
-return false;
-}
-else {
-if(data < 0 || isNaN(data)){
-validate1461.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema565,data}];
-return false;
-}
-}
-}
-}
-validate1461.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_top_p = validate1462;
-const schema566 = {"type":["number","null"],"minimum":0,"maximum":1};
-
-function validate1462(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
-validate1462.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema566.type},message:"must be number,null",schema:schema566.type,parentSchema:schema566,data}];
-return false;
-}
-if(errors === 0){
-if((typeof data == "number") && (isFinite(data))){
-if(data > 1 || isNaN(data)){
-validate1462.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1",schema:1,parentSchema:schema566,data}];
-return false;
-}
-else {
-if(data < 0 || isNaN(data)){
-validate1462.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema566,data}];
-return false;
-}
-}
-}
-}
-validate1462.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_presence_penalty = validate1463;
-const schema567 = {"type":["number","null"],"minimum":-2,"maximum":2};
-
-function validate1463(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
-validate1463.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema567.type},message:"must be number,null",schema:schema567.type,parentSchema:schema567,data}];
-return false;
-}
-if(errors === 0){
-if((typeof data == "number") && (isFinite(data))){
-if(data > 2 || isNaN(data)){
-validate1463.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema567,data}];
-return false;
-}
-else {
-if(data < -2 || isNaN(data)){
-validate1463.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2},message:"must be >= -2",schema:-2,parentSchema:schema567,data}];
-return false;
-}
-}
-}
-}
-validate1463.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_frequency_penalty = validate1464;
-const schema568 = {"type":["number","null"],"minimum":-2,"maximum":2};
-
-function validate1464(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
-validate1464.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema568.type},message:"must be number,null",schema:schema568.type,parentSchema:schema568,data}];
-return false;
-}
-if(errors === 0){
-if((typeof data == "number") && (isFinite(data))){
-if(data > 2 || isNaN(data)){
-validate1464.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema568,data}];
-return false;
-}
-else {
-if(data < -2 || isNaN(data)){
-validate1464.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2},message:"must be >= -2",schema:-2,parentSchema:schema568,data}];
-return false;
-}
-}
-}
-}
-validate1464.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_parallel_tool_calls = validate1465;
-const schema569 = {"type":["boolean","null"]};
-
-function validate1465(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((typeof data !== "boolean") && (data !== null)){
-validate1465.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema569.type},message:"must be boolean,null",schema:schema569.type,parentSchema:schema569,data}];
-return false;
-}
-validate1465.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_stream = validate1466;
-const schema570 = {"type":["boolean","null"]};
-
-function validate1466(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((typeof data !== "boolean") && (data !== null)){
-validate1466.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema570.type},message:"must be boolean,null",schema:schema570.type,parentSchema:schema570,data}];
-return false;
-}
-validate1466.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_stream_options = validate1467;
-const schema571 = {"anyOf":[{"$ref":"#/components/schemas/StreamOptions"},{"type":"null"}]};
-
-function validate1467(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate934(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate934.errors : vErrors.concat(validate934.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema571.anyOf[1].type,parentSchema:schema571.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema571.anyOf,parentSchema:schema571,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1467.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1467.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_background = validate1469;
-const schema572 = {"type":["boolean","null"]};
-
-function validate1469(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((typeof data !== "boolean") && (data !== null)){
-validate1469.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema572.type},message:"must be boolean,null",schema:schema572.type,parentSchema:schema572,data}];
-return false;
-}
-validate1469.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_background_options = validate1470;
-const schema573 = {"anyOf":[{"$ref":"#/components/schemas/BackgroundOptionsInput"},{"type":"null"}]};
-
-function validate1470(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate947(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate947.errors : vErrors.concat(validate947.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema573.anyOf[1].type,parentSchema:schema573.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema573.anyOf,parentSchema:schema573,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1470.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1470.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_max_output_tokens = validate1472;
-const schema574 = {"type":["integer","null"],"minimum":16};
-
-function validate1472(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (data !== null)){
-validate1472.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema574.type},message:"must be integer,null",schema:schema574.type,parentSchema:schema574,data}];
-return false;
-}
-if(errors === 0){
-if((typeof data == "number") && (isFinite(data))){
-if(data < 16 || isNaN(data)){
-validate1472.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 16},message:"must be >= 16",schema:16,parentSchema:schema574,data}];
-return false;
-}
-}
-}
-validate1472.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_max_tool_calls = validate1473;
-const schema575 = {"type":["integer","null"],"minimum":1};
-
-function validate1473(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (data !== null)){
-validate1473.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema575.type},message:"must be integer,null",schema:schema575.type,parentSchema:schema575,data}];
-return false;
-}
-if(errors === 0){
-if((typeof data == "number") && (isFinite(data))){
-if(data < 1 || isNaN(data)){
-validate1473.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema575,data}];
-return false;
-}
-}
-}
-validate1473.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_reasoning = validate1474;
-const schema576 = {"anyOf":[{"$ref":"#/components/schemas/ReasoningInput"},{"type":"null"}]};
-
-function validate1474(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate880(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate880.errors : vErrors.concat(validate880.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema576.anyOf[1].type,parentSchema:schema576.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema576.anyOf,parentSchema:schema576,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1474.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1474.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_user = validate1476;
-const schema577 = {"type":["string","null"]};
-
-function validate1476(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((typeof data !== "string") && (data !== null)){
-validate1476.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema577.type},message:"must be string,null",schema:schema577.type,parentSchema:schema577,data}];
-return false;
-}
-validate1476.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_safety_identifier = validate1477;
-const schema578 = {"type":["string","null"],"maxLength":64};
-
-function validate1477(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((typeof data !== "string") && (data !== null)){
-validate1477.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema578.type},message:"must be string,null",schema:schema578.type,parentSchema:schema578,data}];
-return false;
-}
-if(errors === 0){
-if(typeof data === "string"){
-if(data.length > 2 * 64 || (data.length > 64 && func2(data) > 64)){
-validate1477.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema578,data}];
-return false;
-}
-}
-}
-validate1477.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_prompt_cache_options = validate1478;
-const schema579 = {"anyOf":[{"$ref":"#/components/schemas/PromptCacheOptionsInput"},{"type":"null"}]};
-
-function validate1478(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate943(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate943.errors : vErrors.concat(validate943.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema579.anyOf[1].type,parentSchema:schema579.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema579.anyOf,parentSchema:schema579,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1478.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1478.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_prompt_cache_key = validate1480;
-const schema580 = {"type":["string","null"]};
-
-function validate1480(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((typeof data !== "string") && (data !== null)){
-validate1480.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema580.type},message:"must be string,null",schema:schema580.type,parentSchema:schema580,data}];
-return false;
-}
-validate1480.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_prompt_cache_retention = validate1481;
-const schema581 = {"anyOf":[{"$ref":"#/components/schemas/PromptCacheRetention"},{"type":"null"}]};
-
-function validate1481(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate34(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate34.errors : vErrors.concat(validate34.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema581.anyOf[1].type,parentSchema:schema581.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema581.anyOf,parentSchema:schema581,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1481.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1481.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_truncation = validate1483;
-const schema582 = {"anyOf":[{"$ref":"#/components/schemas/Truncation"},{"type":"null"}],"x-expected":"one of 'auto' or 'disabled'"};
-
-function validate1483(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate32(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate32.errors : vErrors.concat(validate32.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema582.anyOf[1].type,parentSchema:schema582.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema582.anyOf,parentSchema:schema582,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1483.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1483.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_instructions = validate1485;
-const schema583 = {"anyOf":[{"$ref":"#/components/schemas/InstructionsParam"},{"type":"null"}],"x-expected":"a string"};
-
-function validate1485(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate908(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate908.errors : vErrors.concat(validate908.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema583.anyOf[1].type,parentSchema:schema583.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema583.anyOf,parentSchema:schema583,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1485.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1485.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_store = validate1487;
-const schema584 = {"type":["boolean","null"]};
-
-function validate1487(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((typeof data !== "boolean") && (data !== null)){
-validate1487.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema584.type},message:"must be boolean,null",schema:schema584.type,parentSchema:schema584,data}];
-return false;
-}
-validate1487.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_service_tier = validate1488;
-const schema585 = {"anyOf":[{"$ref":"#/components/schemas/ServiceTier"},{"type":"null"}]};
-
-function validate1488(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate31(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate31.errors : vErrors.concat(validate31.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema585.anyOf[1].type,parentSchema:schema585.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema585.anyOf,parentSchema:schema585,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1488.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1488.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_top_logprobs = validate1490;
-const schema586 = {"type":["integer","null"],"minimum":0,"maximum":20};
-
-function validate1490(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (data !== null)){
-validate1490.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema586.type},message:"must be integer,null",schema:schema586.type,parentSchema:schema586,data}];
-return false;
-}
-if(errors === 0){
-if((typeof data == "number") && (isFinite(data))){
-if(data > 20 || isNaN(data)){
-validate1490.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 20},message:"must be <= 20",schema:20,parentSchema:schema586,data}];
-return false;
-}
-else {
-if(data < 0 || isNaN(data)){
-validate1490.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema586,data}];
-return false;
-}
-}
-}
-}
-validate1490.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_context_management = validate1491;
-const schema587 = {"type":["array","null"],"minItems":1,"x-expected":"an array of objects","items":{"$ref":"#/components/schemas/ContextManagement"}};
-
-function validate1491(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((!(Array.isArray(data))) && (data !== null)){
-validate1491.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema587.type},message:"must be array,null",schema:schema587.type,parentSchema:schema587,data}];
-return false;
-}
-if(errors === 0){
-if(Array.isArray(data)){
-if(data.length < 1){
-validate1491.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema587,data}];
-return false;
-}
-else {
-var valid0 = true;
-const len0 = data.length;
-for(let i0=0; i0<len0; i0++){
-const _errs1 = errors;
-if(!(validate942(data[i0], {instancePath:instancePath+"/" + i0,parentData:data,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate942.errors : vErrors.concat(validate942.errors);
-errors = vErrors.length;
-}
-var valid0 = _errs1 === errors;
-if(!valid0){
-break;
-}
-}
-}
-}
-}
-validate1491.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_access_programs = validate1493;
-const schema588 = {"anyOf":[{"$ref":"#/components/schemas/AccessProgramsInput"},{"type":"null"}]};
-
-function validate1493(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate945(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate945.errors : vErrors.concat(validate945.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -69010,7 +71508,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1493.errors = vErrors;
+validate1506.errors = vErrors;
 return false;
 }
 else {
@@ -69024,163 +71522,83 @@ vErrors = null;
 }
 }
 }
-validate1493.errors = vErrors;
+validate1506.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_image = validate1495;
-const schema589 = {"anyOf":[{"$ref":"#/components/schemas/ImageContextInput"},{"type":"null"}]};
+const member_of_ResponseCreateFrame_include = validate1508;
+const schema589 = {"type":["array","null"],"x-expected":"an array of one of 'fil...lts', 'web...lts', 'web...ces', 'mes...url', 'com...url', 'cod...uts', 'rea...ent', or 'mes...obs'","items":{"$ref":"#/components/schemas/Include"}};
 
-function validate1495(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1508(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
+if((!(Array.isArray(data))) && (data !== null)){
+validate1508.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema589.type},message:"must be array,null",schema:schema589.type,parentSchema:schema589,data}];
+return false;
+}
+if(errors === 0){
+if(Array.isArray(data)){
+var valid0 = true;
+const len0 = data.length;
+for(let i0=0; i0<len0; i0++){
 const _errs1 = errors;
-if(!(validate948(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate948.errors : vErrors.concat(validate948.errors);
+if(!(validate26(data[i0], {instancePath:instancePath+"/" + i0,parentData:data,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate26.errors : vErrors.concat(validate26.errors);
 errors = vErrors.length;
 }
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
+var valid0 = _errs1 === errors;
 if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema589.anyOf[1].type,parentSchema:schema589.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema589.anyOf,parentSchema:schema589,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1495.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1495.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_client_metadata = validate1497;
-const schema590 = {"anyOf":[{"type":"object","additionalProperties":{"type":"string"}},{"type":"null"}]};
-
-function validate1497(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(errors === _errs1){
-if(data && typeof data == "object" && !Array.isArray(data)){
-for(const key0 in data){
-let data0 = data[key0];
-const _errs4 = errors;
-if(typeof data0 !== "string"){
-const err0 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/anyOf/0/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema590.anyOf[0].additionalProperties.type,parentSchema:schema590.anyOf[0].additionalProperties,data:data0};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var valid1 = _errs4 === errors;
-if(!valid1){
 break;
 }
 }
 }
-else {
-const err1 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema590.anyOf[0].type,parentSchema:schema590.anyOf[0],data};
-if(vErrors === null){
-vErrors = [err1];
 }
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs6 = errors;
-if(data !== null){
-const err2 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema590.anyOf[1].type,parentSchema:schema590.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-var _valid0 = _errs6 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err3 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema590.anyOf,parentSchema:schema590,data};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-validate1497.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1497.errors = vErrors;
+validate1508.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_output_audio = validate1498;
-const schema591 = {"anyOf":[{"$ref":"#/components/schemas/OutputAudio"},{"type":"null"}]};
+const member_of_ResponseCreateFrame_tools = validate1510;
+const schema590 = {"type":["array","null"],"x-expected":"an array of tools","items":{"$ref":"#/components/schemas/ToolInput"}};
 
-function validate1498(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1510(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((!(Array.isArray(data))) && (data !== null)){
+validate1510.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema590.type},message:"must be array,null",schema:schema590.type,parentSchema:schema590,data}];
+return false;
+}
+if(errors === 0){
+if(Array.isArray(data)){
+var valid0 = true;
+const len0 = data.length;
+for(let i0=0; i0<len0; i0++){
+const _errs1 = errors;
+if(!(validate478(data[i0], {instancePath:instancePath+"/" + i0,parentData:data,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate478.errors : vErrors.concat(validate478.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs1 === errors;
+if(!valid0){
+break;
+}
+}
+}
+}
+validate1510.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_tool_choice = validate1512;
+const schema591 = {"anyOf":[{"$ref":"#/components/schemas/ToolChoiceInput"},{"type":"null"}],"x-expected":"one of an object or 'none', 'auto', or 'required'"};
+
+function validate1512(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
 let valid0 = false;
 const _errs1 = errors;
-if(!(validate950(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate950.errors : vErrors.concat(validate950.errors);
+if(!(validate874(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate874.errors : vErrors.concat(validate874.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -69209,7 +71627,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1498.errors = vErrors;
+validate1512.errors = vErrors;
 return false;
 }
 else {
@@ -69223,73 +71641,1226 @@ vErrors = null;
 }
 }
 }
-validate1498.errors = vErrors;
+validate1512.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_stream_id = validate1500;
-const schema592 = {"type":["string","null"],"minLength":1,"maxLength":256,"pattern":"^[A-Za-z0-9_.-]+$"};
+const member_of_ResponseCreateFrame_metadata = validate1514;
+const schema592 = {"anyOf":[{"$ref":"#/components/schemas/Metadata"},{"type":"null"}],"x-expected":"a metadata object"};
 
-function validate1500(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1514(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate25(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate25.errors : vErrors.concat(validate25.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema592.anyOf[1].type,parentSchema:schema592.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema592.anyOf,parentSchema:schema592,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1514.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1514.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_text = validate1516;
+const schema593 = {"anyOf":[{"$ref":"#/components/schemas/TextConfigInput"},{"type":"null"}]};
+
+function validate1516(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate900(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate900.errors : vErrors.concat(validate900.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema593.anyOf[1].type,parentSchema:schema593.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema593.anyOf,parentSchema:schema593,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1516.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1516.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_temperature = validate1518;
+const schema594 = {"type":["number","null"],"minimum":0,"maximum":2};
+
+function validate1518(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
+validate1518.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema594.type},message:"must be number,null",schema:schema594.type,parentSchema:schema594,data}];
+return false;
+}
+if(errors === 0){
+if((typeof data == "number") && (isFinite(data))){
+if(data > 2 || isNaN(data)){
+validate1518.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema594,data}];
+return false;
+}
+else {
+if(data < 0 || isNaN(data)){
+validate1518.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema594,data}];
+return false;
+}
+}
+}
+}
+validate1518.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_top_p = validate1519;
+const schema595 = {"type":["number","null"],"minimum":0,"maximum":1};
+
+function validate1519(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
+validate1519.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema595.type},message:"must be number,null",schema:schema595.type,parentSchema:schema595,data}];
+return false;
+}
+if(errors === 0){
+if((typeof data == "number") && (isFinite(data))){
+if(data > 1 || isNaN(data)){
+validate1519.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1",schema:1,parentSchema:schema595,data}];
+return false;
+}
+else {
+if(data < 0 || isNaN(data)){
+validate1519.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema595,data}];
+return false;
+}
+}
+}
+}
+validate1519.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_presence_penalty = validate1520;
+const schema596 = {"type":["number","null"],"minimum":-2,"maximum":2};
+
+function validate1520(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
+validate1520.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema596.type},message:"must be number,null",schema:schema596.type,parentSchema:schema596,data}];
+return false;
+}
+if(errors === 0){
+if((typeof data == "number") && (isFinite(data))){
+if(data > 2 || isNaN(data)){
+validate1520.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema596,data}];
+return false;
+}
+else {
+if(data < -2 || isNaN(data)){
+validate1520.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2},message:"must be >= -2",schema:-2,parentSchema:schema596,data}];
+return false;
+}
+}
+}
+}
+validate1520.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_frequency_penalty = validate1521;
+const schema597 = {"type":["number","null"],"minimum":-2,"maximum":2};
+
+function validate1521(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
+validate1521.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema597.type},message:"must be number,null",schema:schema597.type,parentSchema:schema597,data}];
+return false;
+}
+if(errors === 0){
+if((typeof data == "number") && (isFinite(data))){
+if(data > 2 || isNaN(data)){
+validate1521.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema597,data}];
+return false;
+}
+else {
+if(data < -2 || isNaN(data)){
+validate1521.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2},message:"must be >= -2",schema:-2,parentSchema:schema597,data}];
+return false;
+}
+}
+}
+}
+validate1521.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_parallel_tool_calls = validate1522;
+const schema598 = {"type":["boolean","null"]};
+
+function validate1522(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((typeof data !== "boolean") && (data !== null)){
+validate1522.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema598.type},message:"must be boolean,null",schema:schema598.type,parentSchema:schema598,data}];
+return false;
+}
+validate1522.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_stream = validate1523;
+const schema599 = {"type":["boolean","null"]};
+
+function validate1523(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((typeof data !== "boolean") && (data !== null)){
+validate1523.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema599.type},message:"must be boolean,null",schema:schema599.type,parentSchema:schema599,data}];
+return false;
+}
+validate1523.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_stream_options = validate1524;
+const schema600 = {"anyOf":[{"$ref":"#/components/schemas/StreamOptions"},{"type":"null"}]};
+
+function validate1524(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate934(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate934.errors : vErrors.concat(validate934.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema600.anyOf[1].type,parentSchema:schema600.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema600.anyOf,parentSchema:schema600,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1524.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1524.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_background = validate1526;
+const schema601 = {"type":["boolean","null"]};
+
+function validate1526(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((typeof data !== "boolean") && (data !== null)){
+validate1526.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema601.type},message:"must be boolean,null",schema:schema601.type,parentSchema:schema601,data}];
+return false;
+}
+validate1526.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_background_options = validate1527;
+const schema602 = {"anyOf":[{"$ref":"#/components/schemas/BackgroundOptionsInput"},{"type":"null"}]};
+
+function validate1527(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate947(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate947.errors : vErrors.concat(validate947.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema602.anyOf[1].type,parentSchema:schema602.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema602.anyOf,parentSchema:schema602,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1527.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1527.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_max_output_tokens = validate1529;
+const schema603 = {"type":["integer","null"],"minimum":16};
+
+function validate1529(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (data !== null)){
+validate1529.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema603.type},message:"must be integer,null",schema:schema603.type,parentSchema:schema603,data}];
+return false;
+}
+if(errors === 0){
+if((typeof data == "number") && (isFinite(data))){
+if(data < 16 || isNaN(data)){
+validate1529.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 16},message:"must be >= 16",schema:16,parentSchema:schema603,data}];
+return false;
+}
+}
+}
+validate1529.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_max_tool_calls = validate1530;
+const schema604 = {"type":["integer","null"],"minimum":1};
+
+function validate1530(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (data !== null)){
+validate1530.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema604.type},message:"must be integer,null",schema:schema604.type,parentSchema:schema604,data}];
+return false;
+}
+if(errors === 0){
+if((typeof data == "number") && (isFinite(data))){
+if(data < 1 || isNaN(data)){
+validate1530.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema604,data}];
+return false;
+}
+}
+}
+validate1530.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_reasoning = validate1531;
+const schema605 = {"anyOf":[{"$ref":"#/components/schemas/ReasoningInput"},{"type":"null"}]};
+
+function validate1531(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate880(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate880.errors : vErrors.concat(validate880.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema605.anyOf[1].type,parentSchema:schema605.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema605.anyOf,parentSchema:schema605,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1531.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1531.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_user = validate1533;
+const schema606 = {"type":["string","null"]};
+
+function validate1533(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((typeof data !== "string") && (data !== null)){
-validate1500.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema592.type},message:"must be string,null",schema:schema592.type,parentSchema:schema592,data}];
+validate1533.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema606.type},message:"must be string,null",schema:schema606.type,parentSchema:schema606,data}];
+return false;
+}
+validate1533.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_safety_identifier = validate1534;
+const schema607 = {"type":["string","null"],"maxLength":64};
+
+function validate1534(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((typeof data !== "string") && (data !== null)){
+validate1534.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema607.type},message:"must be string,null",schema:schema607.type,parentSchema:schema607,data}];
+return false;
+}
+if(errors === 0){
+if(typeof data === "string"){
+if(data.length > 2 * 64 || (data.length > 64 && func2(data) > 64)){
+validate1534.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema607,data}];
+return false;
+}
+}
+}
+validate1534.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_prompt_cache_options = validate1535;
+const schema608 = {"anyOf":[{"$ref":"#/components/schemas/PromptCacheOptionsInput"},{"type":"null"}]};
+
+function validate1535(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate943(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate943.errors : vErrors.concat(validate943.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema608.anyOf[1].type,parentSchema:schema608.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema608.anyOf,parentSchema:schema608,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1535.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1535.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_prompt_cache_key = validate1537;
+const schema609 = {"type":["string","null"]};
+
+function validate1537(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((typeof data !== "string") && (data !== null)){
+validate1537.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema609.type},message:"must be string,null",schema:schema609.type,parentSchema:schema609,data}];
+return false;
+}
+validate1537.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_prompt_cache_retention = validate1538;
+const schema610 = {"anyOf":[{"$ref":"#/components/schemas/PromptCacheRetention"},{"type":"null"}]};
+
+function validate1538(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate34(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate34.errors : vErrors.concat(validate34.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema610.anyOf[1].type,parentSchema:schema610.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema610.anyOf,parentSchema:schema610,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1538.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1538.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_truncation = validate1540;
+const schema611 = {"anyOf":[{"$ref":"#/components/schemas/Truncation"},{"type":"null"}],"x-expected":"one of 'auto' or 'disabled'"};
+
+function validate1540(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate32(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate32.errors : vErrors.concat(validate32.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema611.anyOf[1].type,parentSchema:schema611.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema611.anyOf,parentSchema:schema611,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1540.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1540.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_instructions = validate1542;
+const schema612 = {"anyOf":[{"$ref":"#/components/schemas/InstructionsParam"},{"type":"null"}],"x-expected":"a string"};
+
+function validate1542(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate908(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate908.errors : vErrors.concat(validate908.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema612.anyOf[1].type,parentSchema:schema612.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema612.anyOf,parentSchema:schema612,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1542.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1542.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_store = validate1544;
+const schema613 = {"type":["boolean","null"]};
+
+function validate1544(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((typeof data !== "boolean") && (data !== null)){
+validate1544.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema613.type},message:"must be boolean,null",schema:schema613.type,parentSchema:schema613,data}];
+return false;
+}
+validate1544.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_service_tier = validate1545;
+const schema614 = {"anyOf":[{"$ref":"#/components/schemas/ServiceTier"},{"type":"null"}]};
+
+function validate1545(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate31(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate31.errors : vErrors.concat(validate31.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema614.anyOf[1].type,parentSchema:schema614.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema614.anyOf,parentSchema:schema614,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1545.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1545.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_top_logprobs = validate1547;
+const schema615 = {"type":["integer","null"],"minimum":0,"maximum":20};
+
+function validate1547(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (data !== null)){
+validate1547.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema615.type},message:"must be integer,null",schema:schema615.type,parentSchema:schema615,data}];
+return false;
+}
+if(errors === 0){
+if((typeof data == "number") && (isFinite(data))){
+if(data > 20 || isNaN(data)){
+validate1547.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 20},message:"must be <= 20",schema:20,parentSchema:schema615,data}];
+return false;
+}
+else {
+if(data < 0 || isNaN(data)){
+validate1547.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema615,data}];
+return false;
+}
+}
+}
+}
+validate1547.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_context_management = validate1548;
+const schema616 = {"type":["array","null"],"minItems":1,"x-expected":"an array of objects","items":{"$ref":"#/components/schemas/ContextManagement"}};
+
+function validate1548(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((!(Array.isArray(data))) && (data !== null)){
+validate1548.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema616.type},message:"must be array,null",schema:schema616.type,parentSchema:schema616,data}];
+return false;
+}
+if(errors === 0){
+if(Array.isArray(data)){
+if(data.length < 1){
+validate1548.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema616,data}];
+return false;
+}
+else {
+var valid0 = true;
+const len0 = data.length;
+for(let i0=0; i0<len0; i0++){
+const _errs1 = errors;
+if(!(validate942(data[i0], {instancePath:instancePath+"/" + i0,parentData:data,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate942.errors : vErrors.concat(validate942.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs1 === errors;
+if(!valid0){
+break;
+}
+}
+}
+}
+}
+validate1548.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_access_programs = validate1550;
+const schema617 = {"anyOf":[{"$ref":"#/components/schemas/AccessProgramsInput"},{"type":"null"}]};
+
+function validate1550(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate945(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate945.errors : vErrors.concat(validate945.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema617.anyOf[1].type,parentSchema:schema617.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema617.anyOf,parentSchema:schema617,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1550.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1550.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_image = validate1552;
+const schema618 = {"anyOf":[{"$ref":"#/components/schemas/ImageContextInput"},{"type":"null"}]};
+
+function validate1552(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate948(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate948.errors : vErrors.concat(validate948.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema618.anyOf[1].type,parentSchema:schema618.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema618.anyOf,parentSchema:schema618,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1552.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1552.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_client_metadata = validate1554;
+const schema619 = {"anyOf":[{"type":"object","additionalProperties":{"type":"string"}},{"type":"null"}]};
+
+function validate1554(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(errors === _errs1){
+if(data && typeof data == "object" && !Array.isArray(data)){
+for(const key0 in data){
+let data0 = data[key0];
+const _errs4 = errors;
+if(typeof data0 !== "string"){
+const err0 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/anyOf/0/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema619.anyOf[0].additionalProperties.type,parentSchema:schema619.anyOf[0].additionalProperties,data:data0};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var valid1 = _errs4 === errors;
+if(!valid1){
+break;
+}
+}
+}
+else {
+const err1 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema619.anyOf[0].type,parentSchema:schema619.anyOf[0],data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs6 = errors;
+if(data !== null){
+const err2 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema619.anyOf[1].type,parentSchema:schema619.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+var _valid0 = _errs6 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err3 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema619.anyOf,parentSchema:schema619,data};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+validate1554.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1554.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_output_audio = validate1555;
+const schema620 = {"anyOf":[{"$ref":"#/components/schemas/OutputAudio"},{"type":"null"}]};
+
+function validate1555(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate950(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate950.errors : vErrors.concat(validate950.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema620.anyOf[1].type,parentSchema:schema620.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema620.anyOf,parentSchema:schema620,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1555.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1555.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_stream_id = validate1557;
+const schema621 = {"type":["string","null"],"minLength":1,"maxLength":256,"pattern":"^[A-Za-z0-9_.-]+$"};
+
+function validate1557(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((typeof data !== "string") && (data !== null)){
+validate1557.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema621.type},message:"must be string,null",schema:schema621.type,parentSchema:schema621,data}];
 return false;
 }
 if(errors === 0){
 if(typeof data === "string"){
 if(data.length > 2 * 256 || (data.length > 256 && func2(data) > 256)){
-validate1500.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema592,data}];
+validate1557.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema621,data}];
 return false;
 }
 else {
 if(data.length < 2 * 1 && func2(data) < 1){
-validate1500.errors = [{instancePath,schemaPath:"#/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema592,data}];
+validate1557.errors = [{instancePath,schemaPath:"#/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema621,data}];
 return false;
 }
 else {
 if(!pattern9.test(data)){
-validate1500.errors = [{instancePath,schemaPath:"#/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]+$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]+$"+"\"",schema:"^[A-Za-z0-9_.-]+$",parentSchema:schema592,data}];
+validate1557.errors = [{instancePath,schemaPath:"#/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]+$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]+$"+"\"",schema:"^[A-Za-z0-9_.-]+$",parentSchema:schema621,data}];
 return false;
 }
 }
 }
 }
 }
-validate1500.errors = vErrors;
+validate1557.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_generate = validate1501;
-const schema593 = {"type":["boolean","null"]};
+const member_of_ResponseCreateFrame_generate = validate1558;
+const schema622 = {"type":["boolean","null"]};
 
-function validate1501(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1558(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((typeof data !== "boolean") && (data !== null)){
-validate1501.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema593.type},message:"must be boolean,null",schema:schema593.type,parentSchema:schema593,data}];
+validate1558.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema622.type},message:"must be boolean,null",schema:schema622.type,parentSchema:schema622,data}];
 return false;
 }
-validate1501.errors = vErrors;
+validate1558.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_type = validate1502;
-const schema594 = {"type":"string","const":"response.create"};
+const member_of_ResponseCreateFrame_type = validate1559;
+const schema623 = {"type":"string","const":"response.create"};
 
-function validate1502(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1559(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(typeof data !== "string"){
-validate1502.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema594.type,parentSchema:schema594,data}];
+validate1559.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema623.type,parentSchema:schema623,data}];
 return false;
 }
 if("response.create" !== data){
-validate1502.errors = [{instancePath,schemaPath:"#/const",keyword:"const",params:{allowedValue: "response.create"},message:"must be equal to constant",schema:"response.create",parentSchema:schema594,data}];
+validate1559.errors = [{instancePath,schemaPath:"#/const",keyword:"const",params:{allowedValue: "response.create"},message:"must be equal to constant",schema:"response.create",parentSchema:schema623,data}];
 return false;
 }
-validate1502.errors = vErrors;
+validate1559.errors = vErrors;
 return errors === 0;
 }
 

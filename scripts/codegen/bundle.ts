@@ -106,6 +106,7 @@ const SCHEMA_FILES = [
   "conversations.yaml",
   "files.yaml",
   "containers.yaml",
+  "inspection.yaml",
   "models.yaml",
   "stt.yaml",
 ];

@@ -10,15 +10,20 @@ export interface IdStem {
   readonly key: string;
   readonly createdAt: number;
   /**
-   * 16 hex digits: the first three are the millisecond of the second, the others are random. With a counter of 8 digits
-   * they end each item's id, so that ids need no clock and no random numbers.
+   * 16 hex digits: the first three are the millisecond of that second, the others are random. With a counter of 8
+   * digits they end each item's id, so that ids need no clock and no random numbers.
    */
   readonly seed: string;
 }
 
 /** With the millisecond in them, ids of one second are in the order of time too, so new ones are last in an index. */
 export function newIdStem(createdAt: number, key: string = randomHex(16)): IdStem {
-  return { key, createdAt, seed: hex(Date.now() % MS_PER_S, 3) + randomHex(14).slice(1) };
+  return { key, createdAt, seed: hex(millisecondOf(createdAt), 3) + randomHex(14).slice(1) };
+}
+
+/** The current millisecond of this second; its last one if it has just passed. */
+function millisecondOf(second: number): number {
+  return Math.min(MS_PER_S - 1, Math.max(0, Date.now() - second * MS_PER_S));
 }
 
 /**

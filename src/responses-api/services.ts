@@ -2,6 +2,7 @@ import type { RunHost } from "../runs/index.ts";
 import type { EventLog, ModelEngine, Neighbours, RunLedger, RunObserver } from "../runs/ports.ts";
 import type { EngineKind } from "./checks/check-availability.ts";
 import type { CodeFinder, Containers } from "./containers.ts";
+import type { ResponseArchive } from "./inspection.ts";
 import type { PartHealth, PartState } from "./keeping/part-health.ts";
 import type { Sealer } from "./keeping/seal.ts";
 import type {
@@ -22,6 +23,8 @@ import type { PassageFinder, VectorStores } from "./vector-stores.ts";
 export interface ResponseServices {
   /** Stored responses and their items. */
   readonly store: ResponseStore;
+  /** Lists of stored responses, and how they were made. */
+  readonly archive: ResponseArchive;
   /** Stored conversations and their holds. */
   readonly conversations: ConversationStore;
   /** Uploaded files. */

@@ -4,6 +4,8 @@ import type {
   LogProb,
   OutputItem,
   Response,
+  ResponseNote,
+  RunKind,
   StoredItem,
   TextConfig,
   Tool,
@@ -12,6 +14,7 @@ import type {
 import type { TraceContext } from "../base/trace-context.ts";
 import type { HostedCall, HostedFunction, HostedFunctionChoice, HostedItemEvent, HostedOutput } from "./hosted.ts";
 import type { RecordedEvent } from "./recorded-event.ts";
+import type { RunTimes } from "./recording/event-times.ts";
 import type { WaitingEvent } from "./recording/packed-deltas.ts";
 
 export type {
@@ -25,6 +28,7 @@ export type {
 } from "./hosted.ts";
 export type { JournalPage, Neighbours, RunPlace, RunPlaces } from "./reading/neighbours.ts";
 export { DeltaTemplate, endsRun, RecordedDelta, type RecordedEvent, RecordedWhole } from "./recorded-event.ts";
+export { type RunTimes, readEventTimes } from "./recording/event-times.ts";
 export { unpackDeltas, type WaitingEvent } from "./recording/packed-deltas.ts";
 
 /**
@@ -243,12 +247,25 @@ export interface OpenedRun {
   readonly task?: string | null;
   /** Whether the request asked for a stream; false if absent. The replies of cancel and replay depend on it. */
   readonly streamed?: boolean;
+  /** Who asked for the response and how, for lists of responses. */
+  readonly origin?: RunOrigin;
+}
+
+/** Who asked for a response, and how. */
+export interface RunOrigin {
+  readonly kind: RunKind;
+  /** The API key. */
+  readonly keyId: string;
+  /** Where the response is not made exactly as asked. */
+  readonly notes: readonly ResponseNote[];
 }
 
 /** The data stored when a run ends, in the same transaction as its last events. */
 export interface ClosedRun {
   readonly response: Response;
   readonly outputItems: readonly OutputItem[];
+  /** The recorder adds them. */
+  readonly times?: RunTimes;
 }
 
 /** Another worker has claimed the run, or it was deleted. This worker can store no more of it and must show no more. */

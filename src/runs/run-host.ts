@@ -1,7 +1,8 @@
 import { ReaderTooSlow } from "../base/reader-too-slow.ts";
 import { ShortLivedMap } from "../base/short-lived-map.ts";
-import type { RecordedEvent } from "./ports.ts";
+import type { RecordedEvent, RunTimes } from "./ports.ts";
 import type { Subscription } from "./reading/live-feed.ts";
+import type { EventTimes } from "./recording/event-times.ts";
 import type { RunOutcome, RunStart } from "./run-driver.ts";
 import { RunStopped } from "./run-failures.ts";
 import type { RunFailure } from "./run-state.ts";
@@ -81,6 +82,8 @@ const RUN_OVER = new Error("the run is over");
 /** What a host asks of a run. */
 interface HostableRun {
   readonly subscribe: () => Subscription;
+  /** As in `LiveRun`. */
+  readonly times: EventTimes | null;
   /** Whether the run is in the store, so that another worker could continue it. */
   readonly isStored: () => boolean;
   /** As in `PlainRun`. Null for a run that is stored from its beginning, or never. */
@@ -201,6 +204,11 @@ export class RunHost {
   /** The events of a run from now on; null if this process does not make it. */
   subscribe(responseId: string): Subscription | null {
     return this.#hosted.get(responseId)?.run?.subscribe() ?? null;
+  }
+
+  /** When the events of a run were made so far; null if this process does not make it, or does not store it. */
+  timesOf(responseId: string): RunTimes | null {
+    return this.#hosted.get(responseId)?.run?.times?.soFar() ?? null;
   }
 
   has(responseId: string): boolean {
@@ -382,8 +390,8 @@ export class RunHost {
   }
 }
 
-function hostable({ subscribe }: Pick<QueuedRun, "subscribe">, isStored: boolean): HostableRun {
-  return { subscribe, isStored: () => isStored, storeNow: null };
+function hostable({ subscribe, times }: Pick<QueuedRun, "subscribe" | "times">, isStored: boolean): HostableRun {
+  return { subscribe, times, isStored: () => isStored, storeNow: null };
 }
 
 /** Cancels the run when its client leaves. Returns how to forget the client. */

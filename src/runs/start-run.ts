@@ -2,6 +2,7 @@ import type { RecordedEvent } from "./ports.ts";
 import { LiveFeed, type Subscription } from "./reading/live-feed.ts";
 import { readEvents } from "./reading/read-events.ts";
 import { createRecorder } from "./recording/event-recorder.ts";
+import type { EventTimes } from "./recording/event-times.ts";
 import { LateRecorder, SilentRecorder } from "./recording/late-recorder.ts";
 import { restoreRun } from "./restore-run.ts";
 import {
@@ -22,6 +23,8 @@ export interface LiveRun {
   readonly events: AsyncGenerator<readonly RecordedEvent[]>;
   /** The events from now on, for a further reader. */
   subscribe(): Subscription;
+  /** When its events were made so far; null if it is not stored. */
+  readonly times: EventTimes | null;
   /** Resolves when the run has ended and all its data is stored. Never rejects. */
   readonly ended: Promise<RunOutcome>;
 }
@@ -39,6 +42,8 @@ export interface PlainRun {
   readonly storeNow: () => Promise<void>;
   /** The events from now on, once the run is in the store. */
   subscribe(): Subscription;
+  /** As in `LiveRun`. */
+  readonly times: EventTimes | null;
   /** Resolves when the run has ended and all its data is stored. Never rejects. */
   readonly ended: Promise<RunOutcome>;
 }
@@ -50,6 +55,8 @@ export interface QueuedRun {
   readonly asksModel: boolean;
   /** The events from now on, for one reader. */
   subscribe(): Subscription;
+  /** As in `LiveRun`. */
+  readonly times: EventTimes | null;
   /**
    * Asks the model and makes the run to its end. Never rejects. Call it exactly once, even if the run was stopped
    * meanwhile.
@@ -68,7 +75,7 @@ export async function startRun(start: RunStart): Promise<LiveRun> {
   stored.promise.catch(() => {}); // Whoever opens the run hears of it.
   const turn = askedBy(start, () => stored.promise);
   await settledWithin(turn, start.acceptWaitMs);
-  const { driver, feed } = driverOf(start, { nextNumber: 0, state: initialState(plan) });
+  const { driver, feed, times } = driverOf(start, { nextNumber: 0, state: initialState(plan) });
   const live = feed.subscribe();
   const opening = driver.open(start.opened, { type: "accepted" });
   opening.then(stored.resolve, stored.reject);
@@ -77,7 +84,7 @@ export async function startRun(start: RunStart): Promise<LiveRun> {
   await opening;
   const responseId = plan.response.id;
   const events = readEvents({ responseId, log, live, isLiveFromStart: true }, -1);
-  return { responseId, events, subscribe: () => feed.subscribe(), ended };
+  return { responseId, events, subscribe: () => feed.subscribe(), times, ended };
 }
 
 /**
@@ -96,6 +103,7 @@ export async function startPlainRun(start: RunStart): Promise<PlainRun> {
     isStored: () => recorder.isStored,
     storeNow: () => recorder.storeNow(),
     subscribe: () => feed.subscribe(),
+    times: recorder.times,
     ended: driver.drive(async () => turn),
   };
 }
@@ -121,9 +129,9 @@ async function settledWithin(work: Promise<unknown>, ms: number | undefined): Pr
 
 /** Stores a background run before its model is asked. Resolves once its first events are stored. */
 export async function queueRun(start: RunStart): Promise<QueuedRun> {
-  const { driver, feed } = driverOf(start, { nextNumber: 0, state: initialState(start.plan) });
+  const { driver, ...shown } = driverOf(start, { nextNumber: 0, state: initialState(start.plan) });
   await driver.open(start.opened, { type: "queued" });
-  return queued(start, feed, () => driver.drive(watchedAsk(start, start.ask)));
+  return queued(start, shown, () => driver.drive(watchedAsk(start, start.ask)));
 }
 
 /**
@@ -134,17 +142,23 @@ export async function queueRun(start: RunStart): Promise<QueuedRun> {
 export function resumeRun(start: RunStart, logged: readonly RecordedEvent[], askFailure: RunFailure | null): QueuedRun {
   const restored = restoreRun(start.plan, logged);
   const nextNumber = (logged.at(-1)?.number ?? -1) + 1;
-  const { driver, feed } = driverOf(start, { nextNumber, state: restored.state });
+  const { driver, ...shown } = driverOf(start, { nextNumber, state: restored.state });
   const goOn = restored.shown === null ? null : (start.resume?.(restored.shown) ?? null);
   const ask = goOn ?? (restored.hasAnswer ? null : start.ask);
-  if (askFailure === null && ask !== null) return queued(start, feed, () => driver.drive(watchedAsk(start, ask)));
+  if (askFailure === null && ask !== null) return queued(start, shown, () => driver.drive(watchedAsk(start, ask)));
   const failure = restored.hasAnswer ? INTERRUPTED_FAILURE : (askFailure ?? INTERRUPTED_FAILURE);
   const end = restored.end({ type: "model_failed", failure });
-  return { ...queued(start, feed, () => driver.end(end)), asksModel: false };
+  return { ...queued(start, shown, () => driver.end(end)), asksModel: false };
 }
 
-function queued({ plan }: RunStart, feed: LiveFeed, drive: QueuedRun["drive"]): QueuedRun {
-  return { responseId: plan.response.id, asksModel: true, subscribe: () => feed.subscribe(), drive };
+function queued({ plan }: RunStart, { feed, times }: ShownRun, drive: QueuedRun["drive"]): QueuedRun {
+  return { responseId: plan.response.id, asksModel: true, subscribe: () => feed.subscribe(), times, drive };
+}
+
+/** What others can see of a run. */
+interface ShownRun {
+  readonly feed: LiveFeed;
+  readonly times: EventTimes | null;
 }
 
 const EMPTY_TURN: Turn = { [Symbol.asyncIterator]: () => ({ next: async () => ({ done: true, value: undefined }) }) };
@@ -161,7 +175,7 @@ function driverOf(start: RunStart, { nextNumber, state }: { nextNumber: number; 
   const feed = new LiveFeed(log !== null);
   if (log === null) signal.addEventListener("abort", () => feed.stopWaiting(), { once: true });
   const recorder = createRecorder({ responseId: plan.response.id, log, feed, nextNumber });
-  return { driver: new RunDriver(lastingPartsOf(start), recorder, state), feed };
+  return { driver: new RunDriver(lastingPartsOf(start), recorder, state), feed, times: recorder.times };
 }
 
 /** All but what holds the whole context, because a run may be long. */

@@ -47,6 +47,7 @@ export function buildResponseServices(config: Config, foundations: ServiceFounda
   const sealKeys = config.sealKeys.map((key) => key.reveal());
   return {
     store: store.responses,
+    archive: store.archive,
     conversations: store.conversations,
     files: store.files,
     vectorStores: store.vectorStores,

@@ -1,7 +1,7 @@
 import type { CreateResponseRequest, StoredItem } from "../../../generated/responses-api/types.ts";
 import { type IdStem, idFromStem, keyOfId, newIdStem } from "../../base/ids.ts";
 import { Slices } from "../../base/limits/slices.ts";
-import type { ModelRequest, OpenedRun, Owner } from "../../runs/ports.ts";
+import type { ModelRequest, OpenedRun, Owner, RunOrigin } from "../../runs/ports.ts";
 import type { Caller } from "../access/caller.ts";
 import { checkAvailability, checkBackground, checkModelName } from "../checks/check-availability.ts";
 import { checkTextFormat, checkToolChoice, checkTools } from "../checks/check-tools.ts";
@@ -19,7 +19,7 @@ import { toolSecrets } from "../keeping/seal-tools.ts";
 import { writeTask } from "../keeping/stored-task.ts";
 import type { SpeechOutput } from "../ports.ts";
 import type { ResponseServices } from "../services.ts";
-import { acceptTools, askerOf, labelsOf, tellOmitted } from "../tool-loop/accept-tools.ts";
+import { acceptTools, askerOf, labelsOf, type OmittedTool, tellOmitted } from "../tool-loop/accept-tools.ts";
 import { checkApprovals, freshApprovals } from "../tool-loop/approvals.ts";
 import { withHostedFunctions } from "../tool-loop/count-tools.ts";
 import type { TaskTools } from "../tool-loop/task-tools.ts";
@@ -114,8 +114,29 @@ async function prepareHeld(
       inputItems: items,
       task: isBackground ? await writeTask(task, toolSecrets(services.sealer, owner, response.id)) : null,
       streamed: request.stream === true,
+      origin: runOrigin(request, caller, accepted.omitted),
     },
   };
+}
+
+/** Who asks for a response, how, and where it will not be made exactly as asked. */
+function runOrigin(
+  request: CreateResponseRequest,
+  { principal, remembered }: Pick<Caller, "principal" | "remembered">,
+  omitted: readonly OmittedTool[],
+): RunOrigin {
+  return {
+    kind: kindOf(request, remembered !== undefined),
+    keyId: principal.keyId,
+    notes: omitted.map(({ param, reason }) => ({ kind: "omitted", what: param, why: reason })),
+  };
+}
+
+/** Only callers on a WebSocket remember turns. */
+function kindOf({ background, stream }: CreateResponseRequest, isOnWebSocket: boolean): RunOrigin["kind"] {
+  if (background === true) return "background";
+  if (isOnWebSocket) return "websocket";
+  return stream === true ? "streamed" : "plain";
 }
 
 /** The request's tools, sorted. People are told of those that are left out. */

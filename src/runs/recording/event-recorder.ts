@@ -1,8 +1,9 @@
 import type { Response } from "../../../generated/responses-api/types.ts";
 import { Numbering } from "../numbering.ts";
-import type { ClosedRun, EventLog, OpenedRun } from "../ports.ts";
+import type { ClosedRun, EventLog, OpenedRun, RecordedEvent } from "../ports.ts";
 import type { LiveFeed } from "../reading/live-feed.ts";
 import type { UnnumberedEvent } from "../wire-event.ts";
+import { EventTimes } from "./event-times.ts";
 import { makeLongEnd } from "./long-end.ts";
 import { packDeltas, type WaitingEvent } from "./packed-deltas.ts";
 
@@ -13,6 +14,8 @@ const UNSTORED_CHARACTERS_MAX = 256 * 1024;
 export interface EventRecorder {
   /** Whether the run is in the store once it was opened, so that another worker could continue it. */
   readonly isStored: boolean;
+  /** When its events were made so far; null if nobody will ask. */
+  readonly times: EventTimes | null;
   /** Resolves when the events are stored and shown. Only `record` may be called before. */
   open(run: OpenedRun, events: readonly UnnumberedEvent[]): Promise<void>;
   /** Records events and replaces the stored snapshot; the run continues. */
@@ -43,12 +46,18 @@ export interface RecorderParts {
 }
 
 export function createRecorder({ responseId, log, feed, nextNumber }: RecorderParts): EventRecorder {
-  return log === null ? new UnstoredRecorder(feed) : new StoredRecorder(responseId, log, feed, nextNumber);
+  if (log === null) return new UnstoredRecorder(feed);
+  return new StoredRecorder({ responseId, log, feed, nextNumber });
+}
+
+export interface StoredRecorderParts extends RecorderParts {
+  readonly log: EventLog;
 }
 
 /** For runs that are not stored. The run waits for slow readers, because they cannot catch up from a log. */
 class UnstoredRecorder implements EventRecorder {
   readonly isStored = false;
+  readonly times = null;
   readonly #feed: LiveFeed;
   readonly #numbering = new Numbering(0);
 
@@ -90,6 +99,7 @@ export class StoredRecorder implements EventRecorder {
   readonly #log: EventLog;
   readonly #feed: LiveFeed;
   readonly #numbering: Numbering;
+  readonly times: EventTimes;
   #waiting: WaitingEvent[] = [];
   #waitingCharacters = 0;
   #opening: Promise<void> | null = null;
@@ -97,7 +107,11 @@ export class StoredRecorder implements EventRecorder {
   #busy = false;
   #failure: unknown = null;
 
-  constructor(responseId: string, log: EventLog, feed: LiveFeed, nextNumber: number) {
+  constructor(
+    { responseId, log, feed, nextNumber }: StoredRecorderParts,
+    times: EventTimes = EventTimes.ofRun(responseId),
+  ) {
+    this.times = times;
     this.#responseId = responseId;
     this.#log = log;
     this.#feed = feed;
@@ -105,7 +119,7 @@ export class StoredRecorder implements EventRecorder {
   }
 
   async open(run: OpenedRun, events: readonly UnnumberedEvent[]): Promise<void> {
-    const numbered = this.#numbering.number(events);
+    const numbered = this.#number(events);
     this.#opening = this.#log.open(run, numbered).then(() => this.#feed.publish(numbered));
     await this.#opening;
     this.#opening = null;
@@ -113,7 +127,7 @@ export class StoredRecorder implements EventRecorder {
 
   record(events: readonly UnnumberedEvent[]): Promise<void> | undefined {
     if (this.#failure !== null) return Promise.reject(this.#failure);
-    for (const event of packDeltas(this.#numbering.number(events))) {
+    for (const event of packDeltas(this.#number(events))) {
       this.#waiting.push(event);
       this.#waitingCharacters += event.size;
     }
@@ -124,7 +138,8 @@ export class StoredRecorder implements EventRecorder {
   async advance(events: readonly UnnumberedEvent[], response: Response): Promise<void> {
     await this.#flushing;
     if (this.#failure !== null) throw this.#failure;
-    const numbered = this.#numbering.number(events);
+    this.times.noteBegin();
+    const numbered = this.#number(events);
     try {
       await this.#log.advance(this.#responseId, numbered, response);
     } catch (failure) {
@@ -140,11 +155,11 @@ export class StoredRecorder implements EventRecorder {
    */
   async close(events: readonly UnnumberedEvent[], end: ClosedRun): Promise<void> {
     if (this.#failure !== null) throw this.#failure;
-    const numbered = [...this.#waiting, ...this.#numbering.number(events)];
+    const numbered = [...this.#waiting, ...this.#number(events)];
     this.#waiting = [];
     const making = makeLongEnd(numbered, end);
     if (making !== undefined) await making;
-    const stored = this.#log.close(this.#responseId, numbered, end);
+    const stored = this.#log.close(this.#responseId, numbered, { ...end, times: this.times.soFar() });
     const [, outcome] = await Promise.allSettled([this.#flushing, stored]);
     if (outcome.status === "rejected") {
       this.#rewindTo(numbered);
@@ -182,6 +197,13 @@ export class StoredRecorder implements EventRecorder {
       this.#feed.publish(events);
     }
     this.#busy = false;
+  }
+
+  #number(events: readonly UnnumberedEvent[]): readonly RecordedEvent[] {
+    const numbered = this.#numbering.number(events);
+    const [first] = numbered;
+    if (first !== undefined) this.times.note(first.number, events);
+    return numbered;
   }
 
   #rewindTo(events: readonly WaitingEvent[]): void {

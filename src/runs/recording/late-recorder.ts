@@ -5,6 +5,7 @@ import type { ClosedRun, EventLog, OpenedRun } from "../ports.ts";
 import type { LiveFeed } from "../reading/live-feed.ts";
 import type { UnnumberedEvent } from "../wire-event.ts";
 import { type EventRecorder, StoredRecorder } from "./event-recorder.ts";
+import { EventTimes } from "./event-times.ts";
 import { makeLongEnd } from "./long-end.ts";
 
 /** How much a run keeps in memory before it is stored, in characters. The batch that reaches it is kept as well. */
@@ -21,6 +22,7 @@ export class LateRecorder implements EventRecorder {
   readonly #responseId: string;
   readonly #log: EventLog;
   readonly #feed: LiveFeed;
+  readonly times: EventTimes;
   /** Records the run once it was stored early. */
   #recorder: StoredRecorder | null = null;
   #run: OpenedRun | null = null;
@@ -33,6 +35,7 @@ export class LateRecorder implements EventRecorder {
     this.#responseId = responseId;
     this.#log = log;
     this.#feed = feed;
+    this.times = EventTimes.ofRun(responseId);
   }
 
   get isStored(): boolean {
@@ -77,6 +80,7 @@ export class LateRecorder implements EventRecorder {
   }
 
   #keep(events: readonly UnnumberedEvent[]): void {
+    this.times.note(this.#kept.length, events);
     for (const event of events) {
       this.#kept.push(event);
       this.#keptCharacters +=
@@ -95,7 +99,8 @@ export class LateRecorder implements EventRecorder {
   async #openEarly(): Promise<void> {
     const { run, events } = this.#take();
     assert(run !== null, "a run is opened before it is stored");
-    const recorder = new StoredRecorder(this.#responseId, this.#log, this.#feed, 0);
+    const parts = { responseId: this.#responseId, log: this.#log, feed: this.#feed, nextNumber: 0 };
+    const recorder = new StoredRecorder(parts, this.times);
     await recorder.open(run, events);
     this.#recorder = recorder;
     this.#isStored = true;
@@ -104,12 +109,13 @@ export class LateRecorder implements EventRecorder {
   async #storeWhole(last: readonly UnnumberedEvent[], end: ClosedRun): Promise<void> {
     const { run, events } = this.#take();
     assert(run !== null, "a run is opened before it is closed");
+    this.times.note(events.length, last);
     events.push(...last);
     const numbered = new Numbering(0).number(events);
     const making = makeLongEnd(numbered, end);
     if (making !== undefined) await making;
     rememberJson(end.response, jsonOf(end.response)); // It is stored, and it is the reply.
-    await this.#log.storeWhole(run, numbered, end);
+    await this.#log.storeWhole(run, numbered, { ...end, times: this.times.soFar() });
     this.#isStored = true;
     this.#feed.end();
   }
@@ -118,6 +124,7 @@ export class LateRecorder implements EventRecorder {
 /** For runs that are not stored and whose events nobody reads. */
 export class SilentRecorder implements EventRecorder {
   readonly isStored = false;
+  readonly times = null;
 
   async open(): Promise<void> {}
   async advance(): Promise<void> {}

@@ -21,6 +21,8 @@ import { getModel } from "../../responses-api/operations/get-model.ts";
 import { getReadiness } from "../../responses-api/operations/get-readiness.ts";
 import { getResponse } from "../../responses-api/operations/get-response.ts";
 import { getResponseAudio } from "../../responses-api/operations/get-response-audio.ts";
+import { listResponseTimeline } from "../../responses-api/operations/inspection/list-response-timeline.ts";
+import { listResponses } from "../../responses-api/operations/inspection/list-responses.ts";
 import { listConversationItems } from "../../responses-api/operations/list-conversation-items.ts";
 import { listFiles } from "../../responses-api/operations/list-files.ts";
 import { listInputItems } from "../../responses-api/operations/list-input-items.ts";
@@ -35,7 +37,11 @@ import { vectorStoreHandlers } from "./vector-store-handlers.ts";
  * Operations of the contract that answer 501 `not_implemented`. An operation that is neither listed here nor handled
  * does not compile.
  */
-export const NOT_YET = [] as const satisfies readonly OperationId[];
+export const NOT_YET = [
+  "getResponseStatistics",
+  "listResponseExchanges",
+  "deleteResponseExchanges",
+] as const satisfies readonly OperationId[];
 
 export function notImplementedOperations(): readonly OperationId[] {
   return NOT_YET;
@@ -70,6 +76,8 @@ export function responsesApiHandlers(
     listFiles: listFiles(services),
     listInputItems: listInputItems(services),
     listModels: listModels(services),
+    listResponses: listResponses(services),
+    listResponseTimeline: listResponseTimeline(services),
     streamResponseEvents: streamResponseEvents(services),
     updateConversation: updateConversation(services),
     ...containerHandlers(services),

@@ -16,6 +16,7 @@ import { toolExchanges } from "./migrations/0012-tool-exchanges.ts";
 import { toolTurns } from "./migrations/0013-tool-turns.ts";
 import { vectorStores } from "./migrations/0014-vector-stores.ts";
 import { containers } from "./migrations/0015-containers.ts";
+import { inspection } from "./migrations/0016-inspection.ts";
 import type { Database } from "./schema.ts";
 
 /** All migrations by name. They run in the order of their names and are never edited once released. */
@@ -35,6 +36,7 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0014-vector-stores": vectorStores,
   "0013-tool-turns": toolTurns,
   "0015-containers": containers,
+  "0016-inspection": inspection,
 };
 
 /** Runs all missing migrations, or none if one fails. Throws if the database is newer than this program. */

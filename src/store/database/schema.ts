@@ -4,6 +4,7 @@ import type {
   ContainerMemoryLimit,
   FileObject,
   Response,
+  RunKind,
   VectorStoreFile,
 } from "../../../generated/responses-api/types.ts";
 
@@ -35,6 +36,7 @@ export interface Database {
   readonly tool_turns: ToolTurnsTable;
   readonly containers: ContainersTable;
   readonly container_files: ContainerFilesTable;
+  readonly response_exchanges: ResponseExchangesTable;
 }
 
 export interface ResponsesTable {
@@ -69,6 +71,27 @@ export interface ResponsesTable {
    * saw.
    */
   readonly conversation_seen: Generated<number | null>;
+  /** How it was asked for; null for responses of earlier releases, like all that follow. */
+  readonly kind: Generated<RunKind | null>;
+  /** The API key that asked for it. */
+  readonly key_id: Generated<string | null>;
+  /** JSON object. */
+  readonly metadata: Generated<string | null>;
+  /** The beginning of the last text that was sent. */
+  readonly input_preview: Generated<string | null>;
+  /** Where it is not made exactly as asked: a JSON list, or null if it is. */
+  readonly notes: Generated<string | null>;
+  /** What lists show of the answer, as JSON; null until the response has ended. */
+  readonly reply_summary: Generated<string | null>;
+  /** When its events were made, as `readEventTimes` reads it; null until the response has ended. */
+  readonly event_times: Generated<string | null>;
+  /** Null where the response has no usage. */
+  readonly input_tokens: Generated<number | null>;
+  readonly output_tokens: Generated<number | null>;
+  /** From request to end; null until then. */
+  readonly duration_ms: Generated<number | null>;
+  /** From request to the first text; null if there was none. */
+  readonly first_text_ms: Generated<number | null>;
 }
 
 /** Responses that were deleted while others continued them. Only the chains of those can read them. */
@@ -409,4 +432,20 @@ export interface ContainerFilesTable {
   readonly upload_id: string | null;
   /** As in `files`: the worker that is writing or removing the contents. */
   readonly holder: number | null;
+}
+
+/** What other servers were asked for a response. A row goes with its response. */
+export interface ResponseExchangesTable {
+  /** Increases with each exchange. */
+  readonly sequence: Generated<number>;
+  readonly id: string;
+  readonly response_id: string;
+  readonly organization: string;
+  readonly project: string;
+  /** In Unix seconds. */
+  readonly created_at: number;
+  /** What it counts of its owner's room. */
+  readonly bytes: number;
+  /** JSON. */
+  readonly body: string;
 }

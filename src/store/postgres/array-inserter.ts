@@ -8,8 +8,12 @@ import type { Additions } from "../database/transaction-rules.ts";
 const NUMBERS: ReadonlySet<string> = new Set([
   "completed_at",
   "created_at",
+  "duration_ms",
   "first_number",
+  "first_text_ms",
+  "input_tokens",
   "last_number",
+  "output_tokens",
   "position",
   "restarts",
   "stop_asked",

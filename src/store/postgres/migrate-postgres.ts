@@ -6,6 +6,7 @@ import type { Database } from "../database/schema.ts";
 import { type DatabaseAddress, openPostgresPool } from "./connections.ts";
 import { allTables } from "./migrations/0001-all-tables.ts";
 import { rateCounts } from "./migrations/0002-rate-counts.ts";
+import { inspectionInPostgres } from "./migrations/0003-inspection.ts";
 import { postgresDialect } from "./postgres-dialect.ts";
 import { UnfitTables } from "./unfit-tables.ts";
 
@@ -18,6 +19,7 @@ import { UnfitTables } from "./unfit-tables.ts";
 export const POSTGRES_MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0001-all-tables": allTables,
   "0002-rate-counts": rateCounts,
+  "0003-inspection": inspectionInPostgres,
 };
 
 /** A statement of a migration may take this long, in milliseconds, since it may copy a table. */

@@ -15,6 +15,7 @@ import type { ItemText } from "../responses/item-text.ts";
 import { wholeText } from "../stored-text.ts";
 import type { LedgerChange, LedgerOutcome, PlannedLedgerChange } from "../tools/ledger-rows.ts";
 import type { JournalEntry } from "./journal.ts";
+import { type Ending, NOT_ENDED, type Origin, type Snapshot } from "./response-columns.ts";
 import { emptyTail, extendTail, type RunTail } from "./run-tail.ts";
 
 /** One requested change of the database. The requester makes the rows, so that an invalid job fails alone. */
@@ -24,6 +25,7 @@ export type WriteJob =
       readonly responseId: string;
       readonly owner: Owner;
       readonly snapshot: Snapshot;
+      readonly origin: Origin;
       readonly task: string | null;
       readonly streamed: boolean;
       /** The conversation that the response is made in and holds. */
@@ -42,6 +44,7 @@ export type WriteJob =
       readonly type: "close";
       readonly responseId: string;
       readonly snapshot: Snapshot;
+      readonly ending: Ending;
       readonly items: readonly ItemText[];
       readonly events: readonly EventBlock[];
       /** Null if the response was not made in a conversation. */
@@ -54,6 +57,8 @@ export type WriteJob =
       readonly owner: Owner;
       /** The final one. */
       readonly snapshot: Snapshot;
+      readonly origin: Origin;
+      readonly ending: Ending;
       readonly streamed: boolean;
       /** The conversation that the response holds; null if it was not made in one. */
       readonly conversation: ConversationEnd | null;
@@ -67,12 +72,6 @@ export type WriteJob =
   | ({ readonly type: "conversation" } & ConversationChange)
   | ({ readonly type: "tool" } & LedgerChange);
 
-/** The columns of a response without its id and owner. */
-export type Snapshot = Pick<
-  ResponsesTable,
-  "status" | "model" | "previous_response_id" | "created_at" | "completed_at" | "body"
->;
-
 /**
  * `unchanged`: the response is unknown, has ended, was deleted, or belongs to another worker. `out_of_order`: the
  * events do not follow the stored ones.
@@ -81,7 +80,8 @@ export type WriteOutcome = "written" | "unchanged" | "out_of_order" | Conversati
 
 /** A change of a live response that this worker holds. Once it has ended or was released, no worker holds it. */
 export type ResponseUpdate =
-  | { readonly type: "advance" | "end"; readonly responseId: string; readonly snapshot: Snapshot }
+  | { readonly type: "advance"; readonly responseId: string; readonly snapshot: Snapshot }
+  | { readonly type: "end"; readonly responseId: string; readonly snapshot: Snapshot; readonly ending: Ending }
   | { readonly type: "release"; readonly responseId: string };
 
 /** What the writer knows about a run that has not ended. */
@@ -128,7 +128,10 @@ export function planCommit(jobs: readonly WriteJob[], context: CommitContext): C
   return { ...draft.rows(), outcomes };
 }
 
-type NewResponse = Pick<Extract<WriteJob, { type: "open" }>, "responseId" | "owner" | "streamed" | "conversationId">;
+type NewResponse = Pick<
+  Extract<WriteJob, { type: "open" }>,
+  "responseId" | "owner" | "streamed" | "conversationId" | "origin"
+>;
 
 interface RunDraft {
   readonly before: UnfinishedRun;
@@ -223,24 +226,26 @@ class CommitDraft {
   }
 
   #open(job: Extract<WriteJob, { type: "open" }>): WriteOutcome {
-    const { responseId, owner, snapshot, task, streamed, conversationId } = job;
+    const { responseId, owner, snapshot, origin, task, streamed, conversationId } = job;
     this.#addResponse(
-      { responseId, owner, streamed, conversationId },
+      { responseId, owner, streamed, conversationId, origin },
       { ...snapshot, worker: this.#context.worker, task },
+      NOT_ENDED,
     );
     this.#addItems(responseId, owner, "input", job.items);
     return addEvents(this.#begin(responseId, { owner, tail: emptyTail(0) }, true), job.events);
   }
 
   #storeWhole(job: Extract<WriteJob, { type: "whole" }>, index: number): WriteOutcome {
-    const { responseId, owner, snapshot, streamed, conversation } = job;
+    const { responseId, owner, snapshot, origin, ending, streamed, conversation } = job;
     if (this.#context.lost.has(responseId)) return "unchanged";
     const run = this.#begin(responseId, { owner, tail: emptyTail(0) }, true);
     const outcome = addEvents(run, job.events);
     run.state = outcome === "written" ? "ended" : "deleted";
     if (outcome !== "written") return outcome;
     const conversationId = conversation?.conversationId ?? null;
-    this.#addResponse({ responseId, owner, streamed, conversationId }, { ...snapshot, worker: null, task: null });
+    const made = { responseId, owner, streamed, conversationId, origin };
+    this.#addResponse(made, { ...snapshot, worker: null, task: null }, ending);
     this.#addItems(responseId, owner, "input", job.inputItems);
     this.#addItems(responseId, owner, "output", job.outputItems);
     if (conversation !== null) this.#endInConversation(conversation, responseId, owner, index);
@@ -249,8 +254,9 @@ class CommitDraft {
 
   /** A new row. Its columns always have the same order. */
   #addResponse(
-    { responseId, owner, streamed, conversationId }: NewResponse,
+    { responseId, owner, streamed, conversationId, origin }: NewResponse,
     columns: Snapshot & Pick<ResponsesTable, "worker" | "task">,
+    ending: Ending,
   ): void {
     const { worker, task, ...snapshot } = columns;
     this.#responses.push({
@@ -263,6 +269,8 @@ class CommitDraft {
       task,
       streamed: streamed ? 1 : 0,
       stop_asked: 0,
+      ...origin,
+      ...ending,
     });
     if (conversationId !== null) this.#inConversations.push({ responseId, conversationId });
   }
@@ -272,7 +280,7 @@ class CommitDraft {
     const outcome = addEvents(run, job.events);
     if (run === null || outcome !== "written") return outcome;
     run.state = "ended";
-    this.#updates.push({ type: "end", responseId: job.responseId, snapshot: job.snapshot });
+    this.#updates.push({ type: "end", responseId: job.responseId, snapshot: job.snapshot, ending: job.ending });
     this.#addItems(job.responseId, run.before.owner, "output", job.items);
     if (job.conversation !== null) this.#endInConversation(job.conversation, job.responseId, run.before.owner, index);
     return outcome;

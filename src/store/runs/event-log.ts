@@ -18,13 +18,15 @@ import { hasText } from "../database/dialectal.ts";
 import type { Database } from "../database/schema.ts";
 import { isId } from "../database/time-first.ts";
 import { lengthOfBlocks, packEvents } from "../event-blocks/event-block.ts";
+import { endingOf, originOf } from "../inspection/summary-columns.ts";
 import { type ItemText, itemTextOf, itemTextsOf, lengthOfItems } from "../responses/item-text.ts";
 import type { DatabaseCalls } from "../thread/database-calls.ts";
 import { sizeOfLedgerStep } from "../tools/ledger-rows.ts";
-import type { Snapshot, WriteJob, WriteOutcome } from "./commit-plan.ts";
+import type { WriteJob, WriteOutcome } from "./commit-plan.ts";
 import type { CommitQueue, CommitUrgency } from "./commit-queue.ts";
 import { readJournal } from "./journal.ts";
 import { readStoredEvents } from "./read-stored-events.ts";
+import type { Snapshot } from "./response-columns.ts";
 import { findNextNumber, LIVE_STATUSES } from "./run-rows.ts";
 import type { Chunk } from "./run-tail.ts";
 
@@ -75,6 +77,7 @@ export class StoredEventLog implements EventLog {
       type: "close",
       responseId,
       snapshot: snapshotOf(end.response),
+      ending: endingOf(end),
       items: end.outputItems.map(itemTextOf),
       events: packEvents(events),
       conversation: endInConversation(end.response),
@@ -89,6 +92,8 @@ export class StoredEventLog implements EventLog {
       responseId: end.response.id,
       owner,
       snapshot: snapshotOf(end.response),
+      origin: originOf(run),
+      ending: endingOf(end),
       streamed: run.streamed ?? false,
       conversation: endInConversation(end.response),
       inputItems: isSmall(inputItems) ? inputItems.map(itemTextOf) : await itemTextsOf(inputItems),
@@ -138,6 +143,7 @@ function openJob(run: OpenedRun, items: readonly ItemText[], events: readonly Re
     responseId: response.id,
     owner,
     snapshot: snapshotOf(response),
+    origin: originOf(run),
     task: run.task ?? null,
     streamed: run.streamed ?? false,
     conversationId: response.conversation?.id ?? null,

@@ -5,7 +5,8 @@ import { builtOnce, type StandIns } from "../database/built-once.ts";
 import type { Database } from "../database/schema.ts";
 import { type IdValue, isId } from "../database/time-first.ts";
 import { forgetItems, keepAsAncestor } from "../responses/ancestors.ts";
-import type { CommitPlan, ResponseUpdate, Snapshot, UnfinishedRun } from "./commit-plan.ts";
+import type { CommitPlan, ResponseUpdate, UnfinishedRun } from "./commit-plan.ts";
+import type { Ending, Snapshot } from "./response-columns.ts";
 import { emptyTail } from "./run-tail.ts";
 
 /** The statuses of a response that has not ended. */
@@ -39,7 +40,7 @@ function update(db: Kysely<Database>, worker: number, change: ResponseUpdate) {
     case "advance":
       return advanceRun(db, { ...run, ...change.snapshot });
     case "end":
-      return endRun(db, { ...run, ...change.snapshot });
+      return endRun(db, { ...run, ...change.snapshot, ...change.ending });
     case "release":
       return releaseRun(db, run);
     default:
@@ -53,9 +54,9 @@ const advanceRun = builtOnce((db: Kysely<Database>, given: StandIns<HeldRun & Sn
   updateHeld(db, given).set(snapshotFrom(given)).compile(),
 );
 
-const endRun = builtOnce((db: Kysely<Database>, given: StandIns<HeldRun & Snapshot>) =>
+const endRun = builtOnce((db: Kysely<Database>, given: StandIns<HeldRun & Snapshot & Ending>) =>
   updateHeld(db, given)
-    .set({ ...snapshotFrom(given), worker: null, task: null })
+    .set({ ...snapshotFrom(given), ...endingFrom(given), worker: null, task: null })
     .compile(),
 );
 
@@ -72,14 +73,24 @@ function updateHeld(db: Kysely<Database>, given: StandIns<HeldRun>) {
     .where("status", "in", LIVE_STATUSES);
 }
 
+/** Without what never changes, so that its indexes are left alone. */
 function snapshotFrom(given: StandIns<Snapshot>) {
   return {
     status: given.value("status"),
     model: given.value("model"),
-    previous_response_id: given.value("previous_response_id"),
-    created_at: given.value("created_at"),
     completed_at: given.value("completed_at"),
     body: given.value("body"),
+  };
+}
+
+function endingFrom(given: StandIns<Ending>) {
+  return {
+    reply_summary: given.value("reply_summary"),
+    event_times: given.value("event_times"),
+    input_tokens: given.value("input_tokens"),
+    output_tokens: given.value("output_tokens"),
+    duration_ms: given.value("duration_ms"),
+    first_text_ms: given.value("first_text_ms"),
   };
 }
 

@@ -13,6 +13,14 @@ const table: Record<string, QueryParameter> = {
   include: { kind: "string", array: true, required: false, aliases: ["include[]"], enum: ["a", "b"], maxItems: 2 },
 };
 
+test("the members of an object are read from names in brackets", () => {
+  const pairs: Record<string, QueryParameter> = { metadata: { ...one, kind: "object" } };
+  expect(readQuery(pairs, "metadata[topic]=a&metadata%5Bof%5D=b&metadata=c", sampleFaults)).toEqual({
+    metadata: { topic: "a", of: "b" },
+  });
+  expect(readQuery(pairs, "metadata=c", sampleFaults)).toEqual({});
+});
+
 function check(search: string, expected: unknown): void {
   expect(readQuery(table, search, sampleFaults)).toEqual(expected);
 }

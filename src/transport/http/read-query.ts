@@ -19,11 +19,23 @@ export function readQuery(
   if (parameters.length === 0) return query;
   const given = new URLSearchParams(search);
   for (const [name, parameter] of parameters) {
-    const values = [name, ...parameter.aliases].flatMap((alias) => given.getAll(alias));
-    const value = readParameter(name, parameter, values, faults);
+    const value = parameter.kind === "object" ? readPairs(name, given) : readNamed(name, parameter, given, faults);
     if (value !== undefined) query[name] = value;
   }
   return query;
+}
+
+/** The members of an object, which are sent as `name[member]=text`; undefined if there are none. */
+function readPairs(name: string, given: URLSearchParams): object | undefined {
+  const start = `${name}[`;
+  const pairs = [...given].filter(([key]) => key.startsWith(start) && key.endsWith("]"));
+  if (pairs.length === 0) return undefined;
+  return Object.fromEntries(pairs.map(([key, text]) => [key.slice(start.length, -1), text]));
+}
+
+function readNamed(name: string, parameter: QueryParameter, given: URLSearchParams, faults: QueryFaults): unknown {
+  const values = [name, ...parameter.aliases].flatMap((alias) => given.getAll(alias));
+  return readParameter(name, parameter, values, faults);
 }
 
 function readParameter(
@@ -70,7 +82,7 @@ function coerce(kind: QueryParameter["kind"], text: string): QueryScalar | objec
     case "number":
       return /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/.test(text) && Number.isFinite(Number(text)) ? Number(text) : undefined;
     case "object":
-      return undefined; // No operation has one; it would need bracketed names.
+      return undefined; // Its members have names of their own.
   }
 }
 

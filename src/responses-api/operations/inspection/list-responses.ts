@@ -1,0 +1,44 @@
+import type { ListResponsesCall, ResponsesApiHandlers } from "../../../../generated/responses-api/operations.ts";
+import type { Caller } from "../../access/caller.ts";
+import { cursorNotFound } from "../../errors/state-errors.ts";
+import type { ResponseFilter } from "../../inspection.ts";
+import type { ResponseServices } from "../../services.ts";
+
+const PAGE_RESPONSES_DEFAULT = 20;
+
+/** `GET /v1/responses`: the owner's stored responses, newest first by default. */
+export function listResponses(
+  services: Pick<ResponseServices, "archive">,
+): ResponsesApiHandlers<Caller>["listResponses"] {
+  return async ({ query }, { principal: { owner } }) => {
+    const { limit = PAGE_RESPONSES_DEFAULT, order = "desc", after = null } = query;
+    const page = await services.archive.list(owner, { filter: filterOf(query), limit, order, after });
+    if (page === null) throw cursorNotFound(after ?? "");
+    return {
+      status: 200,
+      body: {
+        object: "list",
+        data: page.responses.map((listed) => ({ ...listed, price: null })),
+        first_id: page.responses[0]?.id ?? null,
+        has_more: page.hasMore,
+        last_id: page.lastId,
+      },
+    };
+  };
+}
+
+/** The filter that a query asks for. */
+export function filterOf(query: Omit<ListResponsesCall["query"], "limit" | "order" | "after">): ResponseFilter {
+  return {
+    statuses: query.status ?? null,
+    model: query.model ?? null,
+    kind: query.kind ?? null,
+    isBackground: query.background ?? null,
+    createdAfter: query.created_after ?? null,
+    createdBefore: query.created_before ?? null,
+    metadata: query.metadata ?? {},
+    keyId: query.key ?? null,
+    conversationId: query.conversation ?? null,
+    words: (query.query ?? "").split(/\s+/).filter((word) => word !== ""),
+  };
+}

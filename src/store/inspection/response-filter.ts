@@ -1,0 +1,72 @@
+import { type ExpressionBuilder, type RawBuilder, type SqlBool, sql } from "kysely";
+import type { RunKind } from "../../../generated/responses-api/types.ts";
+import type { ResponseFilter } from "../../responses-api/inspection.ts";
+import type { Owner } from "../../runs/ports.ts";
+import { dialectal, hasText } from "../database/dialectal.ts";
+import type { Database } from "../database/schema.ts";
+
+/** How much of an item is searched, in characters. */
+const SEARCHED_CHARACTERS = 16 * 1024;
+
+type Responses = ExpressionBuilder<Database, "responses">;
+
+/** Whether a response is this owner's and within the time of the filter. The index of lists answers it. */
+export function isInTime(owner: Owner, filter: Pick<ResponseFilter, "createdAfter" | "createdBefore">) {
+  return (expression: Responses) =>
+    expression.and([
+      expression("responses.organization", "=", owner.organization),
+      expression("responses.project", "=", owner.project),
+      ...(filter.createdAfter === null ? [] : [expression("responses.created_at", ">=", filter.createdAfter)]),
+      ...(filter.createdBefore === null ? [] : [expression("responses.created_at", "<", filter.createdBefore)]),
+    ]);
+}
+
+/** The rest of the filter. */
+export function fits(filter: ResponseFilter) {
+  return (expression: Responses) =>
+    expression.and([
+      ...(filter.statuses === null ? [] : [expression("responses.status", "in", filter.statuses)]),
+      ...(filter.model === null ? [] : [expression("responses.model", "=", filter.model)]),
+      ...(filter.keyId === null ? [] : [expression("responses.key_id", "=", filter.keyId)]),
+      ...(filter.conversationId === null ? [] : [expression("responses.conversation_id", "=", filter.conversationId)]),
+      ...(filter.kind === null ? [] : [sql<SqlBool>`${KIND} = ${filter.kind}`]),
+      ...(filter.isBackground === null ? [] : [hasBackground(filter.isBackground)]),
+      ...Object.entries(filter.metadata).map(([name, value]) => hasPair(name, value)),
+      ...filter.words.map(hasWord),
+    ]);
+}
+
+/** Whether the filter has more than what the index of lists answers. */
+export function hasMore(filter: ResponseFilter): boolean {
+  const { statuses, model, kind, isBackground, metadata, keyId, conversationId, words } = filter;
+  const single = [statuses, model, kind, isBackground, keyId, conversationId];
+  return single.some((value) => value !== null) || words.length > 0 || Object.keys(metadata).length > 0;
+}
+
+/** What earlier releases stored has no kind. */
+export const KIND: RawBuilder<RunKind> = sql<RunKind>`coalesce(responses.kind,
+  case when ${hasText("responses.body", sql.lit('"background":true'))} then 'background'
+    when responses.streamed = 1 then 'streamed' else 'plain' end)`;
+
+function hasBackground(isBackground: boolean): RawBuilder<SqlBool> {
+  return isBackground ? sql<SqlBool>`${KIND} = 'background'` : sql<SqlBool>`${KIND} <> 'background'`;
+}
+
+/** A pair as the JSON of metadata has it. Quotes within a text are escaped, so it stands for nothing else there. */
+function hasPair(name: string, value: string): RawBuilder<SqlBool> {
+  const pair = `${JSON.stringify(name)}:${JSON.stringify(value)}`;
+  return sql<SqlBool>`(${hasText("responses.metadata", sql.val(pair))}
+    or (responses.metadata is null and ${hasText("responses.body", sql.val(pair))}))`;
+}
+
+/** Whether an item has the word, as JSON writes it. */
+function hasWord(word: string): RawBuilder<SqlBool> {
+  const written = JSON.stringify(word).slice(1, -1);
+  const pattern = `%${written.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`;
+  const text = sql`substr(items.body, 1, ${sql.lit(SEARCHED_CHARACTERS)})`;
+  const isLike = dialectal<SqlBool>(
+    sql<SqlBool>`${text} like ${pattern} escape '\\'`,
+    () => sql<SqlBool>`${text} ilike ${pattern} escape '\\'`,
+  );
+  return sql<SqlBool>`exists (select 1 from items where items.response_number = responses.number and ${isLike})`;
+}
