@@ -19,7 +19,7 @@ export const IMPORT_RULES: readonly ImportRule[] = [
       "Neither the server nor the client reaches this file. Delete it, wire it in, or name it .fixture.ts if it serves tests.",
     kind: "is-reached",
     what: product("src/(?!.*[.]d[.]ts$)"),
-    roots: /^src\/(main|client\/index)[.]ts$/,
+    roots: /^src\/(main|client\/(chat\/)?index)[.]ts$/,
   },
   {
     name: "no-dead-fixtures",

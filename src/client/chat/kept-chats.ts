@@ -1,0 +1,65 @@
+import type { UIMessage } from "ai";
+import { isRecord, parseJson, textAt } from "../http/json-members.ts";
+
+/** Where chats are kept over a reload: `sessionStorage`, `localStorage` or anything of their form. */
+export interface ChatStorage {
+  getItem(key: string): string | null;
+  setItem(key: string, value: string): void;
+  removeItem(key: string): void;
+}
+
+/** The latest response of a chat. */
+export interface KeptChat<Message extends UIMessage = UIMessage> {
+  readonly responseId: string;
+  /** The id of the message that shows the response. */
+  readonly messageId: string;
+  /** The messages when the response was requested. Its own parts are not among them. */
+  readonly messages: readonly Message[];
+}
+
+/** Remembers the latest response of each chat. What cannot be written or read counts as not kept. */
+export class KeptChats<Message extends UIMessage> {
+  readonly #storage: ChatStorage;
+
+  constructor(storage: ChatStorage) {
+    this.#storage = storage;
+  }
+
+  keep(chatId: string, chat: KeptChat<Message>): void {
+    try {
+      this.#storage.setItem(keyOf(chatId), JSON.stringify(chat));
+    } catch {
+      this.forget(chatId); // The storage is full, and an older response must not be taken up in place of this one.
+    }
+  }
+
+  find(chatId: string): KeptChat<Message> | null {
+    const text = this.#storage.getItem(keyOf(chatId));
+    const kept = text === null ? null : parseJson(text);
+    return isKept<Message>(kept) ? kept : null;
+  }
+
+  forget(chatId: string): void {
+    this.#storage.removeItem(keyOf(chatId));
+  }
+}
+
+/** A storage that ends with the page, for places without `sessionStorage`. */
+export function memoryStorage(): ChatStorage {
+  const values = new Map<string, string>();
+  return {
+    getItem: (key) => values.get(key) ?? null,
+    setItem: (key, value) => void values.set(key, value),
+    removeItem: (key) => void values.delete(key),
+  };
+}
+
+function keyOf(chatId: string): string {
+  return `antiphon-chat:${chatId}`;
+}
+
+/** Only this module writes these values, so their outer form is checked, and not each message. */
+function isKept<Message extends UIMessage>(value: unknown): value is KeptChat<Message> {
+  if (!isRecord(value) || !Array.isArray(value["messages"])) return false;
+  return textAt(value, "responseId") !== null && textAt(value, "messageId") !== null;
+}

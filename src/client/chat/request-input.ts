@@ -1,0 +1,81 @@
+import type { DynamicToolUIPart, FileUIPart, ToolUIPart, UIMessage } from "ai";
+import type * as ResponsesApi from "../../../generated/responses-api/types.ts";
+import { isRecord, plainText, textAt } from "../http/json-members.ts";
+
+type Part = UIMessage["parts"][number];
+type ToolPart = ToolUIPart | DynamicToolUIPart;
+type Content = ResponsesApi.InputText | ResponsesApi.InputImage | ResponsesApi.InputFile;
+
+/** What a request for the next answer of a chat has to send. */
+export interface RequestInput {
+  /** The latest response that ended well; what it answered and what came before need not be sent again. */
+  readonly previousResponseId: string | null;
+  readonly input: ResponsesApi.InputItem[];
+}
+
+/**
+ * The input for the next answer: the messages after the latest response that the chat can continue, preceded by the
+ * outputs of the tools that this response called. The metadata of its message names that response.
+ */
+export function requestInputOf(messages: readonly UIMessage[]): RequestInput {
+  const place = messages.findLastIndex((message) => responseIdOf(message) !== null);
+  const answered = messages[place];
+  const later = messages.slice(place + 1).flatMap(itemsOf);
+  if (answered === undefined) return { previousResponseId: null, input: later };
+  return { previousResponseId: responseIdOf(answered), input: [...outputsOf(answered), ...later] };
+}
+
+/** The latest response of a message; null if none of its responses ended well. */
+export function responseIdOf({ role, metadata }: UIMessage): string | null {
+  return role === "assistant" && isRecord(metadata) ? textAt(metadata, "responseId") : null;
+}
+
+function itemsOf(message: UIMessage): ResponsesApi.InputItem[] {
+  if (message.role !== "assistant") {
+    const content = message.parts.flatMap(contentOf);
+    return content.length === 0 ? [] : [{ type: "message", role: message.role, content }];
+  }
+  // An answer that failed or was stopped. No response can be continued there, so its words are sent.
+  const text = message.parts.map((part) => (part.type === "text" ? part.text : "")).join("");
+  return text === "" ? [] : [{ type: "message", role: "assistant", content: text }];
+}
+
+function contentOf(part: Part): Content[] {
+  if (part.type === "text") return [{ type: "input_text", text: part.text }];
+  return part.type === "file" ? [fileContentOf(part)] : [];
+}
+
+function fileContentOf({ mediaType, url, filename }: FileUIPart): Content {
+  if (mediaType.startsWith("image/")) return { type: "input_image", image_url: url, detail: "auto" };
+  if (!url.startsWith("data:")) return { type: "input_file", file_url: url };
+  return { type: "input_file", filename: filename ?? "file", file_data: url };
+}
+
+/** The outputs and approvals that the latest step of a message waits for. One step is one response. */
+function outputsOf({ parts }: UIMessage): ResponsesApi.InputItem[] {
+  const step = parts.slice(parts.findLastIndex(({ type }) => type === "step-start") + 1);
+  return step.flatMap((part) => (isToolPart(part) ? outputOf(part) : []));
+}
+
+export function isToolPart(part: Part): part is ToolPart {
+  return part.type === "dynamic-tool" || part.type.startsWith("tool-");
+}
+
+function outputOf(part: ToolPart): ResponsesApi.InputItem[] {
+  const { approval, toolCallId } = part;
+  if (part.state === "approval-responded" && approval !== undefined) {
+    const { id, approved, reason } = approval;
+    const item = { type: "mcp_approval_response", approval_request_id: id, approve: approved === true } as const;
+    return [reason === undefined ? item : { ...item, reason }];
+  }
+  if (part.providerExecuted === true) return [];
+  const output = outputTextOf(part);
+  if (output === null) return [];
+  const isCustom = isRecord(part.callProviderMetadata) && "custom" in (part.callProviderMetadata["antiphon"] ?? {});
+  return [{ type: isCustom ? "custom_tool_call_output" : "function_call_output", call_id: toolCallId, output }];
+}
+
+function outputTextOf(part: ToolPart): string | null {
+  if (part.state === "output-available") return plainText(part.output ?? null);
+  return part.state === "output-error" ? `Error: ${part.errorText}` : null;
+}

@@ -1,0 +1,56 @@
+import type { ServerResponse } from "node:http";
+import { lastChunk, sse, textChunk } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
+import { type BehindUpstream, serveBehind } from "../responses/behind-upstream.ts";
+
+/** A call of the model, whose answer the test writes piece by piece. */
+export interface ModelCall {
+  reason(text: string): void;
+  say(text: string): void;
+  /** The next piece of the arguments of one call of a tool. */
+  callWith(text: string): void;
+  finish(reason: string): void;
+}
+
+export interface WrittenModel extends BehindUpstream {
+  /** Waits for the call with this index, from 0. */
+  readonly call: (index: number) => Promise<ModelCall>;
+  readonly count: () => number;
+}
+
+/** A server whose model says what the test says. */
+export async function serveWrittenModel(env: Readonly<Record<string, string>> = {}): Promise<WrittenModel> {
+  const calls: PromiseWithResolvers<ModelCall>[] = [];
+  let count = 0;
+  const at = (index: number): PromiseWithResolvers<ModelCall> => (calls[index] ??= Promise.withResolvers<ModelCall>());
+  const behind = await serveBehind((response) => {
+    at(count).resolve(modelCall(response));
+    count += 1;
+  }, env);
+  return { ...behind, call: (index) => at(index).promise, count: () => count };
+}
+
+function modelCall(response: ServerResponse): ModelCall {
+  response.writeHead(200, { "content-type": "text/event-stream" });
+  response.flushHeaders();
+  const send = (delta: object): void =>
+    void response.write(
+      sse({
+        id: "chatcmpl-1",
+        object: "chat.completion.chunk",
+        model: "m",
+        choices: [{ index: 0, delta, finish_reason: null }],
+      }),
+    );
+  let isCalled = false;
+  return {
+    reason: (text) => send({ reasoning_content: text }),
+    say: (text) => void response.write(sse(textChunk(text))),
+    callWith: (text) => {
+      const head = isCalled ? {} : { id: "call_1", type: "function" };
+      const name = isCalled ? {} : { name: "add_numbers" };
+      isCalled = true;
+      send({ tool_calls: [{ index: 0, ...head, function: { ...name, arguments: text } }] });
+    },
+    finish: (reason) => void response.end(sse(lastChunk(reason), "[DONE]")),
+  };
+}
