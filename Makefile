@@ -30,9 +30,11 @@ REAL_MODEL := .cache/real-model/tiny.gguf
 # The page of the speech-to-text server, and what it is made from.
 PAGE := dist/chat-lab/index.html
 PAGE_SOURCES := scripts/build-page.ts $(wildcard web/chat-lab/* src/client/*.ts generated/*/client.ts)
+# What makes a site of docs/, apart from the other packages because of its size.
+DOCS_SITE_INSTALLED := scripts/docs-site/node_modules/.package-lock.json
 NPM_CI := npm ci --include=dev --loglevel=error --no-progress
 
-.PHONY: help setup node-version page speech-engine generate generate-check dev start debian-programs test-setup test clients cluster-test upgrade-test contract-test pacts mutations requirements check bench real-model fuzz real-speech client-build package code-packages
+.PHONY: help setup node-version page docs speech-engine generate generate-check dev start debian-programs test-setup test clients cluster-test upgrade-test contract-test pacts mutations requirements check bench real-model fuzz real-speech client-build package code-packages
 
 help:
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -50,6 +52,9 @@ dev: node-version $(PAGE) ## serve both interfaces, and start again whenever a f
 	node $(SERVER_FLAGS) --watch src/main.ts $(ARGS)
 
 page: $(INSTALLED) $(PAGE) ## build the page of the speech-to-text server; make start does so by itself
+
+docs: $(INSTALLED) $(DOCS_SITE_INSTALLED) ## build the documentation as a site in dist/docs, with llms.txt
+	node scripts/docs-site/build.ts
 
 speech-engine: $(INSTALLED) ## build the speech engine that the tests use: once, two minutes on two cores
 	node scripts/speech-engine.ts
@@ -148,6 +153,10 @@ $(REAL_MODEL): tests/model-servers/requirements.txt tests/model-servers/tiny_mod
 	python3 -m venv $(@D)/venv
 	$(@D)/venv/bin/python -m pip install --quiet --disable-pip-version-check -r $<
 	$(@D)/venv/bin/python tests/model-servers/tiny_model.py $@
+
+$(DOCS_SITE_INSTALLED): scripts/docs-site/package-lock.json
+	$(NPM_CI) --prefix scripts/docs-site
+	@touch $@
 
 $(CODEGEN_INSTALLED): scripts/codegen/package-lock.json
 	$(NPM_CI) --prefix scripts/codegen

@@ -1,5 +1,6 @@
 import { dirname } from "node:path/posix";
 import { readModule } from "./import-graph.ts";
+import { deadLinks, unlistedPages } from "./markdown-links.ts";
 import type { TextFile } from "./text-file.ts";
 
 /** A rule about the whole tree. `find` gets the paths of all files from the repository's root. */
@@ -52,6 +53,16 @@ export const TREE_RULES: readonly TreeRule[] = [
     name: "one-name-one-thing",
     sentence: "Two exports of src/ have one name. Name each by what it is.",
     find: nameFaults,
+  },
+  {
+    name: "links-lead-somewhere",
+    sentence: "A link of a Markdown file leads to no file, or to no heading.",
+    find: deadLinks,
+  },
+  {
+    name: "pages-are-listed",
+    sentence: "docs/index.md lists every page of docs/.",
+    find: unlistedPages,
   },
 ];
 
