@@ -40,6 +40,11 @@ async function run(): Promise<void> {
     process.exitCode = await runLintStream(others, readEnvironment(), { ...OUTPUTS, stdin: process.stdin });
     return;
   }
+  if (first === "doctor") {
+    const { runDoctor } = await import("./commands/doctor-command.ts");
+    process.exitCode = await runDoctor(others, readEnvironment(), { ...OUTPUTS, isTerminal: process.stdout.isTTY });
+    return;
+  }
   if (readCommandLine(process.argv.slice(2)).wantsHelp) return console.log(helpText());
   if (first === "rotate-seal-key") return rotate();
   if (first === "stt-cloud") {

@@ -1,0 +1,158 @@
+import { fieldLedger } from "../../../generated/responses-api/field-ledger.ts";
+import { type ModelEngine, ModelError, type ModelRequest } from "../../runs/ports.ts";
+import { hearAnswer } from "./heard-answer.ts";
+import { PROBES, type Probe } from "./probes.ts";
+
+/**
+ * What becomes of a field. `ignored`: the model server takes it without effect; `unknown`: the server failed, so it
+ * could not be tried.
+ */
+export type Verdict = "honoured" | "emulated" | "ignored" | "refused" | "unknown";
+
+export interface Finding {
+  readonly name: string;
+  readonly verdict: Verdict;
+  /** A clause; null if there is nothing to explain. */
+  readonly why: string | null;
+  readonly ms: number;
+}
+
+export interface FieldVerdict {
+  readonly field: string;
+  readonly verdict: Verdict;
+  readonly why: string | null;
+  /** The probe that tried it; null if the field ledger alone says it. */
+  readonly probe: string | null;
+}
+
+export interface Examination {
+  /** The model that was asked. */
+  readonly model: string;
+  /** Names of models, at most so many as the server lists. */
+  readonly models: readonly string[];
+  readonly findings: readonly Finding[];
+  /** Every field that a model engine must act on, as the field ledger lists them. */
+  readonly fields: readonly FieldVerdict[];
+}
+
+const PROBE_MS_MAX = 120_000;
+const WHY_CHARACTERS_MAX = 200;
+
+/** Tries what a model server can do, one question after the other. Rejects only if `signal` aborts. */
+export async function examineServer(
+  engine: ModelEngine,
+  { model: wanted, signal }: { readonly model: string | null; readonly signal: AbortSignal },
+): Promise<Examination> {
+  const { finding: listing, models } = await listModels(engine, signal);
+  const model = wanted ?? models[0] ?? "";
+  const findings: Finding[] = [listing];
+  const tried = new Map<string, Finding>();
+  for (const probe of model === "" ? [] : PROBES) {
+    const finding = await tryProbe(engine, probe, { model, signal });
+    findings.push(finding);
+    for (const field of probe.fields) tried.set(field, finding);
+    if (probe === PROBES[0] && finding.verdict !== "honoured") break;
+  }
+  if (tried.size > 0) findings.push(await findWindow(engine, model, signal));
+  return { model, models, findings, fields: judgeFields(engine, tried) };
+}
+
+async function listModels(
+  engine: ModelEngine,
+  signal: AbortSignal,
+): Promise<{ readonly finding: Finding; readonly models: readonly string[] }> {
+  const startedAt = performance.now();
+  try {
+    const models = (await engine.listModels(signal)).map(({ id }) => id);
+    const why = models.length === 0 ? "it lists none" : null;
+    return { finding: { name: "list of models", verdict: "honoured", why, ms: since(startedAt) }, models };
+  } catch (error) {
+    signal.throwIfAborted();
+    return { finding: { name: "list of models", ...failure(error), ms: since(startedAt) }, models: [] };
+  }
+}
+
+async function tryProbe(
+  engine: ModelEngine,
+  { name, asks, judge }: Probe,
+  { model, signal }: { readonly model: string; readonly signal: AbortSignal },
+): Promise<Finding> {
+  const startedAt = performance.now();
+  try {
+    const limited = AbortSignal.any([signal, AbortSignal.timeout(PROBE_MS_MAX)]);
+    const why = judge(await hearAnswer(await engine.sample({ ...USUAL, model, ...asks }, limited)));
+    if (limited.aborted) throw new Error(`no whole answer within ${PROBE_MS_MAX / 1000} s`);
+    return { name, verdict: why === null ? "honoured" : "ignored", why, ms: since(startedAt) };
+  } catch (error) {
+    signal.throwIfAborted();
+    return { name, ...failure(error), ms: since(startedAt) };
+  }
+}
+
+async function findWindow(engine: ModelEngine, model: string, signal: AbortSignal): Promise<Finding> {
+  const startedAt = performance.now();
+  const tokens = await engine.contextWindow(model, signal);
+  const why = tokens === null ? "it does not tell; set MODEL_CONTEXT_WINDOW for truncation" : `${tokens} tokens`;
+  return { name: "context window", verdict: tokens === null ? "unknown" : "honoured", why, ms: since(startedAt) };
+}
+
+/** Each field of the ledger: as the server showed it, where it was tried, else as the adapter treats it. */
+function judgeFields(engine: ModelEngine, tried: ReadonlyMap<string, Finding>): readonly FieldVerdict[] {
+  return Object.entries(fieldLedger).flatMap(([field, entry]): readonly FieldVerdict[] => {
+    const treatment = entry["chat-completions"];
+    if (treatment === undefined) return [];
+    const finding = tried.get(field);
+    const ofAdapter = adapterLimit(engine, field) ?? noteFor(entry.note);
+    if (finding === undefined) return [{ field, verdict: treatment, why: ofAdapter, probe: null }];
+    const verdict = finding.verdict === "honoured" ? treatment : finding.verdict;
+    return [{ field, verdict, why: finding.why ?? ofAdapter, probe: finding.name }];
+  });
+}
+
+/** What the adapter's abilities say of kinds of input. */
+function adapterLimit({ abilities }: ModelEngine, field: string): string | null {
+  if (field === "content.input_image" && !abilities.images) return "MODEL_INPUT has no image";
+  if (field === "content.input_file" && !abilities.files)
+    return "the text of files is sent, because MODEL_INPUT has no file";
+  if (field === "content.input_audio" && abilities.audioFormats.length === 0)
+    return "recordings are transcribed, because MODEL_INPUT has no audio";
+  return null;
+}
+
+/** The part of a note that is not about the built-in engine. */
+function noteFor(note: string | undefined): string | null {
+  const parts = (note ?? "").split("; ").filter((part) => part !== "" && !part.startsWith("built-in: "));
+  return parts.length === 0 ? null : parts.join("; ").replace("chat-completions: ", "");
+}
+
+/** Faults of the request are refusals; anything else is no answer to the question. */
+function failure(error: unknown): Pick<Finding, "verdict" | "why"> {
+  const message = error instanceof Error ? error.message : "it failed";
+  const isRefusal = error instanceof ModelError && error.type === "invalid_request_error";
+  return { verdict: isRefusal ? "refused" : "unknown", why: message.slice(0, WHY_CHARACTERS_MAX) };
+}
+
+function since(startedAt: number): number {
+  return Math.round(performance.now() - startedAt);
+}
+
+const USUAL: ModelRequest = {
+  model: "",
+  instructions: null,
+  items: [],
+  tools: [],
+  toolChoice: "auto",
+  parallelToolCalls: true,
+  text: { format: { type: "text" }, verbosity: "medium" },
+  reasoning: { effort: null, summary: null },
+  maxOutputTokens: null,
+  temperature: null,
+  topP: null,
+  presencePenalty: null,
+  frequencyPenalty: null,
+  topLogprobs: null,
+  user: null,
+  promptCacheKey: null,
+  serviceTier: null,
+  metadata: {},
+};

@@ -1,0 +1,53 @@
+import { jsonOrUndefined } from "../../base/json/read-json.ts";
+import { isRecord } from "../../base/json/records.ts";
+import type { ModelEvent } from "../../runs/ports.ts";
+
+/** What a probe hears of one turn. */
+export interface HeardAnswer {
+  readonly text: string;
+  readonly reasoning: string;
+  readonly calls: readonly { readonly name: string; readonly arguments: string }[];
+  /** How many times text arrived. */
+  readonly textArrivals: number;
+  readonly hasUsage: boolean;
+  readonly hasLogprobs: boolean;
+  readonly end: "stop" | "length" | "content_filter" | null;
+}
+
+/** Listens to a turn until it ends. */
+export async function hearAnswer(batches: AsyncIterable<readonly ModelEvent[]>): Promise<HeardAnswer> {
+  const all: ModelEvent[] = [];
+  let textArrivals = 0;
+  for await (const batch of batches) {
+    if (batch.some(({ type }) => type === "text_delta")) textArrivals += 1;
+    all.push(...batch);
+  }
+  const calls: { name: string; arguments: string }[] = [];
+  for (const event of all) {
+    if (event.type === "call_started") calls.push({ name: event.name, arguments: "" });
+    const call = calls.at(-1);
+    if (event.type === "call_delta" && call !== undefined) call.arguments += event.text;
+  }
+  const textOf = (...types: readonly string[]): string =>
+    all.flatMap((event) => ("text" in event && types.includes(event.type) ? [event.text] : [])).join("");
+  return {
+    text: textOf("text_delta"),
+    reasoning: textOf("reasoning_delta", "reasoning_summary_delta"),
+    calls,
+    textArrivals,
+    hasUsage: all.some(({ type }) => type === "usage"),
+    hasLogprobs: all.some((event) => event.type === "text_delta" && (event.logprobs?.length ?? 0) > 0),
+    end: all.flatMap((event) => (event.type === "finished" ? [event.reason] : [])).at(-1) ?? null,
+  };
+}
+
+/** Whether each call has arguments that name a place, as the tool of the probes wants. */
+export function callsNamePlaces({ calls }: HeardAnswer): boolean {
+  return calls.length > 0 && calls.every((call) => typeof member(call.arguments, "place") === "string");
+}
+
+/** A member of a JSON object; undefined if the text is none. */
+export function member(json: string, name: string): unknown {
+  const value = jsonOrUndefined(json);
+  return isRecord(value) ? value[name] : undefined;
+}

@@ -1,0 +1,190 @@
+import type { RequestListener } from "node:http";
+import { json } from "node:stream/consumers";
+import { expect, test } from "vitest";
+import { isRecord } from "../../src/base/json/records.ts";
+import { runDoctor } from "../../src/commands/doctor-command.ts";
+import { serveHttp } from "../http-server.ts";
+import { verifies } from "../verifies.ts";
+
+/** What a scripted model server can do. */
+interface Abilities {
+  readonly tools: "several" | "one" | "refused";
+  readonly schema: boolean;
+  readonly images: boolean;
+  readonly usage: boolean;
+  readonly logprobs: boolean;
+  readonly reasoning: boolean;
+  readonly streams: boolean;
+}
+
+const ABLE: Abilities = {
+  tools: "several",
+  schema: true,
+  images: true,
+  usage: true,
+  logprobs: true,
+  reasoning: true,
+  streams: true,
+};
+const POOR: Abilities = {
+  tools: "refused",
+  schema: false,
+  images: false,
+  usage: false,
+  logprobs: false,
+  reasoning: false,
+  streams: false,
+};
+
+type Asked = Readonly<Record<string, unknown>>;
+
+/** The deltas by which the server answers what it was asked; a text is a refusal. */
+function deltasFor(asked: Asked, able: Abilities): readonly object[] | string {
+  const written = JSON.stringify(asked["messages"]);
+  if (asked["tools"] !== undefined && able.tools === "refused") return "this model does not support tools";
+  if (written.includes("image_url")) return able.images ? [{ content: "Red." }] : "image input is not supported";
+  if (asked["tools"] !== undefined && !written.includes('"role":"tool"')) {
+    const count = able.tools === "several" && written.includes("Rome") ? 2 : 1;
+    return Array.from({ length: count }, (_, index) => ({
+      tool_calls: [
+        {
+          index,
+          id: `call_${index}`,
+          type: "function",
+          function: { name: "look_up_weather", arguments: '{"place":"Oslo"}' },
+        },
+      ],
+    }));
+  }
+  const format = asked["response_format"];
+  if (isRecord(format) && able.schema)
+    return [{ content: format["type"] === "json_schema" ? '{"sea":"north","metres":2}' : '{"colour":"red"}' }];
+  const thought = able.reasoning && asked["reasoning_effort"] !== undefined ? [{ reasoning_content: "Seven." }] : [];
+  return [...thought, { content: "Hello" }, { content: " there." }];
+}
+
+function modelServer(able: Abilities): RequestListener {
+  return (request, response) => {
+    if (request.url !== "/v1/chat/completions") {
+      response.writeHead(request.url === "/v1/models" ? 200 : 404, { "content-type": "application/json" });
+      response.end(JSON.stringify({ data: [{ id: "scripted-model" }] }));
+      return;
+    }
+    void json(request).then((asked) => answer(isRecord(asked) ? asked : {}, able, response));
+  };
+}
+
+async function answer(asked: Asked, able: Abilities, response: Parameters<RequestListener>[1]): Promise<void> {
+  const deltas = deltasFor(asked, able);
+  if (typeof deltas === "string") {
+    response.writeHead(400, { "content-type": "application/json" });
+    response.end(JSON.stringify({ error: { message: deltas, type: "invalid_request_error" } }));
+    return;
+  }
+  response.writeHead(200, { "content-type": "text/event-stream" });
+  const logprobs =
+    able.logprobs && asked["logprobs"] === true
+      ? { content: [{ token: "Hello", logprob: -0.1, top_logprobs: [] }] }
+      : null;
+  const limit = asked["max_tokens"] === undefined ? "stop" : "length";
+  const reason = deltas.some((delta) => "tool_calls" in delta) ? "tool_calls" : limit;
+  const chunks = [
+    ...deltas.map((delta) => ({ id: "c", choices: [{ index: 0, delta, logprobs, finish_reason: null }] })),
+    { id: "c", choices: [{ index: 0, delta: {}, finish_reason: reason }] },
+    ...(able.usage
+      ? [{ id: "c", choices: [], usage: { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 } }]
+      : []),
+  ].map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`);
+  for (const chunk of able.streams ? chunks : [chunks.join("")]) {
+    response.write(chunk);
+    await new Promise((resolve) => setTimeout(resolve, able.streams ? 20 : 0));
+  }
+  response.end("data: [DONE]\n\n");
+}
+
+interface Report {
+  readonly code: number;
+  readonly printed: string;
+  readonly noted: string;
+}
+
+async function doctor(...argv: readonly string[]): Promise<Report> {
+  const [printed, noted]: [string[], string[]] = [[], []];
+  const output = {
+    print: (text: string) => void printed.push(text),
+    note: (text: string) => void noted.push(text),
+    isTerminal: false,
+  };
+  const environment = { DATA_DIR: "unused", FIND_LOCAL_DAEMON: "false" };
+  return { code: await runDoctor(argv, environment, output), printed: printed.join("\n"), noted: noted.join("\n") };
+}
+
+/** The verdict on each of these fields, as `--json` tells it. */
+function verdicts(report: Report, fields: readonly string[]): readonly unknown[] {
+  const told: { readonly fields: readonly { readonly field: string; readonly verdict: string }[] } = JSON.parse(
+    report.printed,
+  );
+  return fields.map((field) => told.fields.find((each) => each.field === field)?.verdict);
+}
+
+const FIELDS = [
+  "input",
+  "tools.function",
+  "parallel_tool_calls",
+  "text.format.json_schema",
+  "content.input_image",
+  "top_logprobs",
+  "reasoning.effort",
+  "tools.custom",
+  "tools.programmatic_tool_calling",
+];
+
+test("a server that can do everything is told so, field by field, and what is emulated all the same", async () => {
+  verifies("doctor.fields.as-the-server-shows");
+  const { url } = await serveHttp(modelServer(ABLE));
+  const report = await doctor(`${url}/v1`, "--json");
+  expect(report.code).toBe(0);
+  const whatItDoes = ["honoured", "honoured", "honoured", "honoured", "honoured", "honoured", "honoured"];
+  expect(verdicts(report, FIELDS)).toEqual([...whatItDoes, "emulated", "refused"]);
+  expect(JSON.parse(report.printed)).toMatchObject({ model: "scripted-model", models: ["scripted-model"] });
+});
+
+test("a server that can do little is told what it refuses in its own words, and what it ignores", async () => {
+  verifies("doctor.fields.as-the-server-shows");
+  const { url } = await serveHttp(modelServer(POOR));
+  const whole = await doctor(`${url}/v1`, "--json");
+  expect(whole.code).toBe(0);
+  expect(verdicts(whole, FIELDS).slice(0, 7)).toEqual(
+    "honoured refused refused ignored refused ignored ignored".split(" "),
+  );
+  const { printed } = await doctor(`${url}/v1`);
+  expect(printed).toMatch(/✗ refused {3}tools.function .*this model does not support tools/);
+  expect(printed).toMatch(/· ignored {3}usage in streams .*it sends no token counts, so they are estimated/);
+  expect(printed).toMatch(/· ignored {3}a stream .*its text arrived at once/);
+  expect(printed).toMatch(/· ignored {3}text.format.json_schema .*its answer does not fit the schema/);
+  expect(printed).toContain("The server can be used");
+  expect(printed).not.toContain("\u001B");
+});
+
+test("a server that calls one tool at a time is told apart from one that calls several", async () => {
+  const { url } = await serveHttp(modelServer({ ...ABLE, tools: "one" }));
+  const fields = ["tools.function", "parallel_tool_calls"];
+  expect(verdicts(await doctor(`${url}/v1`, "--json"), fields)).toEqual(["honoured", "ignored"]);
+});
+
+test("a server that is not there, or is no model server, ends with code 1, and its fields are not judged", async () => {
+  const report = await doctor("http://127.0.0.1:9/v1");
+  expect(report.code).toBe(1);
+  expect(report.printed).toContain("The server cannot be used");
+  const { url } = await serveHttp((_request, response) => response.writeHead(500).end("no"));
+  expect((await doctor(`${url}/v1`, "--model", "m")).code).toBe(1);
+});
+
+test("wrong arguments are named, with code 2", async () => {
+  expect(await doctor("localhost")).toMatchObject({
+    code: 2,
+    noted: expect.stringContaining("'localhost' is no http"),
+  });
+  expect((await doctor("--colour")).code).toBe(2);
+  expect((await doctor("--help")).printed).toContain("Usage: antiphon doctor");
+});
