@@ -115,12 +115,19 @@ describe.skipIf(!hasCluster)(`three nodes${WHY_SKIPPED}`, () => {
     const { nodes } = await startCluster({ nodes: 3 });
     const [maker, other, third] = nodes.map(({ client }) => client);
     if (maker === undefined || other === undefined || third === undefined) throw new Error("there are three nodes");
-    const failed: string[] = [];
-    for (const [title, tried] of Object.entries(TRIED))
-      await tried({ maker, other, third }).catch((error: unknown) => failed.push(`${title}: ${String(error)}`));
-    expect(failed).toEqual([]);
+    const clients = { maker, other, third };
+    expect(await failuresOf(TRIED, clients)).toEqual([]);
+    for (const node of nodes) node.cut("nodes");
+    expect(await failuresOf(TRIED, clients), "while no node reaches another").toEqual([]);
   });
 });
+
+async function failuresOf(all: typeof TRIED, clients: Clients): Promise<readonly string[]> {
+  const failed: string[] = [];
+  for (const [title, tried] of Object.entries(all))
+    await tried(clients).catch((error: unknown) => failed.push(`${title}: ${String(error)}`));
+  return failed;
+}
 
 const STREAMED = { stream: true, include_obfuscation: false } as const;
 
