@@ -59,7 +59,7 @@ async function serve(environment: Environment, argv: readonly string[]): Promise
   const config = loadConfig(environment, argv);
   if (config.processes > 1 && !isForked()) {
     const { serveProcesses } = await import("./commands/serve-processes.ts");
-    return serveProcesses(config);
+    return serveProcesses(environment, config);
   }
   const { serveBoth } = await import("./commands/serve.ts");
   return serveBoth(environment, argv);

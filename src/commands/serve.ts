@@ -1,14 +1,16 @@
 import { existsSync } from "node:fs";
 import { setFlagsFromString } from "node:v8";
 import { assert } from "../base/assert.ts";
+import { Deadline } from "../base/limits/deadline.ts";
 import { type Config, type Environment, loadConfig, shareConfig } from "../config/load-config.ts";
 import { secretsOf } from "../config/secrets-of.ts";
 import { MODEL_NAME as BUILT_IN_MODEL } from "../model-engines/built-in/model-name.ts";
 import { type JoinedProcess, joinProcesses } from "../processes/joined-process.ts";
+import { serviceManagerOf } from "../programs/service-manager.ts";
 import type { ApiKeys } from "../secrets/secrets-on-disk.ts";
 import { openSpeech, type SpeechService } from "../servers/choices/choose-speech.ts";
 import { startLocalStt } from "../servers/local-stt.ts";
-import { startResponsesApi } from "../servers/responses-api.ts";
+import { type Leaving, startResponsesApi } from "../servers/responses-api.ts";
 import { startSttCloud } from "../servers/stt-cloud.ts";
 import { createNeighbourTranscriber } from "../speech/neighbour-transcriber.ts";
 import type { FileTranscriber } from "../speech/speech-engine.ts";
@@ -37,8 +39,7 @@ interface Running {
   readonly keys: ApiKeys;
   /** The local speech server, if there is one here. */
   readonly speechUrl: string | null;
-  /** `isReplaced`: another process already serves on the same addresses. */
-  close(isReplaced: boolean): Promise<unknown>;
+  close(leaving: Leaving): Promise<unknown>;
 }
 
 /** What a server is built with. */
@@ -79,14 +80,14 @@ export function serveBoth(environment: Environment, argv: readonly string[]): Pr
       laterLine: code.line(),
       keys,
       speechUrl: localStt.url,
-      close: (isReplaced) => Promise.all([responsesApi.close(isReplaced), closeLocal(localStt, isReplaced)]),
+      close: (leaving) => Promise.all([responsesApi.close(leaving), closeLocal(localStt, leaving)]),
     };
   });
 }
 
-async function closeLocal(localStt: RunningServer, isReplaced: boolean): Promise<void> {
+async function closeLocal(localStt: RunningServer, { isReplaced, until }: Leaving): Promise<void> {
   if (isReplaced) await localStt.handOver();
-  await localStt.close();
+  await localStt.close(until ?? undefined);
 }
 
 /** Serves the cloud stream until told to stop. */
@@ -130,7 +131,10 @@ async function serve(
   const greeting = [...running.greeting, ...keyLines(running.keys)];
   if (joined !== null) joined.announce({ lines: bannerLines(greeting), speechUrl: running.speechUrl });
   else for (const line of bannerFor({ ...running, greeting }, config)) console.log(line);
+  const manager = joined === null ? serviceManagerOf(environment, log) : null; // The primary speaks for its processes.
+  manager?.ready("Serving");
   let stopping: Promise<void> | null = null;
+  let untilReplaced: Deadline | null = null; // For a process that another one has replaced.
   void running.laterLine?.then((line) => {
     if (stopping !== null) return;
     if (joined !== null) joined.tell(line);
@@ -138,12 +142,18 @@ async function serve(
   });
   if (config.speechEngine !== "none" && speech !== null) showSpeechProgress(speech.engine, process.stderr);
   const stop = async (isReplaced: boolean): Promise<void> => {
-    await running.close(isReplaced);
+    manager?.stopping();
+    untilReplaced = isReplaced ? new Deadline(config.restartDrainMs) : null;
+    await running.close({ isReplaced, until: untilReplaced?.signal ?? null });
+    untilReplaced?.clear();
     await speech?.close();
     log.flush();
     await joined?.end();
   };
-  const stopOnce = (isReplaced: boolean): void => void (stopping ??= stop(isReplaced));
+  const stopOnce = (isReplaced: boolean): void => {
+    if (!isReplaced) untilReplaced?.hasten(config.drainMs);
+    stopping ??= stop(isReplaced);
+  };
   joined?.accept({ leave: stopOnce });
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => stopOnce(false));
 }

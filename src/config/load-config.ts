@@ -1,6 +1,7 @@
 import { homedir, hostname } from "node:os";
 import { join } from "node:path";
 import { assert } from "../base/assert.ts";
+import { type ActivatedSockets, readActivatedSockets } from "./activated-sockets.ts";
 import { flagOf, readCommandLine } from "./command-line.ts";
 import { ConfigError } from "./config-error.ts";
 import { readFilesUrl } from "./files-url.ts";
@@ -29,6 +30,8 @@ export type Config = Readonly<
     hasColors: boolean;
     incomingBytesMax: number;
     nodeName: string;
+    /** What listens already, in place of addresses. */
+    sockets: ActivatedSockets;
     validateReplies: boolean;
     whisperCacheDir: string;
     whisperModelsDir: string;
@@ -66,6 +69,7 @@ export function loadConfig(environment: Environment, argv: readonly string[]): C
   if (values.rateLimits === "shared" && values.databaseUrl === null)
     allProblems.push("RATE_LIMITS is shared, but DATABASE_URL, in which servers would count, is not set.");
   allProblems.push(...filesProblems(values));
+  const sockets = readActivatedSockets(environment, process, allProblems);
   if (allProblems.length > 0) throw new ConfigError(allProblems);
   const whisperCacheDir = values.whisperCacheDir ?? usualCacheFolder(environment);
   return Object.freeze({
@@ -74,6 +78,7 @@ export function loadConfig(environment: Environment, argv: readonly string[]): C
     hasColors: (environment["NO_COLOR"] ?? "") === "",
     incomingBytesMax: incomingBytesMax(values),
     nodeName: values.nodeName ?? hostname(),
+    sockets,
     validateReplies: values.validateReplies ?? environment["NODE_ENV"] !== "production",
     whisperCacheDir,
     whisperModelsDir: values.whisperModelsDir ?? join(whisperCacheDir, "models"),

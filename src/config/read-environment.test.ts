@@ -17,6 +17,22 @@ test("the environment wins over the file", () => {
   expect(readEnvironment(file, { PORT: "2000" })).toEqual({ PORT: "2000", HOST: "0.0.0.0" });
 });
 
+test("credentials of a systemd service win over the file, and the environment wins over them", () => {
+  const folder = mkdtempSync(join(tmpdir(), "antiphon-credentials-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  writeFileSync(join(folder, "antiphon_API_KEYS"), "sk-one\n\nsk-two=acme/web\n");
+  writeFileSync(join(folder, "MODEL_API_KEY"), "sk-model\n");
+  writeFileSync(join(folder, "HOST"), "0.0.0.0");
+  writeFileSync(join(folder, "tls.pem"), "another program's");
+  const file = temporaryFile("MODEL_API_KEY=sk-old\n");
+  expect(readEnvironment(file, { CREDENTIALS_DIRECTORY: folder, HOST: "::1" })).toEqual({
+    CREDENTIALS_DIRECTORY: folder,
+    API_KEYS: "sk-one,sk-two=acme/web",
+    MODEL_API_KEY: "sk-model",
+    HOST: "::1",
+  });
+});
+
 test("a file that is not there is no fault", () => {
   expect(readEnvironment(join(tmpdir(), "antiphon-no-such-file"), { PORT: "2000" })).toEqual({ PORT: "2000" });
 });

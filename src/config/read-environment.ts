@@ -1,10 +1,14 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { parseEnv } from "node:util";
 import type { Environment } from "./load-config.ts";
 
-/** Merges the `.env` file of the working folder, if there is one, into the process's environment, which wins. */
+/**
+ * Merges the `.env` file of the working folder and the credentials of a systemd service, where there are any, into the
+ * process's environment. Credentials win over the file, and the environment wins over both.
+ */
 export function readEnvironment(file = ".env", environment: Environment = process.env): Environment {
-  return { ...parseEnv(readIfThere(file)), ...environment };
+  return { ...parseEnv(readIfThere(file)), ...readCredentials(environment), ...environment };
 }
 
 function readIfThere(file: string): string {
@@ -14,4 +18,28 @@ function readIfThere(file: string): string {
     if (error instanceof Error && "code" in error && error.code === "ENOENT") return "";
     throw error;
   }
+}
+
+/** The name of a setting. If systemd loads a whole folder, the name that the unit gave it stands before. */
+const CREDENTIAL = /^(?:antiphon_)?([A-Z][A-Z0-9_]*)$/;
+
+/**
+ * Reads the files of `CREDENTIALS_DIRECTORY`, in which systemd puts secrets for one service. Each is named as the
+ * setting it holds, such as `API_KEYS`. Several lines are a list. Other files are left alone.
+ */
+function readCredentials({ CREDENTIALS_DIRECTORY: folder = "" }: Environment): Environment {
+  if (folder === "") return {};
+  const found = readdirSync(folder).flatMap((file) => {
+    const setting = CREDENTIAL.exec(file)?.[1];
+    return setting === undefined ? [] : [[setting, valueIn(join(folder, file))]];
+  });
+  return Object.fromEntries(found);
+}
+
+function valueIn(file: string): string {
+  const lines = readFileSync(file, "utf8").split("\n");
+  return lines
+    .map((line) => line.trim())
+    .filter((line) => line !== "")
+    .join(",");
 }

@@ -32,7 +32,7 @@ export const SETTINGS = {
     section: "Servers",
     kind: "string",
     default: "127.0.0.1",
-    text: "Address the Responses API listens on. 0.0.0.0 opens it to the network.",
+    text: "Address the Responses API listens on. 0.0.0.0 opens it to the network. Sockets that systemd has opened (LISTEN_PID, LISTEN_FDS and LISTEN_FDNAMES) are served in place of addresses.",
   },
   port: {
     name: "PORT",
@@ -58,7 +58,7 @@ export const SETTINGS = {
     kind: "secrets",
     default: [],
     defaultText: "a key created at the first start, in DATA_DIR/api-key",
-    text: "Keys for the Responses API and the cloud stream, separated by commas. Write key=organization/project to set the owner of a key.",
+    text: "Keys for the Responses API and the cloud stream, separated by commas. Write key=organization/project to set the owner of a key. This and every other setting may also be a file of its name in CREDENTIALS_DIRECTORY, where systemd puts secrets.",
   },
   corsOrigins: {
     name: "CORS_ORIGINS",
@@ -85,6 +85,15 @@ export const SETTINGS = {
     min: 0,
     max: 10 * MINUTE,
     text: "How long a stopping server waits for open requests to finish.",
+  },
+  restartDrainMs: {
+    name: "RESTART_DRAIN_MS",
+    section: "Servers",
+    kind: "duration",
+    default: 120 * MINUTE,
+    min: 0,
+    max: 7 * DAY,
+    text: "How long a process that SIGHUP has replaced may finish what it has begun, while others serve. It counts with PROCESSES above 1. A process that is told to stop meanwhile has DRAIN_MS.",
   },
   drainDelayMs: {
     name: "DRAIN_DELAY_MS",

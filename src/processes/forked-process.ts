@@ -1,4 +1,6 @@
 import cluster, { type Worker } from "node:cluster";
+import { existsSync } from "node:fs";
+import { isAbsolute } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isToPrimary, type ToPrimary, type ToProcess } from "./messages.ts";
 import { passOnLines } from "./pass-on-lines.ts";
@@ -25,10 +27,15 @@ export interface ForkedProcess {
 
 /**
  * Starts this program again as a serving process, with these variables besides its own. Its log comes through the
- * primary, which writes whole lines, so that lines of several processes never mix.
+ * primary, which writes whole lines, so that lines of several processes never mix. The process also gets these sockets,
+ * behind its channel to the primary.
  */
-export function forkProcess(environment: Readonly<Record<string, string>> = {}): ForkedProcess {
-  cluster.setupPrimary({ stdio: ["ignore", "pipe", "inherit", "ipc"] });
+export function forkProcess(
+  sockets: readonly number[] = [],
+  environment: Readonly<Record<string, string>> = {},
+): ForkedProcess {
+  process.execPath = nodeAsCalled(); // The cluster starts its processes with it.
+  cluster.setupPrimary({ stdio: ["ignore", "pipe", "inherit", "ipc", ...sockets] });
   const worker = cluster.fork(environment);
   const { stdout, pid = 0 } = worker.process;
   let unread = 0;
@@ -54,6 +61,14 @@ export function forkProcess(environment: Readonly<Record<string, string>> = {}):
     },
     kill: () => void worker.process.kill("SIGKILL"),
   };
+}
+
+/**
+ * The program that runs this one, by the path that it was called with. If a release of this program is replaced under a
+ * link in that path, processes that start later run the new one.
+ */
+function nodeAsCalled(): string {
+  return isAbsolute(process.argv0) && existsSync(process.argv0) ? process.argv0 : process.execPath;
 }
 
 /**

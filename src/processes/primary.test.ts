@@ -5,6 +5,7 @@ import type { ToPrimary, ToProcess } from "./messages.ts";
 import { Primary } from "./primary.ts";
 
 const LEAVE_MS = 5_000;
+const OVERLAP_MS = 1_000;
 const HOUR_MS = 3_600_000;
 
 /** A process in memory. */
@@ -49,6 +50,8 @@ function startPrimary(count: number) {
     onServing: (greetings) => void greeted.push(...greetings.flatMap(({ lines }) => lines)),
     onLine: (line) => void greeted.push(line),
     leaveMs: LEAVE_MS,
+    finishMs: HOUR_MS,
+    overlapMs: OVERLAP_MS,
   });
   const exitCode = primary.run();
   const turn = () => vi.advanceTimersByTimeAsync(0);
@@ -144,6 +147,36 @@ describe("the primary", () => {
     at(1).end(0);
     await vi.advanceTimersByTimeAsync(HOUR_MS);
     expect(processes).toHaveLength(4);
+  });
+
+  test("goes on with a restart while a replaced process still finishes its work, which may take long", async () => {
+    const { primary, processes, at, exitCode, serveAll, turn } = startPrimary(2);
+    await serveAll();
+    primary.restart();
+    at(2).serve();
+    await vi.advanceTimersByTimeAsync(OVERLAP_MS);
+    expect(processes).toHaveLength(4);
+    at(3).serve();
+    await vi.advanceTimersByTimeAsync(LEAVE_MS * 2);
+    expect(at(0).heard.filter(({ type }) => type === "leave")).toEqual([{ type: "leave", isReplaced: true }]);
+    primary.stop();
+    expect(at(0).heard.at(-1)).toEqual({ type: "leave", isReplaced: false });
+    for (const index of [1, 2, 3]) at(index).end(0);
+    await turn();
+    await vi.advanceTimersByTimeAsync(LEAVE_MS);
+    expect(await exitCode).toBe(1); // The one that still did not end was killed.
+  });
+
+  test("stops the oldest replaced processes when too many still finish their work", async () => {
+    const { primary, at, serveAll } = startPrimary(1);
+    await serveAll();
+    for (let round = 1; round <= 4; round++) {
+      primary.restart();
+      at(round).serve();
+      await vi.advanceTimersByTimeAsync(OVERLAP_MS);
+    }
+    const lastWords = [0, 1, 2, 3].map((index) => at(index).heard.at(-1));
+    expect(lastWords.map((word) => word?.type === "leave" && word.isReplaced)).toEqual([false, true, true, true]);
   });
 
   test("breaks a restart off when a new process does not start, and keeps the old ones", async () => {

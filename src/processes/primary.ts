@@ -12,8 +12,12 @@ export interface PrimaryOptions {
   readonly onServing: (greetings: readonly Greeting[]) => void;
   /** Called with each line that a process tells later, after `onServing`. */
   readonly onLine: (line: string) => void;
-  /** How long a process that was told to leave may take, in milliseconds. After that it is killed. */
+  /** How long a process that was told to stop may take, in milliseconds. After that it is killed. */
   readonly leaveMs: number;
+  /** How long one that was replaced may take to finish what it has begun, in milliseconds. Then it is killed. */
+  readonly finishMs: number;
+  /** How long a restart waits for the end of a replaced process before it replaces the next, in milliseconds. */
+  readonly overlapMs: number;
 }
 
 /** How long a process may take until it serves. */
@@ -25,6 +29,8 @@ const WAIT_MS_MAX = 10_000;
 /** If this many processes of one place die in succession before they serve, all end. */
 const FAILED_STARTS_MAX = 5;
 const FAILURE_EXIT_CODE = 1;
+/** How many replaced processes may finish their work, for each that serves. Beyond that the oldest are stopped. */
+const FINISHING_PER_PLACE_MAX = 3;
 
 /** A serving process and what the primary knows about it. */
 interface Member extends ConnectedProcess {
@@ -53,6 +59,8 @@ export class Primary {
   readonly #options: PrimaryOptions;
   readonly #places: readonly Place[];
   readonly #members = new Set<Member>();
+  /** Members that were replaced and finish their work, the oldest first. */
+  readonly #finishing = new Set<Member>();
   readonly #switchboard: Switchboard;
   #isStopping = false;
   readonly #over = Promise.withResolvers<number>();
@@ -146,6 +154,7 @@ export class Primary {
     const { number, process, isServing } = member;
     member.hasEnded = true;
     this.#members.delete(member);
+    this.#finishing.delete(member);
     this.#switchboard.forget(member);
     this.#options.metrics.end(process.id);
     member.served.resolve(null);
@@ -205,14 +214,25 @@ export class Primary {
     fresh.isLeaving = false;
     if (old === null || old.hasEnded) return true;
     this.#dismiss(old, true);
-    await old.process.ended;
+    await endsWithin(old.process, this.#options.overlapMs);
     return true;
   }
 
   #dismiss(member: Member, isReplaced: boolean): void {
+    const { leaveMs, finishMs } = this.#options;
     member.isLeaving = true;
     member.process.send({ type: "leave", isReplaced });
-    void killLate(member.process, member.process.ended, this.#options.leaveMs);
+    void killLate(member.process, member.process.ended, isReplaced ? finishMs : leaveMs);
+    if (isReplaced) this.#limitFinishing(member);
+  }
+
+  #limitFinishing(member: Member): void {
+    this.#finishing.add(member);
+    const tooMany = this.#finishing.size - this.#places.length * FINISHING_PER_PLACE_MAX;
+    for (const oldest of [...this.#finishing].slice(0, Math.max(0, tooMany))) {
+      this.#finishing.delete(oldest);
+      this.#dismiss(oldest, false);
+    }
   }
 
   #endIfOver(): void {
@@ -222,6 +242,14 @@ export class Primary {
 
 function newPlace(number: number): Place {
   return { number, member: null, isReplacing: false, deaths: 0, failedStarts: 0 };
+}
+
+/** Waits for the end of a process, but not for longer than this. */
+async function endsWithin(process: ForkedProcess, ms: number): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  await Promise.race([promise, process.ended]);
+  clearTimeout(timer);
 }
 
 /** Kills a process if this has not happened in time. */

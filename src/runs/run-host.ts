@@ -260,6 +260,7 @@ export class RunHost {
     const all = Promise.all([...this.#hosted.values()].map(({ ended }) => ended)).then(() => true);
     if (signal === undefined) return await all;
     const { promise, resolve } = Promise.withResolvers<boolean>();
+    if (signal.aborted) resolve(false);
     signal.addEventListener("abort", () => resolve(false), { once: true });
     return await Promise.race([all, promise]);
   }

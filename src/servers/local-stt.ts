@@ -1,8 +1,10 @@
 import { localSttRoutes, type OperationId } from "../../generated/local-stt/operations.ts";
 import * as validators from "../../generated/local-stt/validators.js";
+import { assert } from "../base/assert.ts";
 import { isRecord } from "../base/json/records.ts";
 import type { Logger } from "../base/logger.ts";
 import { originsAmong } from "../base/web-origins.ts";
+import { ConfigError } from "../config/config-error.ts";
 import type { Config } from "../config/load-config.ts";
 import { checkSttAndFormatForm, checkTranscribeForm } from "../local-stt/check-form.ts";
 import { notImplemented } from "../local-stt/errors.ts";
@@ -10,7 +12,7 @@ import { localSttFaults } from "../local-stt/faults.ts";
 import { createOriginGuard } from "../local-stt/origin-guard.ts";
 import { runSession } from "../local-stt/run-session.ts";
 import { type Application, createApplication } from "../transport/http/application.ts";
-import { type ListenOptions, listen, type RunningServer } from "../transport/http/server.ts";
+import { type ListeningSocket, type ListenOptions, listen, type RunningServer } from "../transport/http/server.ts";
 import type { Upgrade } from "../transport/websocket/websocket.ts";
 import { byteBudgetsOf } from "./byte-budgets.ts";
 import { contractOf, refusals } from "./contract.ts";
@@ -35,7 +37,11 @@ export function notImplementedSttOperations(): readonly OperationId[] {
 /** Builds Interface B and serves it, always on loopback addresses. The caller closes `hearing` afterwards. */
 export function startLocalStt(config: Config, log: Logger, hearing: Hearing): Promise<RunningServer> {
   const parts = localSttParts(config, log, hearing);
-  return listenOnLoopback(application(parts, config, log), { port: config.sttPort, drainMs: config.drainMs });
+  const { sttPort: port, drainMs, sockets } = config;
+  const served = application(parts, config, log);
+  return sockets.speech.length > 0
+    ? listenOnSockets(served, sockets.speech, config)
+    : listenOnLoopback(served, { port, drainMs });
 }
 
 function application(parts: LocalSttParts, config: Config, log: Logger): Application {
@@ -94,13 +100,39 @@ async function listenOnLoopback(served: Application, options: Omit<ListenOptions
       throw error;
     },
   );
+  return other === null ? server : together(server, [other]);
+}
+
+/** Listens on sockets that are open already. Their addresses must be of loopback. */
+async function listenOnSockets(
+  served: Application,
+  sockets: readonly ListeningSocket[],
+  { drainMs }: Pick<Config, "drainMs">,
+): Promise<RunningServer> {
+  const servers: RunningServer[] = [];
+  for (const socket of sockets) servers.push(await listen(served, { host: "", port: 0, drainMs, socket }));
+  const [first, ...others] = servers;
+  assert(first !== undefined, "there is a socket");
+  const open = servers.find(({ address }) => !LOOPBACK.has(address.address));
+  if (open === undefined) return together(first, others);
+  await Promise.all(servers.map((server) => server.close()));
+  throw new ConfigError([
+    `The socket for the speech server listens on ${open.address.address}, which is no loopback address.`,
+  ]);
+}
+
+const LOOPBACK: ReadonlySet<string> = new Set(["127.0.0.1", "::1"]);
+
+/** Several servers of one application as one, with the address of the first. */
+function together(first: RunningServer, others: readonly RunningServer[]): RunningServer {
+  const all = [first, ...others];
   return {
-    ...server,
+    ...first,
     handOver: async () => {
-      await Promise.all([server.handOver(), other?.handOver()]);
+      await Promise.all(all.map((server) => server.handOver()));
     },
-    close: async () => {
-      await Promise.all([server.close(), other?.close()]);
+    close: async (until) => {
+      await Promise.all(all.map((server) => server.close(until)));
     },
   };
 }

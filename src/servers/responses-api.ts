@@ -2,6 +2,7 @@ import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { responsesApiRoutes } from "../../generated/responses-api/operations.ts";
 import * as validators from "../../generated/responses-api/validators.js";
+import { Deadline } from "../base/limits/deadline.ts";
 import type { Logger } from "../base/logger.ts";
 import { isLoopbackOrigin, originsAmong } from "../base/web-origins.ts";
 import type { RunBus } from "../bus/run-bus.ts";
@@ -49,10 +50,18 @@ export interface ResponsesApiServer extends Omit<RunningServer, "close" | "handO
   readonly keys: ApiKeys;
   readonly code: Pick<CodeParts, "line">;
   /**
-   * Stops serving and resolves once everything is closed. If another process already serves in its place, requests are
-   * left to that at once.
+   * Stops serving and resolves once everything is closed, by default as told on `SIGTERM`. If another process already
+   * serves in its place, requests are left to that at once.
    */
-  readonly close: (isReplaced?: boolean) => Promise<void>;
+  readonly close: (leaving?: Leaving) => Promise<void>;
+}
+
+/** How a server leaves. */
+export interface Leaving {
+  /** Whether another process already serves on the same addresses. */
+  readonly isReplaced: boolean;
+  /** Aborts when what is open by then is ended; null for `DRAIN_MS` after the server has refused new connections. */
+  readonly until: AbortSignal | null;
 }
 
 /** What a server may be given beside its configuration. */
@@ -96,12 +105,15 @@ export async function startResponsesApi(
     const stopClaiming = () => Promise.all([keeper.stopClaiming(), intake.stop()]);
     joined?.accept({ measure: () => telemetry.metricsText() });
     const served = application(services, { keys, bus, requests: telemetry.requests }, config, log);
-    const server = await listen(served, config).catch(async (error: unknown) => {
-      await stopClaiming();
-      await keeper.close(0);
-      await code.close();
-      throw error;
-    });
+    const { host, port, drainMs, sockets } = config;
+    const server = await listen(served, { host, port, drainMs, socket: sockets.responsesApi }).catch(
+      async (error: unknown) => {
+        await stopClaiming();
+        await keeper.close(AbortSignal.abort());
+        await code.close();
+        throw error;
+      },
+    );
     code.start();
     const sweeping = joined === null || joined.seat.number === 1 ? sweepExpired(store, config, log) : null;
     const announce = async (): Promise<void> => {
@@ -109,23 +121,33 @@ export async function startResponsesApi(
       server.announceLeaving();
       await sleep(config.drainDelayMs);
     };
-    const closeOnce = async (isReplaced: boolean): Promise<void> => {
+    const closeOnce = async ({ isReplaced, until }: Leaving): Promise<void> => {
       await (isReplaced ? server.handOver() : announce());
-      const deadline = performance.now() + config.drainMs;
-      await stopClaiming();
-      await server.close();
-      await keeper.close(Math.max(0, Math.ceil(deadline - performance.now())));
+      await drain([stopClaiming, (over) => server.close(over), (over) => keeper.close(over)], drainMs, until);
       await Promise.all([tools.close(), code.close(), sweeping?.stop()]);
       await closeAll(bus, rates, store, telemetry);
     };
     let closing: Promise<void> | null = null;
-    const close = (isReplaced = false): Promise<void> => (closing ??= closeOnce(isReplaced));
+    const close = (leaving: Leaving = ON_ITS_OWN): Promise<void> => (closing ??= closeOnce(leaving));
     return { ...server, model, keys, code, close };
   } catch (error) {
     await closeAll(bus, rates, store, telemetry);
     throw error;
   }
 }
+
+/** Takes these steps one after the other. They get a signal that aborts when open requests and runs have to end. */
+async function drain(
+  steps: readonly ((until: AbortSignal) => Promise<unknown>)[],
+  drainMs: number,
+  given: AbortSignal | null,
+): Promise<void> {
+  const deadline = new Deadline(drainMs);
+  for (const step of steps) await step(given ?? deadline.signal);
+  deadline.clear();
+}
+
+const ON_ITS_OWN: Leaving = { isReplaced: false, until: null };
 
 /** Checks first what must be right for a server that shares a database, so that a wrong one does not start. */
 async function openTriedStore(

@@ -45,6 +45,7 @@ export async function startSttCloud(config: Config, log: Logger, speech: SpeechE
       host,
       port,
       drainMs,
+      socket: config.sockets.sttCloud,
     });
     const closeAll = async (): Promise<void> => {
       await server.close();

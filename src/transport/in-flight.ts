@@ -59,14 +59,13 @@ export class InFlight {
     for (const flight of this.#flights.values()) flight.abort(reason);
   }
 
-  /** Resolves when nothing is being served, or after `ms` milliseconds. */
-  async waitUntilEmpty(ms: number): Promise<void> {
-    if (this.#flights.size === 0) return;
+  /** Resolves when nothing is being served, or when `until` aborts. */
+  async waitUntilEmpty(until: AbortSignal): Promise<void> {
+    if (this.#flights.size === 0 || until.aborted) return;
     const { promise, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, ms);
+    until.addEventListener("abort", () => resolve(), { once: true });
     this.#whenEmpty.add(resolve);
     await promise;
-    clearTimeout(timer);
     this.#whenEmpty.delete(resolve);
   }
 

@@ -59,7 +59,7 @@ async function keeperWithHeldClaims() {
     },
     logger,
   );
-  onTestFinished(() => keeper.close(0));
+  onTestFinished(() => keeper.close(AbortSignal.abort()));
   return { keeper, gate, said };
 }
 

@@ -130,10 +130,10 @@ export class RunKeeper {
     await this.#release(await this.#services.runs.closeQueue());
   }
 
-  /** Waits up to `waitMs` milliseconds for the runs to end, releases the rest to other workers, and stops the timer. */
-  async close(waitMs: number): Promise<void> {
+  /** Waits until the runs have ended or `until` aborts, releases the rest to other workers, and stops the timer. */
+  async close(until: AbortSignal): Promise<void> {
     const { runs } = this.#services;
-    if (!(await runs.idle(AbortSignal.timeout(waitMs)))) {
+    if (!(await runs.idle(until))) {
       const left = runs.listStored();
       await runs.releaseAll(runs.list());
       await this.#release(left);

@@ -1,10 +1,10 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server } from "node:http";
-import { type AddressInfo, Server as NetServer } from "node:net";
+import { type AddressInfo, Server as NetServer, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
-import { assert } from "../../base/assert.ts";
 import { newRequestId } from "../../base/ids.ts";
+import { Deadline } from "../../base/limits/deadline.ts";
 import type { Application } from "./application.ts";
 import { rawReply } from "./raw-reply.ts";
 
@@ -12,10 +12,19 @@ export interface ListenOptions {
   readonly host: string;
   /** 0 chooses a free port. */
   readonly port: number;
+  /** A socket that already listens, which is served in place of host and port. */
+  readonly socket?: ListeningSocket | null;
   /** How long requests may continue after the server is told to stop, in milliseconds. */
   readonly drainMs: number;
   /** How long requests that were then aborted may still finish their replies, in milliseconds. */
   readonly abortGraceMs?: number;
+}
+
+/** A listening socket that this process or its primary was started with. */
+export interface ListeningSocket {
+  readonly fd: number;
+  /** Whether the process itself has it; else the primary, which hands its connections out. */
+  readonly isOwn: boolean;
 }
 
 export interface RunningServer {
@@ -30,10 +39,10 @@ export interface RunningServer {
    */
   handOver(): Promise<void>;
   /**
-   * Refuses new connections, waits for requests up to `drainMs`, aborts the others, and resolves when all connections
-   * are closed.
+   * Refuses new connections, waits for requests until `until` aborts, aborts the others, and resolves when all
+   * connections are closed. Without `until` it waits for `drainMs`.
    */
-  close(): Promise<void>;
+  close(until?: AbortSignal): Promise<void>;
 }
 
 const ABORT_GRACE_MS = 500;
@@ -60,11 +69,11 @@ export async function listen(application: Application, options: ListenOptions): 
   const upgraded = trackUpgrades(server, application);
   server.on("checkExpectation", application.serve); // Unknown expectations are ignored, as HTTP allows.
   server.on("clientError", (error, socket) => refuseMalformed(error, socket, application));
-  server.listen(options.port, options.host);
+  begin(server, options);
   await once(server, "listening");
   server.on("error", (error) => application.log.error({ err: error }, "the server failed"));
   const address = server.address();
-  assert(address !== null && typeof address === "object", "a server that listens on a port has an address");
+  if (address === null || typeof address !== "object") throw new Error("the given socket is none of TCP");
   const closed = new Promise<void>((resolve) => server.once("close", resolve));
   const handOver = async (): Promise<void> => {
     application.inFlight.announceLeaving();
@@ -72,9 +81,17 @@ export async function listen(application: Application, options: ListenOptions): 
     await sleep(HAND_OVER_MS);
   };
   let closing: Promise<void> | null = null;
-  const close = (): Promise<void> => (closing ??= drain(server, application, upgraded, { ...options, closed }));
+  const close = (until?: AbortSignal): Promise<void> =>
+    (closing ??= drain(server, application, upgraded, { ...options, until, closed }));
   const announceLeaving = (): void => application.inFlight.announceLeaving();
   return { address, url: urlOf(address), announceLeaving, handOver, close };
+}
+
+function begin(server: Server, { socket = null, host, port }: ListenOptions): void {
+  if (socket === null) server.listen(port, host);
+  else if (!socket.isOwn) server.listen({ fd: socket.fd });
+  // A process of a cluster would ask its primary for the number of a socket, but not for a socket.
+  else server.listen(new Socket({ fd: socket.fd, readable: false, writable: false }));
 }
 
 /**
@@ -114,20 +131,32 @@ function refuseMalformed(error: NodeJS.ErrnoException, socket: Duplex, { faults,
   );
 }
 
+interface Draining extends ListenOptions {
+  readonly until: AbortSignal | undefined;
+  readonly closed: Promise<unknown>;
+}
+
 async function drain(
   server: Server,
   { inFlight, faults }: Application,
   upgraded: ReadonlySet<Duplex>,
-  { drainMs, abortGraceMs = ABORT_GRACE_MS, closed }: ListenOptions & { readonly closed: Promise<unknown> },
+  { drainMs, abortGraceMs = ABORT_GRACE_MS, until, closed }: Draining,
 ): Promise<void> {
   inFlight.startDraining();
   server.close();
-  await inFlight.waitUntilEmpty(drainMs);
+  if (until === undefined) await waitAtMost(inFlight, drainMs);
+  else await inFlight.waitUntilEmpty(until);
   inFlight.abortAll(faults.shuttingDown());
-  await inFlight.waitUntilEmpty(abortGraceMs);
+  await waitAtMost(inFlight, abortGraceMs);
   server.closeAllConnections();
   for (const socket of upgraded) socket.destroy();
   await closed;
+}
+
+async function waitAtMost(inFlight: Application["inFlight"], ms: number): Promise<void> {
+  const deadline = new Deadline(ms);
+  await inFlight.waitUntilEmpty(deadline.signal);
+  deadline.clear();
 }
 
 function urlOf({ address, family, port }: AddressInfo): string {

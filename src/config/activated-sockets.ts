@@ -1,0 +1,72 @@
+/** A listening socket that was open when this program started. */
+export interface ActivatedSocket {
+  readonly fd: number;
+  /** Whether this process itself has it; else its primary, which hands connections out. */
+  readonly isOwn: boolean;
+}
+
+/** The sockets that a service manager opened for this program, by what is served on them. */
+export interface ActivatedSockets {
+  readonly responsesApi: ActivatedSocket | null;
+  /** Interface B may have one for each family of addresses. */
+  readonly speech: readonly ActivatedSocket[];
+  readonly sttCloud: ActivatedSocket | null;
+  /** All of them, as this process or its primary numbers them. */
+  readonly fds: readonly number[];
+}
+
+/** The numbers of this process and of the one that started it. */
+export interface ProcessIds {
+  readonly pid: number;
+  readonly ppid: number;
+}
+
+const NAMES = ["responses-api", "speech", "stt-cloud"] as const;
+type SocketName = (typeof NAMES)[number];
+
+/** The first socket's number, by systemd's protocol. */
+const FIRST_FD = 3;
+const NONE: ActivatedSockets = { responsesApi: null, speech: [], sttCloud: null, fds: [] };
+
+/**
+ * Reads `LISTEN_PID`, `LISTEN_FDS` and `LISTEN_FDNAMES`, as sd_listen_fds does. They are meant for this process or, if
+ * it is one of several, for its primary. `problems` gets a sentence for each socket that has no known name.
+ */
+export function readActivatedSockets(
+  environment: Readonly<Record<string, string | undefined>>,
+  ids: ProcessIds,
+  problems: string[],
+): ActivatedSockets {
+  const { LISTEN_PID, LISTEN_FDS, LISTEN_FDNAMES = "" } = environment;
+  const [meant, count] = [Number(LISTEN_PID), Number(LISTEN_FDS)];
+  if (!(count > 0) || (meant !== ids.pid && meant !== ids.ppid)) return NONE;
+  const names = LISTEN_FDNAMES.split(":");
+  const isPrimarys = meant !== ids.pid;
+  const fds = Array.from({ length: count }, (_, index) => FIRST_FD + index);
+  const named = fds.map((fd, index) => ({ fd, name: nameOf(names[index] ?? "", count, problems) }));
+  const having = (name: SocketName): readonly number[] => named.filter((one) => one.name === name).map(({ fd }) => fd);
+  const [responsesApi] = having("responses-api");
+  const [sttCloud] = having("stt-cloud");
+  return {
+    responsesApi: responsesApi === undefined ? null : { fd: responsesApi, isOwn: !isPrimarys },
+    speech: having("speech").map((fd) => ({ fd: isPrimarys ? inheritedFd(fd) : fd, isOwn: true })),
+    sttCloud: sttCloud === undefined ? null : { fd: sttCloud, isOwn: !isPrimarys },
+    fds,
+  };
+}
+
+/** A process gets the sockets of its primary in the same order, behind its channel to the primary. */
+function inheritedFd(fd: number): number {
+  return fd + 1;
+}
+
+/** A single socket needs no name: it is that of the Responses API. */
+function nameOf(text: string, count: number, problems: string[]): SocketName | null {
+  const known = NAMES.find((name) => name === text);
+  if (known !== undefined) return known;
+  if (count === 1) return "responses-api";
+  problems.push(
+    `LISTEN_FDNAMES has '${text}', which is none of ${NAMES.join(", ")}: set FileDescriptorName of each socket.`,
+  );
+  return null;
+}

@@ -1,0 +1,81 @@
+import { execFile } from "node:child_process";
+import type { Logger } from "../base/logger.ts";
+import { inheritedEnvironment } from "./inherited-environment.ts";
+
+/** Part of systemd. Node has no datagram sockets of Unix, in which a service manager listens. */
+const PROGRAM = "systemd-notify";
+/** How long the program may take. It waits until the manager has read what it sent. */
+const NOTIFY_MS_MAX = 10_000;
+const MICROSECONDS_A_MILLISECOND = 1000;
+
+/** Tells the service manager that started this process how it stands, as sd_notify does. */
+export interface ServiceManager {
+  /** The server serves. From now on the manager's watchdog is fed, if it has one. */
+  ready(status: string): void;
+  /** The server finishes what is open, and then ends. */
+  stopping(): void;
+}
+
+/** `NOTIFY_SOCKET` names the manager's socket; without it there is nobody to tell. */
+export function serviceManagerOf(
+  environment: Readonly<Record<string, string | undefined>>,
+  log: Logger,
+): ServiceManager {
+  const socket = environment["NOTIFY_SOCKET"] ?? "";
+  if (socket === "") return { ready: () => {}, stopping: () => {} };
+  return new NotifiedManager(socket, watchdogPeriod(environment), log);
+}
+
+/** After how many milliseconds without a sign the manager restarts this process; null if it does not watch. */
+function watchdogPeriod(environment: Readonly<Record<string, string | undefined>>): number | null {
+  const forProcess = environment["WATCHDOG_PID"];
+  const microseconds = Number(environment["WATCHDOG_USEC"]);
+  const isWatched = microseconds > 0 && (forProcess === undefined || Number(forProcess) === process.pid);
+  return isWatched ? microseconds / MICROSECONDS_A_MILLISECOND : null;
+}
+
+class NotifiedManager implements ServiceManager {
+  readonly #socket: string;
+  readonly #watchdogMs: number | null;
+  readonly #log: Logger;
+  /** Resolves when everything so far was sent: what is sent later must not arrive before it. */
+  #sent: Promise<void> = Promise.resolve();
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(socket: string, watchdogMs: number | null, log: Logger) {
+    this.#socket = socket;
+    this.#watchdogMs = watchdogMs;
+    this.#log = log;
+  }
+
+  ready(status: string): void {
+    void this.#send("READY=1", `STATUS=${status}`);
+    if (this.#watchdogMs !== null && this.#timer === null) this.#feed(this.#watchdogMs);
+  }
+
+  stopping(): void {
+    void this.#send("STOPPING=1", "STATUS=Finishing what is open");
+  }
+
+  /** Twice in each period of the watchdog, as its manual advises, and never two at once. */
+  #feed(periodMs: number): void {
+    this.#timer = setTimeout(() => {
+      void this.#send("WATCHDOG=1").then(() => this.#feed(periodMs));
+    }, periodMs / 2).unref();
+  }
+
+  #send(...assignments: readonly string[]): Promise<void> {
+    this.#sent = this.#sent.then(() => this.#sendNow(assignments));
+    return this.#sent;
+  }
+
+  #sendNow(assignments: readonly string[]): Promise<void> {
+    const environment = { ...inheritedEnvironment(), NOTIFY_SOCKET: this.#socket };
+    const { promise, resolve } = Promise.withResolvers<void>();
+    execFile(PROGRAM, [...assignments], { env: environment, timeout: NOTIFY_MS_MAX }, (error) => {
+      if (error !== null) this.#log.warn({ err: error, assignments }, "could not tell the service manager");
+      resolve();
+    });
+    return promise;
+  }
+}

@@ -1,0 +1,146 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import { globSync } from "node:fs";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { basename, dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { type ChildServer, startChildServer } from "../child-server.ts";
+import { freePort } from "../http-server.ts";
+import { verifies } from "../verifies.ts";
+import { ROOT, readRoot } from "./manifests.ts";
+import { whySkipped } from "./programs.ts";
+import { openNotifySocket } from "./service-manager.ts";
+
+const UNITS = globSync("deploy/systemd/antiphon*.{service,socket,timer}", { cwd: ROOT });
+const SERVICES = UNITS.filter((path) => path.endsWith(".service"));
+/** Of ten, where a service without any protection has 9.6. */
+const EXPOSURE_MAX = 1.5;
+
+/** Each process takes a second of processor time to start. */
+const TEST_TIMEOUT_MS = 120_000;
+
+const noAnalyze = whySkipped("systemd-analyze");
+
+describe.skipIf(noAnalyze !== "")(`the systemd units${noAnalyze}`, () => {
+  test("are well formed", async () => {
+    verifies("operations.deploy.units");
+    const root = await mkdtemp(join(tmpdir(), "antiphon-units-"));
+    onTestFinished(() => rm(root, { recursive: true, force: true }));
+    await standIn(root, "/etc/antiphon/credentials/empty", "/opt/antiphon/current/bin/antiphon", "/bin/kill");
+    for (const unit of UNITS) await place(root, `/etc/systemd/system/${basename(unit)}`, readRoot(unit), 0o644);
+    for (const target of TARGETS) await place(root, `/usr/lib/systemd/system/${target}`, "[Unit]\n", 0o644);
+    const names = UNITS.map((unit) => basename(unit));
+    const { stdout, stderr, status } = spawnSync(
+      "systemd-analyze",
+      [`--root=${root}`, "--man=no", "verify", ...names],
+      {
+        encoding: "utf8",
+      },
+    );
+    expect({ said: stdout + stderr, status }).toEqual({ said: "", status: 0 });
+  });
+
+  test.each(SERVICES)("leave %s little that it could harm", (path) => {
+    verifies("operations.deploy.units");
+    const args = ["security", "--offline=true", "--json=short", "--no-pager", join(ROOT, path)];
+    const threshold = `--threshold=${EXPOSURE_MAX * 10}`;
+    expect(spawnSync("systemd-analyze", [...args, threshold], { encoding: "utf8" })).toMatchObject({ status: 0 });
+  });
+});
+
+/** Units of systemd that ours name. */
+const TARGETS = [
+  "basic.target",
+  "multi-user.target",
+  "network-online.target",
+  "shutdown.target",
+  "sockets.target",
+  "sysinit.target",
+  "timers.target",
+  "time-set.target",
+  "time-sync.target",
+  "-.mount",
+];
+
+async function standIn(root: string, ...paths: readonly string[]): Promise<void> {
+  for (const path of paths) await place(root, path, "#!/bin/sh\n", 0o755);
+}
+
+async function place(root: string, path: string, text: string, mode: number): Promise<void> {
+  await mkdir(dirname(join(root, path)), { recursive: true });
+  await writeFile(join(root, path), text, { mode });
+}
+
+const missing = whySkipped("systemd-socket-activate", "systemd-notify", "python3");
+
+describe.skipIf(missing !== "")(`started by systemd${missing}`, { timeout: TEST_TIMEOUT_MS }, () => {
+  test("one process serves the given sockets, has keys from its credentials, and tells how it stands", async () => {
+    verifies("operations.deploy.service-manager");
+    const credentials = await mkdtemp(join(tmpdir(), "antiphon-credentials-"));
+    onTestFinished(() => rm(credentials, { recursive: true, force: true }));
+    await writeFile(join(credentials, "antiphon_API_KEYS"), "sk-credential-0123456789=acme/web\n");
+    const manager = await openNotifySocket();
+    const env = { CREDENTIALS_DIRECTORY: credentials, NOTIFY_SOCKET: manager.path, WATCHDOG_USEC: "200000" };
+    const { server, ports } = await activated(env);
+    expect(server.url).toBe(`http://127.0.0.1:${ports.api}`);
+    const asked = { headers: { authorization: "Bearer sk-credential-0123456789" } };
+    expect((await fetch(`${server.url}/v1/models`, asked)).status).toBe(200);
+    expect((await fetch(`http://127.0.0.1:${ports.speech}/healthz`)).status).toBe(200);
+    await expect.poll(() => manager.heard().filter((told) => told === "WATCHDOG=1").length, WAIT).toBeGreaterThan(1);
+    expect(manager.heard().slice(0, 3)).toEqual(["READY=1", "STATUS=Serving", "WATCHDOG=1"]);
+    expect(await server.stop()).toBe(0);
+    expect(manager.heard()).toContain("STOPPING=1");
+  });
+
+  test("several processes serve them, also after one has died, and tell once that they are ready", async () => {
+    verifies("operations.deploy.service-manager");
+    const manager = await openNotifySocket();
+    const env = { PROCESSES: "2", NOTIFY_SOCKET: manager.path, WATCHDOG_USEC: "200000", WATCHDOG_PID: "1" };
+    const { server, ports } = await activated(env);
+    const speech = () => fetch(`http://127.0.0.1:${ports.speech}/healthz`).then(({ status }) => status);
+    expect(await speech()).toBe(200);
+    await expect.poll(() => manager.heard(), WAIT).toEqual(["READY=1", "STATUS=Serving with 2 processes"]);
+    const [first] = childrenOf(server.pid);
+    process.kill(first ?? 0, "SIGKILL");
+    await expect.poll(() => childrenOf(server.pid).filter((pid) => pid !== first).length, WAIT).toBe(2);
+    expect(await speech()).toBe(200); // The connection waits in the socket until somebody serves it.
+    expect((await fetch(`${server.url}/healthz`)).status).toBe(200);
+    expect(await server.stop()).toBe(0);
+    expect(manager.heard().slice(2)).toEqual(["STOPPING=1", "STATUS=Finishing what is open"]);
+  });
+});
+
+const WAIT = { timeout: 60_000 };
+
+interface Activated {
+  readonly server: ChildServer;
+  readonly ports: { readonly api: number; readonly speech: number };
+}
+
+/** Starts the server at the first connection to one of its sockets. */
+async function activated(env: Readonly<Record<string, string>>): Promise<Activated> {
+  const ports = { api: await freePort(), speech: await freePort() };
+  const passed = [...PASSED, ...Object.keys(env)].flatMap((name) => ["-E", name]);
+  const listening = [ports.api, ports.speech].flatMap((port) => ["-l", `127.0.0.1:${port}`]);
+  const under = ["systemd-socket-activate", ...listening, "--fdname=responses-api:speech", ...passed];
+  const starting = startChildServer({ under, env });
+  let isStarting = true;
+  const started = starting.finally(() => (isStarting = false));
+  while (isStarting) {
+    await Promise.race([started, fetch(`http://127.0.0.1:${ports.api}/healthz`).catch(() => sleep(50))]);
+  }
+  return { server: await started, ports };
+}
+
+/** What the server is started with, beside what a test adds. */
+const PASSED = (
+  "CODE_ENGINE DATA_DIR FIND_LOCAL_DAEMON LOG_LEVEL NODE_COMPILE_CACHE PORT SPEECH_ENGINE STT_PORT SEAL_KEYS " +
+  "DATABASE_URL"
+).split(" ");
+
+/** The processes that a process started and that have not ended. */
+function childrenOf(pid: number): readonly number[] {
+  const text = execFileSync("cat", [`/proc/${pid}/task/${pid}/children`], { encoding: "utf8" }).trim();
+  return text === "" ? [] : text.split(" ").map(Number);
+}
