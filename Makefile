@@ -34,7 +34,7 @@ PAGE_SOURCES := scripts/build-page.ts $(wildcard web/chat-lab/* src/client/*.ts 
 DOCS_SITE_INSTALLED := scripts/docs-site/node_modules/.package-lock.json
 NPM_CI := npm ci --include=dev --loglevel=error --no-progress
 
-.PHONY: help setup node-version page docs speech-engine generate generate-check dev start debian-programs test-setup test clients cluster-test upgrade-test contract-test pacts mutations requirements check bench real-model fuzz real-speech client-build package code-packages
+.PHONY: help setup node-version page docs speech-engine generate generate-check dev start debian-programs test-setup test clients cluster-test upgrade-test contract-test pacts mutations requirements check bench real-model fuzz real-speech client-build package newcomer sbom code-packages
 
 help:
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -106,6 +106,12 @@ package: $(INSTALLED) $(PAGE) ## make the packages of the server and of the clie
 	@mkdir -p build
 	npm pack --silent --pack-destination build
 	npm pack --silent --pack-destination build ./packages/client
+
+newcomer: package ## install the packed server in an empty folder, and start it in another: a first answer within ten seconds
+	node scripts/newcomer.ts
+
+sbom: $(INSTALLED) ## list what the packages depend on, as CycloneDX, in build/*.cdx.json
+	@node scripts/sbom.ts
 
 code-packages: $(INSTALLED) ## fill a folder for CODE_PACKAGES_DIR: make code-packages ARGS='FOLDER numpy pandas matplotlib'
 	@node scripts/code-packages.ts $(ARGS)
