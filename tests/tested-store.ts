@@ -31,7 +31,7 @@ export async function storeSettings(dataDir: string): Promise<Readonly<Record<st
 
 /**
  * The database of a data folder; a new one the first time. It goes at the end of the test, or by `forgetDatabase` if it
- * was made outside of a test.
+ * was made outside of a test, or in one of several that run at once: then nobody knows whose it is.
  */
 function databaseOf(dataDir: string): Promise<string> {
   const folder = resolve(dataDir);
@@ -39,7 +39,8 @@ function databaseOf(dataDir: string): Promise<string> {
   if (known !== undefined) return known;
   const made = databaseOfTest(TEMPLATE, () => undefined);
   databases.set(folder, made);
-  if (TestRunner.getCurrentTest() !== undefined) onTestFinished(() => forgetDatabase(folder));
+  const test = TestRunner.getCurrentTest();
+  if (test !== undefined && test.concurrent !== true) onTestFinished(() => forgetDatabase(folder));
   return made;
 }
 
