@@ -35,7 +35,7 @@ const FURTHER_TESTS_ON_POSTGRES = [
   "tests/keys/{keys-command,owner-members,owners,rate-limits,retention,routing,vector-store-owners}.test.ts",
   "tests/processes/{deaths,vector-stores}.test.ts",
   "tests/runs/foreground.test.ts",
-  "tests/vector-stores/{meaning,renewal}.test.ts",
+  "tests/vector-stores/{meaning,renewal,kill,intake}.test.ts",
 ];
 const isShort = process.env["POSTGRES_TESTS"] === "short";
 

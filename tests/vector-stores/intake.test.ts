@@ -127,4 +127,4 @@ test("two thousand files of a batch are taken in, with every tenth broken", asyn
   expect((await search(server, storeId, "note 1999"))[0]?.content[0]?.text).toBe("Note 1999 on foxes.");
   expect(await textOf(server, storeId, ids[7] ?? "")).toBe("Note 7 on foxes.");
   expect((await fileOf(server, storeId, ids[10] ?? "")).last_error?.code).toBe("unsupported_file");
-});
+}, 180_000);
