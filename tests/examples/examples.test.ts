@@ -1,0 +1,71 @@
+import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { wavFile } from "../../src/audio-formats/encoded-sound.fixture.ts";
+import { program, startToneServer } from "../local-stt/tone-server.ts";
+import { tones } from "../speech/tones.ts";
+import { startTestServer, type TestServer } from "../test-server.ts";
+import { verifies } from "../verifies.ts";
+
+const EXAMPLES = resolve(import.meta.dirname, "../../examples");
+/** What `make test-setup` installs where there is a python3 with venv. */
+const PYTHON = resolve(import.meta.dirname, "../../.cache/python-clients/bin/python");
+const run = promisify(execFile);
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer();
+});
+afterAll(() => server.close());
+
+/** What an example prints. */
+async function print(command: string, name: string, ...args: readonly string[]): Promise<string> {
+  const env = { PATH: process.env["PATH"], OPENAI_BASE_URL: `${server.url}/v1`, OPENAI_API_KEY: server.apiKey };
+  return (await run(command, [join(EXAMPLES, name), ...args], { env })).stdout;
+}
+
+test("the stream arrives in TypeScript", async () => {
+  verifies("docs.examples.all-run");
+  expect(await print(process.execPath, "stream.ts", "Repeat this: high tide")).toMatch(
+    /high tide[^]*\n\(\d+ tokens\)\n$/,
+  );
+});
+
+test.skipIf(!existsSync(PYTHON))("the same stream arrives in Python", async () => {
+  verifies("docs.examples.all-run");
+  expect(await print(PYTHON, "stream.py", "Repeat this: high tide")).toMatch(/high tide[^]*\n\(\d+ tokens\)\n$/);
+});
+
+test("the loop of tools ends with an answer that has their result", async () => {
+  verifies("docs.examples.all-run");
+  expect(await print(process.execPath, "tools.ts")).toMatch(/^get_weather\(Paris\)\n[^]*18 degrees and sunny/);
+});
+
+test("the background response is taken up at the next event", async () => {
+  verifies("docs.examples.all-run");
+  const printed = await print(process.execPath, "background.ts");
+  expect(printed).toMatch(/^lost after event 10\ntaken up at event 11: completed\n[^]*30/);
+});
+
+test.skipIf(program === null)("the recording is transcribed", async () => {
+  verifies("docs.examples.all-run");
+  const stt = await startToneServer();
+  const folder = await mkdtemp(join(tmpdir(), "antiphon-example-"));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const recording = join(folder, "spoken.wav");
+  await writeFile(recording, wavFile(tones("nine", "zero", "five"), 16_000));
+  const { stdout } = await run(process.execPath, [join(EXAMPLES, "transcribe.ts"), recording], {
+    env: { PATH: process.env["PATH"], STT_URL: stt.url },
+  });
+  expect(stdout).toBe("nine zero five\n");
+});
+
+test("the list of examples names every one of them", async () => {
+  const listed = await readFile(join(EXAMPLES, "README.md"), "utf8");
+  const names = (await readdir(EXAMPLES)).filter((name) => name !== "README.md");
+  expect(names.filter((name) => !listed.includes(`(${name}`))).toEqual([]);
+});
