@@ -27,14 +27,14 @@ PYTHON_INSTALLED := .cache/python-clients/installed
 # A model of random weights and the server that runs it. Compiling the server takes minutes, so only make real-model does
 # it; elsewhere its tests are skipped.
 REAL_MODEL := .cache/real-model/tiny.gguf
-# The page of the speech-to-text server, and what it is made from.
-PAGE := dist/chat-lab/index.html
-PAGE_SOURCES := scripts/build-page.ts $(wildcard web/chat-lab/* src/client/*.ts generated/*/client.ts)
+# The pages of both interfaces, and what they are made from.
+PAGE := dist/inspector/index.html
+PAGE_SOURCES := scripts/build-page.ts $(wildcard web/*/* web/*/*/* src/client/*.ts src/stream-grammar/*.ts generated/*/client.ts)
 # What makes a site of docs/, apart from the other packages because of its size.
 DOCS_SITE_INSTALLED := scripts/docs-site/node_modules/.package-lock.json
 NPM_CI := npm ci --include=dev --loglevel=error --no-progress
 
-.PHONY: help setup node-version page docs speech-engine generate generate-check dev start debian-programs test-setup test clients cluster-test upgrade-test contract-test pacts mutations requirements check bench real-model fuzz real-speech client-build package newcomer sbom code-packages
+.PHONY: help setup node-version page screenshots docs speech-engine generate generate-check dev start debian-programs test-setup test clients cluster-test upgrade-test contract-test pacts mutations requirements check bench real-model fuzz real-speech client-build package newcomer sbom code-packages
 
 help:
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -51,7 +51,10 @@ start: node-version $(PAGE) ## serve both interfaces; settings: make start ARGS=
 dev: node-version $(PAGE) ## serve both interfaces, and start again whenever a file changes
 	node $(SERVER_FLAGS) --watch src/main.ts $(ARGS)
 
-page: $(INSTALLED) $(PAGE) ## build the page of the speech-to-text server; make start does so by itself
+page: $(INSTALLED) $(PAGE) ## build the inspector and the chat lab; make start does so by itself
+
+screenshots: $(INSTALLED) $(PAGE) ## take the pictures of the inspector in docs/images/; needs Chromium
+	node scripts/screenshots.ts
 
 docs: $(INSTALLED) $(DOCS_SITE_INSTALLED) ## build the documentation as a site in dist/docs, with llms.txt
 	node scripts/docs-site/build.ts

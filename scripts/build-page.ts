@@ -1,27 +1,36 @@
 /**
- * Builds the page of the speech-to-text server: web/chat-lab and the client, into dist/chat-lab. Prints only errors.
+ * Builds the pages: web/chat-lab, of the speech-to-text server, into dist/chat-lab, and web/inspector, of the Responses
+ * API, into dist/inspector. Each includes the client. Prints only errors.
  */
 
 import { join, resolve } from "node:path";
 import { build } from "vite";
 
 const ROOT = resolve(import.meta.dirname, "..");
-const SOURCE = join(ROOT, "web/chat-lab");
+/** Both pages record the microphone by the same worklet, a file of its own because it runs in its own thread. */
+const WORKLET = join(ROOT, "web/chat-lab/microphone-worklet.ts");
 
-await build({
-  configFile: false,
-  root: SOURCE,
-  base: "/demo/",
-  logLevel: "warn",
-  build: {
-    outDir: join(ROOT, "dist/chat-lab"),
-    emptyOutDir: true,
-    target: "es2024",
-    modulePreload: false,
-    assetsInlineLimit: 0,
-    rolldownOptions: {
-      input: { "chat-lab": join(SOURCE, "index.html"), "microphone-worklet": join(SOURCE, "microphone-worklet.ts") },
-      output: { entryFileNames: "[name].js", chunkFileNames: "[name].js", assetFileNames: "[name][extname]" },
+await buildPage("chat-lab", "/demo/");
+await buildPage("inspector", "/inspector/");
+
+async function buildPage(name: string, base: string): Promise<void> {
+  const source = join(ROOT, "web", name);
+  await build({
+    configFile: false,
+    root: source,
+    base,
+    logLevel: "warn",
+    build: {
+      outDir: join(ROOT, "dist", name),
+      emptyOutDir: true,
+      target: "es2024",
+      modulePreload: false,
+      assetsInlineLimit: 0,
+      chunkSizeWarningLimit: 1000,
+      rolldownOptions: {
+        input: { [name]: join(source, "index.html"), "microphone-worklet": WORKLET },
+        output: { entryFileNames: "[name].js", chunkFileNames: "[name].js", assetFileNames: "[name][extname]" },
+      },
     },
-  },
-});
+  });
+}

@@ -1,15 +1,10 @@
-import { existsSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import axe, { type AxeResults } from "axe-core";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { expect, onTestFinished } from "vitest";
 
-const PLACES = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
-
-/** The browser for the tests, from CHROMIUM_PATH or the system; null if there is none. */
-export const CHROMIUM =
-  [process.env["CHROMIUM_PATH"] ?? "", ...PLACES].find((path) => path !== "" && existsSync(path)) ?? null;
+export { CHROMIUM } from "../chromium.ts";
 
 /** The folder for screenshots of each run. */
 const SCREENSHOTS = join(import.meta.dirname, "../../build/screenshots");

@@ -16,15 +16,18 @@ export interface Microphone {
 const WORKLET_URL = "/demo/microphone-worklet.js";
 const LAST_SAMPLES_MS = 500;
 
-/** Opens the microphone. Rejects if there is none, or if it may not be used. */
-export async function openMicrophone(hear: (heard: Heard) => void): Promise<Microphone> {
+/**
+ * Opens the microphone. Rejects if there is none, or if it may not be used. Another page has the worklet at a URL of
+ * its own.
+ */
+export async function openMicrophone(hear: (heard: Heard) => void, workletUrl = WORKLET_URL): Promise<Microphone> {
   if (!("mediaDevices" in navigator)) throw new Error("Browsers allow microphones on https and local pages only.");
   const stream = await navigator.mediaDevices.getUserMedia({
     audio: { channelCount: 1, echoCancellation: false, noiseSuppression: false },
   });
   const context = new AudioContext();
   try {
-    await context.audioWorklet.addModule(WORKLET_URL);
+    await context.audioWorklet.addModule(workletUrl);
     const node = new AudioWorkletNode(context, "microphone", {
       numberOfOutputs: 0,
       channelCount: 1,

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from "node:util";
 import { isRecord } from "../../base/json/records.ts";
 
 /**
@@ -6,15 +5,19 @@ import { isRecord } from "../../base/json/records.ts";
  * fingerprints of programs.
  */
 export function isSameJson(one: unknown, other: unknown): boolean {
-  return isDeepStrictEqual(withoutVolatile(one), withoutVolatile(other));
+  if (Array.isArray(one) && Array.isArray(other))
+    return one.length === other.length && one.every((member, index) => isSameJson(member, other[index]));
+  if (!isRecord(one) || !isRecord(other)) return Object.is(one, other);
+  const names = lastingNames(one);
+  return (
+    names.length === lastingNames(other).length &&
+    names.every((name) => Object.hasOwn(other, name) && isSameJson(one[name], other[name]))
+  );
 }
 
-/** The value without the members that change. */
-function withoutVolatile(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withoutVolatile);
-  if (!isRecord(value)) return value;
-  const members = Object.entries(value).filter(([name]) => !isVolatile(name, value["type"]));
-  return Object.fromEntries(members.map(([name, member]) => [name, withoutVolatile(member)]));
+/** The names of the members that do not change. */
+function lastingNames(value: Readonly<Record<string, unknown>>): string[] {
+  return Object.keys(value).filter((name) => !isVolatile(name, value["type"]));
 }
 
 function isVolatile(member: string, type: unknown): boolean {

@@ -1,0 +1,165 @@
+import { type Browser, chromium, type Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type DemoRuns, makeDemoRuns } from "../../scripts/demo/demo-runs.ts";
+import { type DemoServer, startDemoServer } from "../../scripts/demo/demo-server.ts";
+import { Antiphon } from "../../src/client/index.ts";
+import { CHROMIUM } from "../chromium.ts";
+import { accessibilityFaults, keep } from "../local-stt/chat-lab-page.ts";
+import { buildPages, openInspector } from "./inspector-page.ts";
+
+const TABS = ["Overview", "Request", "Upstream", "Tools", "Context", "Linter"];
+
+let browser: Browser;
+let server: DemoServer;
+let runs: DemoRuns;
+
+describe.skipIf(CHROMIUM === null)("a run", () => {
+  beforeAll(async () => {
+    buildPages();
+    [browser, server] = await Promise.all([
+      chromium.launch({ executablePath: CHROMIUM ?? "", args: ["--no-sandbox"] }),
+      startDemoServer(),
+    ]);
+    runs = await makeDemoRuns(server);
+  });
+
+  afterAll(async () => {
+    await Promise.all([browser?.close(), server?.close()]);
+  });
+
+  const open = (id: string, tab = ""): Promise<Page> =>
+    openInspector(browser, { server, query: `?run=${id}${tab === "" ? "" : `&tab=${tab}`}` });
+
+  test("shows its items, its events and the linter's verdict", async () => {
+    const page = await open(runs.weekend.id);
+    await page.getByText("No rule broken").waitFor();
+    const items = page.getByRole("region", { name: "Items" });
+    for (const name of ["User", "MCP tools · weather", "Reasoning", "MCP weather · get_forecast", "Assistant"])
+      await items.getByRole("article", { name }).waitFor();
+    const lanes = page.getByRole("list", { name: "Course of the run" });
+    await lanes.getByRole("button", { name: /^get_forecast: from .* took .*/ }).waitFor();
+    await lanes.getByRole("button", { name: /^Waiting: / }).waitFor();
+    const events = page.getByRole("listbox", { name: /^Events/ });
+    expect(await events.getAttribute("aria-label")).toMatch(/^Events, \d{3}$/);
+    await page.getByText(/^Event \d+ as it was sent$/).click();
+    await page
+      .getByRole("region", { name: /^Event \d+$/ })
+      .getByText('"response.completed"')
+      .waitFor();
+  });
+
+  test("is shown as it was at any event, by slider, keys and list", async () => {
+    const page = await open(runs.weekend.id);
+    await page.getByText("No rule broken").waitFor();
+    const answer = page.getByRole("region", { name: "Items" }).getByRole("article", { name: "Assistant" });
+    await answer.waitFor();
+    await page.getByRole("slider", { name: "Event that is shown" }).focus();
+    await page.keyboard.press("Home");
+    await answer.waitFor({ state: "detached" });
+    const events = page.getByRole("listbox", { name: /^Events/ });
+    await events.focus();
+    await page.keyboard.press("End");
+    await answer.waitFor();
+    await page.keyboard.press("Home");
+    await answer.waitFor({ state: "detached" });
+    await page.locator("#main").click({ position: { x: 2, y: 2 } });
+    await page.keyboard.press("ArrowRight");
+    await expect.poll(() => events.locator("[aria-selected=true]").textContent()).toContain("in_progress");
+  });
+
+  test("is played at the speed at which it happened, and can be paused", async () => {
+    const page = await open(runs.weekend.id);
+    await page.getByText("No rule broken").waitFor();
+    const startedAt = performance.now();
+    await page.getByRole("button", { name: "Play" }).click();
+    await page.getByRole("button", { name: "Pause" }).waitFor();
+    await page.getByRole("button", { name: "Play" }).waitFor();
+    expect(performance.now() - startedAt).toBeGreaterThan(1_000);
+    await page.getByRole("button", { name: "Play" }).click();
+    await page.getByRole("button", { name: "Pause" }).click();
+    const slider = page.getByRole("slider", { name: "Event that is shown" });
+    expect(await slider.inputValue()).not.toBe(await slider.getAttribute("max"));
+  });
+
+  test("is followed while it goes on, also after a pause", async () => {
+    const client = new Antiphon({ baseUrl: server.url, apiKey: server.apiKey });
+    const { id } = await client.createResponse({
+      model: "atlas-mini",
+      input: "Please take your time.",
+      background: true,
+    });
+    const page = await open(id);
+    const items = page.getByRole("region", { name: "Items" });
+    await items.getByText("One moment,").first().waitFor();
+    await page.getByText("live", { exact: true }).waitFor();
+    await page.getByRole("button", { name: "Pause" }).click();
+    await page.getByRole("button", { name: "Go to live" }).click();
+    await items.getByText("One moment, here it is.").waitFor();
+    await page.getByText("completed", { exact: true }).first().waitFor();
+  });
+
+  test("says what its tools did, what its chain is, and why it failed", async () => {
+    const tools = await open(runs.weekend.id, "tools");
+    const call = tools.getByRole("article", { name: "MCP weather · get_forecast" });
+    await call.getByText("Ran without a question.").waitFor();
+    await expect.poll(() => call.getByRole("region", { name: "Result" }).textContent()).toContain("rain until noon");
+    const refund = await open(runs.refund.id, "tools");
+    await refund.getByText("Waits for an approval.").waitFor();
+    const chain = await open(runs.chained.id, "context");
+    await expect.poll(() => chain.locator(".chain > li").count()).toBe(4);
+    await chain
+      .getByText(/^\d+ tokens of context, \d+ added$/)
+      .last()
+      .waitFor();
+    const failed = await open(runs.failed);
+    await failed.getByRole("alert").getByText("overloaded").waitFor();
+  });
+
+  test("is exported as code, scenario and linter input", async () => {
+    const page = await open(runs.weekend.id);
+    await page.getByRole("button", { name: "Export" }).click();
+    const dialog = page.getByRole("dialog", { name: "Export this run" });
+    const expected = {
+      curl: "curl http://127.0.0.1",
+      TypeScript: 'model: "atlas-large"',
+      Python: 'model="atlas-large"',
+      Scenario: 'call: {"name":"get_forecast"',
+      "Linter input": '"type":"response.created"',
+    };
+    for (const [name, text] of Object.entries(expected)) {
+      await dialog.getByRole("tab", { name }).click();
+      await expect.poll(() => dialog.getByRole("region", { name }).textContent()).toContain(text);
+    }
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.keyboard.press("Escape");
+    await dialog.waitFor({ state: "detached" });
+  });
+
+  test("stands beside another with their differences marked", async () => {
+    const page = await openInspector(browser, {
+      server,
+      query: `?left=${runs.weekend.id}&right=${runs.shortWeekend.id}`,
+    });
+    const answer = page.getByRole("region", { name: "Answer of the left run" });
+    await answer.locator("mark").first().waitFor();
+    await expect.poll(() => answer.locator("mark").allTextContents()).toContain("lunch at the Feira da Ladra, ");
+    expect(await accessibilityFaults(page)).toEqual([]);
+  });
+
+  test.each([
+    ["wide-light", { colorScheme: "light" }],
+    ["wide-dark", { colorScheme: "dark" }],
+    ["phone-light", { viewport: { width: 390, height: 844 }, colorScheme: "light" }],
+    ["phone-dark", { viewport: { width: 390, height: 844 }, colorScheme: "dark" }],
+  ] as const)("has no accessibility faults in any tab: %s", async (name, options) => {
+    const page = await openInspector(browser, { server, query: `?run=${runs.weekend.id}` }, options);
+    await page.getByText("No rule broken").waitFor();
+    for (const tab of TABS) {
+      await page.getByRole("tab", { name: tab }).click();
+      await page.getByRole("tabpanel").locator("section, .empty").first().waitFor();
+      expect({ tab, faults: await accessibilityFaults(page) }).toEqual({ tab, faults: [] });
+      await keep(page, `inspector-${tab.toLowerCase()}-${name}`);
+      expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
+    }
+  });
+});

@@ -1,0 +1,116 @@
+import { type Browser, chromium } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type DemoRuns, makeDemoRuns } from "../../scripts/demo/demo-runs.ts";
+import { type DemoServer, startDemoServer } from "../../scripts/demo/demo-server.ts";
+import { CHROMIUM } from "../chromium.ts";
+import { accessibilityFaults, keep, openPage } from "../local-stt/chat-lab-page.ts";
+import { buildPages, focusedName, openInspector } from "./inspector-page.ts";
+
+const PHONE = { viewport: { width: 390, height: 844 } };
+
+let browser: Browser;
+let server: DemoServer;
+let runs: DemoRuns;
+
+describe.skipIf(CHROMIUM === null)("the list of runs", () => {
+  beforeAll(async () => {
+    buildPages();
+    [browser, server] = await Promise.all([
+      chromium.launch({ executablePath: CHROMIUM ?? "", args: ["--no-sandbox"] }),
+      startDemoServer(),
+    ]);
+    runs = await makeDemoRuns(server);
+  });
+
+  afterAll(async () => {
+    await Promise.all([browser?.close(), server?.close()]);
+  });
+
+  test("asks for a key, refuses a wrong one, and keeps it for the tab only", async () => {
+    const page = await openPage(browser, `${server.url}/inspector`);
+    await page.getByLabel("API key").fill("sk-wrong");
+    await page.keyboard.press("Enter");
+    await page.getByRole("alert").getByText(/key/i).waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.getByLabel("API key").fill(server.apiKey);
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "Runs" }).waitFor();
+    expect(await page.evaluate(() => JSON.stringify({ ...localStorage }))).not.toContain(server.apiKey);
+    await page.reload();
+    await page.getByRole("heading", { name: "Runs" }).waitFor();
+    await page.getByRole("button", { name: "Forget the key" }).click();
+    await page.getByLabel("API key").waitFor();
+    await page.reload();
+    await page.getByLabel("API key").waitFor();
+  });
+
+  test("shows every run, and only those that its URL asks for", async () => {
+    const page = await openInspector(browser, { server });
+    await page.getByRole("link", { name: "Are you overloaded?" }).waitFor();
+    const all = await page.locator("tr[data-run]").count();
+    await page.getByRole("button", { name: "failed" }).click();
+    await expect.poll(() => page.locator("tr[data-run]").count()).toBe(1);
+    expect(new URL(page.url()).searchParams.getAll("status")).toEqual(["failed"]);
+    await page.getByRole("button", { name: "Clear" }).click();
+    await expect.poll(() => page.locator("tr[data-run]").count()).toBe(all);
+
+    const linked = await openInspector(browser, { server, query: "?metadata=customer%3Dacme" });
+    await expect.poll(() => linked.locator("tr[data-run]").count()).toBe(1);
+    expect(await linked.locator("tr[data-run]").getAttribute("data-run")).toBe(runs.weekend.id);
+  });
+
+  test("finds words of the input and output", async () => {
+    const page = await openInspector(browser, { server });
+    await page.getByRole("heading", { name: "Runs" }).waitFor();
+    await page.keyboard.press("/");
+    await page.keyboard.type("museum lisbon");
+    await expect.poll(() => new URL(page.url()).searchParams.get("q")).toBe("museum lisbon");
+    await expect
+      .poll(() => page.locator("tr[data-run]").evaluateAll((rows) => rows.map((row) => row.getAttribute("data-run"))))
+      .toEqual([runs.weekend.id, runs.shortWeekend.id]);
+  });
+
+  test("shows a run that begins while one looks, and how it ends", async () => {
+    const page = await openInspector(browser, { server });
+    await page.getByRole("link", { name: "Are you overloaded?" }).waitFor();
+    const body = JSON.stringify({ model: "atlas-mini", input: "Please take your time.", background: true });
+    const headers = { authorization: `Bearer ${server.apiKey}`, "content-type": "application/json" };
+    await fetch(`${server.url}/v1/responses`, { method: "POST", headers, body });
+    const row = page.locator("tr[data-run]").filter({ hasText: "Please take your time." });
+    await row.getByText(/in progress|queued/).waitFor();
+    await row.getByText("completed").waitFor();
+  });
+
+  test("is used with the keyboard alone", async () => {
+    const page = await openInspector(browser, { server });
+    await page.getByRole("link", { name: "Are you overloaded?" }).waitFor();
+    await page.keyboard.press("?");
+    await page.getByRole("dialog", { name: "Keyboard shortcuts" }).waitFor();
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("j");
+    const first = await focusedName(page);
+    await page.keyboard.press("j");
+    expect(await focusedName(page)).not.toBe(first);
+    await page.keyboard.press("k");
+    expect(await focusedName(page)).toBe(first);
+    await page.keyboard.press("Enter");
+    await page.getByRole("tab", { name: "Overview" }).waitFor();
+    await page.keyboard.press("g");
+    await page.keyboard.press("r");
+    await page.getByRole("heading", { name: "Runs" }).waitFor();
+  });
+
+  test.each([
+    ["wide-light", { colorScheme: "light" }],
+    ["wide-dark", { colorScheme: "dark" }],
+    ["phone-light", { ...PHONE, colorScheme: "light" }],
+    ["phone-dark", { ...PHONE, colorScheme: "dark" }],
+  ] as const)("has no accessibility faults: %s", async (name, options) => {
+    const page = await openInspector(browser, { server, query: "?span=1h" }, options);
+    await page.getByRole("link", { name: "Are you overloaded?" }).waitFor();
+    await page.getByText("More filters").click();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await keep(page, `inspector-runs-${name}`);
+    expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
+  });
+});

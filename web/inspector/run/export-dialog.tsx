@@ -1,0 +1,104 @@
+import { useState } from "react";
+import type { Response } from "../../../src/client/index.ts";
+import { curlCommand } from "../exports/curl.ts";
+import { pythonCode } from "../exports/python.ts";
+import { requestOf } from "../exports/request-of.ts";
+import { scenarioFile } from "../exports/scenario.ts";
+import { typescriptCode } from "../exports/typescript.ts";
+import type { ShownItem } from "../items/fold-events.ts";
+import { CopyButton } from "../shell/copy-button.tsx";
+import { Dialog } from "../shell/dialog.tsx";
+import { TabPanel, Tabs } from "../shell/tabs.tsx";
+import { linterInput } from "./lint-log.ts";
+import type { RunLog } from "./run-log.ts";
+
+interface ExportDialogProps {
+  readonly response: Response;
+  readonly input: readonly ShownItem[];
+  readonly log: RunLog;
+  readonly onClose: () => void;
+}
+
+const FORMS = [
+  { id: "curl", label: "curl", file: "request.sh", says: "Sends the same request from a shell." },
+  {
+    id: "typescript",
+    label: "TypeScript",
+    file: "request.ts",
+    says: "Sends the same request with the openai package of npm.",
+  },
+  {
+    id: "python",
+    label: "Python",
+    file: "request.py",
+    says: "Sends the same request with the openai package of PyPI.",
+  },
+  {
+    id: "scenario",
+    label: "Scenario",
+    file: "scenario.yaml",
+    says: "Makes the built-in engine answer as this run did: start a server with SCENARIO_FILE.",
+  },
+  {
+    id: "lint",
+    label: "Linter input",
+    file: "events.jsonl",
+    says: "The events, one a line, for antiphon lint-stream.",
+  },
+] as const;
+
+/** A run as code, as a scenario, or as a file for the linter. */
+export function ExportDialog({ response, input, log, onClose }: ExportDialogProps) {
+  const [chosen, setChosen] = useState<string>("curl");
+  const form = FORMS.find(({ id }) => id === chosen) ?? FORMS[0];
+  const text = exportText(form.id, { response, input, log });
+  return (
+    <Dialog title="Export this run" onClose={onClose}>
+      <Tabs label="Forms" tabs={FORMS} current={form.id} onChoose={setChosen} />
+      <TabPanel id={form.id}>
+        <div className="section-head">
+          <p className="hint">{form.says}</p>
+          <span>
+            <CopyButton text={text} label="Copy" />
+            <button type="button" onClick={() => download(form.file, text)}>
+              Download {form.file}
+            </button>
+          </span>
+        </div>
+        <pre className="code export" role="region" tabIndex={0} aria-label={form.label}>
+          {text}
+        </pre>
+      </TabPanel>
+    </Dialog>
+  );
+}
+
+function exportText(
+  form: (typeof FORMS)[number]["id"],
+  { response, input, log }: Omit<ExportDialogProps, "onClose">,
+): string {
+  const request = requestOf(response, input);
+  switch (form) {
+    case "curl":
+      return curlCommand(request, location.origin);
+    case "typescript":
+      return typescriptCode(request, location.origin);
+    case "python":
+      return pythonCode(request, location.origin);
+    case "scenario":
+      return scenarioFile(response, input);
+    case "lint":
+      return linterInput(log);
+    default:
+      return form;
+  }
+}
+
+function download(name: string, text: string): void {
+  const url = URL.createObjectURL(new Blob([text], { type: "text/plain" }));
+  const link = document.createElement("a");
+  link.href = url;
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(url);
+}

@@ -1,0 +1,73 @@
+import type { ReactNode } from "react";
+import type { Response } from "../../../src/client/index.ts";
+import type { StreamReport } from "../../../src/stream-grammar/index.ts";
+import { formatCount, formatMs, UNKNOWN } from "../base/format.ts";
+import { RunPrice } from "./run-price.tsx";
+import type { RunTimes } from "./run-times.ts";
+
+interface RunFactsProps {
+  readonly response: Response;
+  readonly times: RunTimes;
+  readonly events: number;
+  readonly report: StreamReport | null;
+}
+
+/** The figures of a run in one line. */
+export function RunFacts({ response, times, events, report }: RunFactsProps) {
+  const { usage } = response;
+  const cached = usage?.input_tokens_details.cached_tokens ?? 0;
+  const reasoning = usage?.output_tokens_details.reasoning_tokens ?? 0;
+  const faults = report === null ? null : report.faults.length + report.faultsLeftOut;
+  return (
+    <dl className="facts">
+      <Fact name="Duration" value={formatMs(times.endedMs)} />
+      <Fact name={response.background === true ? "Queue" : "Preparation"} value={formatMs(times.startedMs)} />
+      <Fact name="First token" value={formatMs(times.firstTokenMs)} />
+      <Fact
+        name="Speed"
+        value={
+          times.tokensPerSecond === null
+            ? UNKNOWN
+            : `${times.tokensPerSecond.toFixed(times.tokensPerSecond < 100 ? 1 : 0)} tok/s`
+        }
+      />
+      <Fact
+        name="Input tokens"
+        value={formatCount(usage?.input_tokens ?? null)}
+        more={cached === 0 ? null : `${formatCount(cached)} cached`}
+      />
+      <Fact
+        name="Output tokens"
+        value={formatCount(usage?.output_tokens ?? null)}
+        more={reasoning === 0 ? null : `${formatCount(reasoning)} reasoning`}
+      />
+      <RunPrice
+        id={response.id}
+        createdAt={response.created_at}
+        render={(price) => <Fact name="Price" value={price} />}
+      />
+      <Fact name="Events" value={formatCount(events)} />
+      <Fact name="Linter" value={faults === null ? UNKNOWN : faults === 0 ? "No rule broken" : `${faults} broken`} />
+    </dl>
+  );
+}
+
+function Fact({
+  name,
+  value,
+  more = null,
+}: {
+  readonly name: string;
+  readonly value: ReactNode;
+  readonly more?: string | null;
+}) {
+  return (
+    <div className="fact">
+      <dt>{name}</dt>
+      <dd>
+        {value}
+        {more === null ? null : <span className="fact-more">{more}</span>}
+      </dd>
+    </div>
+  );
+}

@@ -1,0 +1,86 @@
+import { useMemo, useState } from "react";
+import type { Response } from "../../../src/client/index.ts";
+import { asShownItem, foldEvents, type ShownItem } from "../items/fold-events.ts";
+import { isToolCall } from "../items/item-title.ts";
+import { navigate, replaceRoute, runRoute } from "../shell/route.ts";
+import { useKey } from "../shell/shortcuts.tsx";
+import { TabPanel, Tabs } from "../shell/tabs.tsx";
+import { ContextTab } from "./context-tab.tsx";
+import { ExchangesTab } from "./exchanges-tab.tsx";
+import { ExportDialog } from "./export-dialog.tsx";
+import { lintLog } from "./lint-log.ts";
+import { LinterTab } from "./linter-tab.tsx";
+import { OverviewTab } from "./overview-tab.tsx";
+import { RequestTab } from "./request-tab.tsx";
+import { RunFacts } from "./run-facts.tsx";
+import { RunHeader } from "./run-header.tsx";
+import { timesOf } from "./run-times.ts";
+import { ToolsTab } from "./tools-tab.tsx";
+import { type Run, useRun } from "./use-run.ts";
+
+/** One run: its figures, and a tab for each way to look at it. */
+export function RunPage({ id, tab }: { readonly id: string; readonly tab: string }) {
+  const run = useRun(id);
+  const { reply: response, error } = run.response;
+  if (response === null)
+    return error === null ? (
+      <p className="loading" role="status">
+        Loading the run…
+      </p>
+    ) : (
+      <p className="trouble" role="alert">
+        {error}
+      </p>
+    );
+  return <LoadedRun run={run} response={response} tab={tab} />;
+}
+
+function LoadedRun({ run, response, tab }: { readonly run: Run; readonly response: Response; readonly tab: string }) {
+  const [isExporting, setIsExporting] = useState(false);
+  const { log } = run;
+  const input = useMemo(() => (run.input.reply ?? []).flatMap((item) => asShownItem(item) ?? []), [run.input.reply]);
+  const output = useMemo(() => finalOutput(run, response), [log, response]);
+  const report = useMemo(() => (log.isAttached ? null : lintLog(log)), [log]);
+  const times = useMemo(() => timesOf(log.events, response.usage?.output_tokens ?? null), [log, response]);
+  const fork = (): void => navigate({ page: "playground", from: response.id, item: null });
+  useKey(["f"], fork);
+  const faults = report === null ? 0 : report.faults.length + report.faultsLeftOut;
+  const tabs = [
+    { id: "overview", label: "Overview" },
+    { id: "request", label: "Request" },
+    { id: "exchanges", label: "Upstream" },
+    { id: "tools", label: "Tools", sign: output.filter(isToolCall).length || undefined },
+    { id: "context", label: "Context" },
+    { id: "linter", label: "Linter", sign: report === null ? undefined : faults === 0 ? "✓" : faults },
+  ];
+  const current = tabs.some(({ id }) => id === tab) ? tab : "overview";
+  return (
+    <>
+      <RunHeader response={response} isLive={log.isAttached} onFork={fork} onExport={() => setIsExporting(true)} />
+      <RunFacts response={response} times={times} events={log.events.length} report={report} />
+      <Tabs
+        label="Views of the run"
+        tabs={tabs}
+        current={current}
+        onChoose={(id) => replaceRoute(runRoute(response.id, id))}
+      />
+      <TabPanel id={current}>
+        {current === "overview" ? <OverviewTab run={run} response={response} input={input} output={output} /> : null}
+        {current === "request" ? <RequestTab response={response} input={input} /> : null}
+        {current === "exchanges" ? <ExchangesTab id={response.id} /> : null}
+        {current === "tools" ? <ToolsTab input={input} output={output} events={log.events} /> : null}
+        {current === "context" ? <ContextTab response={response} /> : null}
+        {current === "linter" ? <LinterTab report={report} log={log} /> : null}
+      </TabPanel>
+      {isExporting ? (
+        <ExportDialog response={response} input={input} log={log} onClose={() => setIsExporting(false)} />
+      ) : null}
+    </>
+  );
+}
+
+/** The output of the stored response; of a run that goes on, what its events have given so far. */
+function finalOutput({ log }: Run, { output }: Response): ShownItem[] {
+  const stored = output.flatMap((item) => asShownItem(item) ?? []);
+  return stored.length > 0 ? stored : foldEvents(log.events);
+}

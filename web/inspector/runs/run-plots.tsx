@@ -1,0 +1,98 @@
+import type { ResponsesApi } from "../../../src/client/index.ts";
+import { useClient } from "../api/session.ts";
+import { useCall } from "../api/use-call.ts";
+import { formatMs, formatShortCount } from "../base/format.ts";
+import { askedFilters, type RunFilters } from "./filters.ts";
+import { Plot, type Series } from "./plot.tsx";
+
+interface RunPlotsProps {
+  readonly filters: RunFilters;
+  /** Rises when there are new runs. */
+  readonly version: number;
+  /** A stretch of time was chosen, in Unix seconds. */
+  readonly onSpan: (from: number, to: number) => void;
+}
+
+const BUCKETS = 60;
+
+/** Runs, errors, tokens and latency over time. */
+export function RunPlots({ filters, version, onSpan }: RunPlotsProps) {
+  const client = useClient();
+  const { reply, error } = useCall(
+    (signal) =>
+      client.getResponseStatistics(
+        {
+          ...askedFilters(filters, Math.floor(Date.now() / 1000)),
+          ...(filters.span === "all" ? { created_after: 0 } : {}),
+          buckets: BUCKETS,
+        },
+        { signal },
+      ),
+    [client, JSON.stringify(filters), version],
+  );
+  if (reply === null) return error === null ? <div className="plots" aria-busy="true" /> : null;
+  return <Plots statistics={reply} onSpan={onSpan} />;
+}
+
+type Bucket = ResponsesApi.StatisticsBucket;
+
+interface PlotsProps {
+  readonly statistics: ResponsesApi.ResponseStatistics;
+  readonly onSpan: RunPlotsProps["onSpan"];
+}
+
+function Plots({ statistics, onSpan }: PlotsProps) {
+  const { buckets, bucket_seconds: bucketSeconds, from, to } = statistics;
+  const axis = { starts: buckets.map(({ start }) => start), bucketSeconds, from, to };
+  const sum = (of: (bucket: Bucket) => number): string =>
+    formatShortCount(buckets.reduce((all, bucket) => all + of(bucket), 0));
+  const series = (name: string, colour: Series["colour"], of: (bucket: Bucket) => number | null): Series => ({
+    name,
+    colour,
+    values: buckets.map(of),
+  });
+  const common = { axis, onSpan, kind: "bars", format: formatShortCount } as const;
+  return (
+    <section className="plots" aria-label="Over time">
+      <Plot
+        {...common}
+        title="Runs"
+        figure={sum(({ runs }) => runs)}
+        series={[series("runs", "accent", ({ runs }) => runs)]}
+      />
+      <Plot
+        {...common}
+        title="Failed"
+        figure={sum(({ failed }) => failed)}
+        series={[series("failed", "alarm", ({ failed }) => failed)]}
+      />
+      <Plot
+        {...common}
+        title="Tokens"
+        figure={`${sum((bucket) => bucket.input_tokens)} in, ${sum((bucket) => bucket.output_tokens)} out`}
+        series={[
+          series("input", "second", (bucket) => bucket.input_tokens),
+          series("output", "accent", (bucket) => bucket.output_tokens),
+        ]}
+      />
+      <Plot
+        {...common}
+        kind="lines"
+        title="Latency"
+        figure={latencyFigure(statistics)}
+        series={[
+          series("95 of 100", "second", (bucket) => bucket.duration_ms_p95),
+          series("median", "accent", (bucket) => bucket.duration_ms_p50),
+          series("first token", "third", (bucket) => bucket.first_text_ms_p50),
+        ]}
+        format={formatMs}
+      />
+    </section>
+  );
+}
+
+/** The median of the model with most runs stands for all if it is the only one. */
+function latencyFigure({ models }: ResponsesApi.ResponseStatistics): string {
+  const [first] = models;
+  return first === undefined || first.duration_ms_p50 === null ? "" : `median ${formatMs(first.duration_ms_p50)}`;
+}

@@ -1,0 +1,166 @@
+import { useState } from "react";
+import type { ResponsesApi } from "../../../src/client/index.ts";
+import { formatCount, formatFullMoment, formatMoment, formatMs, formatPrice, UNKNOWN } from "../base/format.ts";
+import { toolTitle } from "../run/run-times.ts";
+import { Link } from "../shell/link.tsx";
+import { navigate, PLAYGROUND_ROUTE, runRoute } from "../shell/route.ts";
+import { useKey } from "../shell/shortcuts.tsx";
+import { StatusPill } from "../shell/status-pill.tsx";
+import type { Runs } from "./use-runs.ts";
+
+/** The runs as a table; on a phone as a list of cards. `j` and `k` choose a run, and two can be marked and compared. */
+export function RunTable({ found }: { readonly found: Runs }) {
+  const { runs, hasMore, isPending, error, more } = found;
+  const [marked, setMarked] = useState<readonly string[]>([]);
+  useKey(["j", "k"], ({ key }) => moveFocus(key === "j" ? 1 : -1));
+  const mark = (id: string): void =>
+    setMarked(marked.includes(id) ? marked.filter((other) => other !== id) : [...marked, id].slice(-2));
+  const hasPrices = runs.some(({ price }) => price !== null);
+  return (
+    <section className="card run-list" aria-label="Runs">
+      <CompareBar marked={marked} onUnmark={() => setMarked([])} />
+      <table className="runs">
+        <TableHead hasPrices={hasPrices} />
+        <tbody>
+          {runs.map((run) => (
+            <RunRow
+              key={run.id}
+              run={run}
+              hasPrices={hasPrices}
+              isMarked={marked.includes(run.id)}
+              onMark={() => mark(run.id)}
+            />
+          ))}
+        </tbody>
+      </table>
+      {error === null ? null : (
+        <p className="trouble" role="alert">
+          {error}
+        </p>
+      )}
+      {runs.length > 0 || error !== null ? null : isPending ? (
+        <p className="loading" role="status">
+          Loading…
+        </p>
+      ) : (
+        <NoRuns />
+      )}
+      {hasMore ? (
+        <button type="button" className="more" disabled={isPending} onClick={more}>
+          {isPending ? "Loading…" : "Earlier runs"}
+        </button>
+      ) : null}
+    </section>
+  );
+}
+
+function CompareBar({ marked, onUnmark }: { readonly marked: readonly string[]; readonly onUnmark: () => void }) {
+  const [left, right] = marked;
+  if (left === undefined) return null;
+  return (
+    <p className="compare-bar" role="status">
+      {right === undefined ? "Mark another run to compare it with this one." : "Two runs are marked."}
+      {right === undefined ? null : (
+        <button type="button" className="main" onClick={() => navigate({ page: "compare", left, right })}>
+          Compare
+        </button>
+      )}
+      <button type="button" className="quiet" onClick={onUnmark}>
+        Unmark
+      </button>
+    </p>
+  );
+}
+
+const FIGURES = ["First token", "Duration", "Tokens", "Price", "Started"];
+
+function TableHead({ hasPrices }: { readonly hasPrices: boolean }) {
+  return (
+    <thead>
+      <tr>
+        <th scope="col">
+          <span className="unseen">Compare</span>
+        </th>
+        <th scope="col">Run</th>
+        <th scope="col">Status</th>
+        <th scope="col">Model</th>
+        {FIGURES.filter((figure) => hasPrices || figure !== "Price").map((figure) => (
+          <th key={figure} scope="col" className="number">
+            {figure}
+          </th>
+        ))}
+      </tr>
+    </thead>
+  );
+}
+
+interface RunRowProps {
+  readonly run: ResponsesApi.ResponseSummary;
+  readonly hasPrices: boolean;
+  readonly isMarked: boolean;
+  readonly onMark: () => void;
+}
+
+function RunRow({ run, hasPrices, isMarked, onMark }: RunRowProps) {
+  const { usage, timing, price } = run;
+  return (
+    <tr data-run={run.id}>
+      <td className="mark">
+        <input type="checkbox" aria-label={`Compare ${run.id}`} checked={isMarked} onChange={onMark} />
+      </td>
+      <td className="preview">
+        <Link to={runRoute(run.id)} className="run-link">
+          <span className="preview-in">{run.input_preview === "" ? run.id : run.input_preview}</span>
+        </Link>
+        <span className="preview-out">{run.error?.message ?? run.output_preview}</span>
+        <span className="preview-tags">
+          {run.kind === "plain" ? null : <span className="tag">{run.kind}</span>}
+          {run.tools.map((tool) => (
+            <span key={tool} className="tag" data-tool="">
+              {toolTitle(tool)}
+            </span>
+          ))}
+          {run.previous_response_id === null ? null : <span className="tag">continues</span>}
+          {run.conversation === null ? null : <span className="tag">conversation</span>}
+        </span>
+      </td>
+      <td>
+        <StatusPill status={run.status} />
+      </td>
+      <td className="model">{run.model}</td>
+      <td className="number">{formatMs(timing.first_text_ms)}</td>
+      <td className="number">{formatMs(timing.duration_ms)}</td>
+      <td className="number">
+        {usage === null ? UNKNOWN : `${formatCount(usage.input_tokens)} → ${formatCount(usage.output_tokens)}`}
+      </td>
+      {hasPrices ? (
+        <td className="number">{price === null ? UNKNOWN : formatPrice(price.amount, price.currency)}</td>
+      ) : null}
+      <td className="number">
+        <time dateTime={new Date(run.created_at * 1000).toISOString()} title={formatFullMoment(run.created_at)}>
+          {formatMoment(run.created_at)}
+        </time>
+      </td>
+    </tr>
+  );
+}
+
+function NoRuns() {
+  return (
+    <div className="empty">
+      <p>No stored runs fit.</p>
+      <p className="hint">
+        Runs with <code>store: false</code> leave nothing behind. Widen the filters, or make a run.
+      </p>
+      <Link to={PLAYGROUND_ROUTE} className="button main">
+        Open the playground
+      </Link>
+    </div>
+  );
+}
+
+function moveFocus(step: number): void {
+  const links = [...document.querySelectorAll<HTMLAnchorElement>(".run-link")];
+  const at = links.findIndex((link) => link === document.activeElement);
+  links[Math.max(0, Math.min(links.length - 1, at + step))]?.focus();
+}
