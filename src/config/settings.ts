@@ -8,6 +8,7 @@ import { FILE_SETTINGS } from "./tables/file-settings.ts";
 import { FORMATTING_SETTINGS } from "./tables/formatting-settings.ts";
 import { IMAGE_SETTINGS } from "./tables/image-settings.ts";
 import { INPUT_SETTINGS } from "./tables/input-settings.ts";
+import { INSPECTION_SETTINGS } from "./tables/inspection-settings.ts";
 import { MCP_SETTINGS } from "./tables/mcp-settings.ts";
 import { MODEL_SETTINGS } from "./tables/model-settings.ts";
 import { RATE_SETTINGS } from "./tables/rate-settings.ts";
@@ -133,6 +134,7 @@ export const SETTINGS = {
   ...FORMATTING_SETTINGS,
 
   ...STORAGE_SETTINGS,
+  ...INSPECTION_SETTINGS,
   ...DATABASE_SETTINGS,
 
   ...FILE_SETTINGS,

@@ -1,5 +1,6 @@
 import type { Readable } from "node:stream";
 import type { Dispatcher } from "undici";
+import { beginExchange } from "../base/exchanges/exchange-recording.ts";
 import { readJson } from "../base/json/read-json.ts";
 import { explainFailure } from "./ask-once.ts";
 import { EgressError } from "./egress-error.ts";
@@ -38,7 +39,16 @@ export interface OpenedReply {
 export async function openReply(agent: Dispatcher, url: URL, call: OpenedCall): Promise<OpenedReply> {
   const standing = { "user-agent": USER_AGENT, accept: "*/*" };
   const own = call.headers instanceof Headers ? Object.fromEntries(call.headers) : call.headers;
+  // Tools call by this way only MCP servers.
+  const recorded = beginExchange(() => ({
+    kind: "mcp",
+    method: call.method,
+    url: url.href,
+    headers: Object.entries(own),
+    body: call.body,
+  }));
   const { status, headers, text, body } = await receiveReply(agent, {
+    recorded,
     request: {
       origin: url.origin,
       path: `${url.pathname}${url.search}`,

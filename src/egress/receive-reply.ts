@@ -1,5 +1,6 @@
 import { Readable } from "node:stream";
 import type { Dispatcher } from "undici";
+import { type RecordedCall, RecordedReply } from "../base/exchanges/exchange-recording.ts";
 import { explainFailure } from "./ask-once.ts";
 import { tooLarge } from "./read-decoded-body.ts";
 
@@ -24,6 +25,8 @@ export interface ReceiveOptions {
   readonly readsWhole: (head: Head) => boolean;
   /** Limit of a body that is read whole. */
   readonly bytesMax: number;
+  /** Told of all that comes back; null or absent if that is not kept. */
+  readonly recorded?: RecordedCall | null;
 }
 
 const UTF8 = new TextDecoder();
@@ -38,7 +41,8 @@ const LEFT = new Error("nobody reads the reply any more");
  */
 export function receiveReply(agent: Dispatcher, options: ReceiveOptions): Promise<Received> {
   const receiver = new Receiver(options);
-  agent.dispatch(options.request, receiver);
+  const recorded = options.recorded ?? null;
+  agent.dispatch(options.request, recorded === null ? receiver : new RecordedReply(receiver, recorded));
   return receiver.reply;
 }
 

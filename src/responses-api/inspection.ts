@@ -1,4 +1,11 @@
-import type { Response, ResponseNote, ResponseSummary, RunKind } from "../../generated/responses-api/types.ts";
+import type {
+  Price,
+  Response,
+  ResponseExchange,
+  ResponseNote,
+  ResponseSummary,
+  RunKind,
+} from "../../generated/responses-api/types.ts";
 import type { Owner } from "../runs/ports.ts";
 import type { PageRequest } from "./ports.ts";
 
@@ -35,6 +42,45 @@ export interface ResponsePage {
   readonly lastId: string | null;
 }
 
+export interface ResponseCountRequest {
+  /** Its times are not null. */
+  readonly filter: ResponseFilter;
+  /** Where the first bucket starts, in Unix seconds. */
+  readonly from: number;
+  readonly bucketSeconds: number;
+}
+
+/** Numbers of several responses. Tokens and times only of those that have them. */
+export interface CountedResponses {
+  readonly runs: number;
+  readonly failed: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly durationsMs: readonly number[];
+  readonly firstTextsMs: readonly number[];
+}
+
+export interface ResponseCounts {
+  /** By the numbers of their buckets, from 0. */
+  readonly buckets: ReadonlyMap<number, CountedResponses>;
+  readonly models: ReadonlyMap<string, CountedResponses>;
+  /** Whether there were too many; then the oldest ones are not counted. */
+  readonly isPartial: boolean;
+}
+
+/** A price for each of some models. */
+export interface PriceTable {
+  /** Null if the table does not have the model. */
+  priceOf(model: string, tokens: PricedTokens): Price | null;
+}
+
+export interface PricedTokens {
+  /** All, cached ones included. */
+  readonly inputTokens: number;
+  readonly cachedTokens?: number;
+  readonly outputTokens: number;
+}
+
 /** What is known of how a response was made. */
 export interface ResponseRecord {
   /** As `readEventTimes` reads them; null until it has ended, or if they were not recorded. */
@@ -42,10 +88,21 @@ export interface ResponseRecord {
   readonly notes: readonly ResponseNote[];
 }
 
+/** What other servers were asked for responses. Every method but the last is for one owner. */
+export interface ExchangeStore {
+  add(owner: Owner, responseId: string, exchange: ResponseExchange): Promise<void>;
+  /** Oldest first. */
+  list(owner: Owner, responseId: string): Promise<readonly ResponseExchange[]>;
+  remove(owner: Owner, responseId: string): Promise<void>;
+  /** Removes some of those from before this Unix second. Resolves to how many; 0 once there are none. */
+  deleteExpired(before: number): Promise<number>;
+}
+
 /** Stored responses as operators look at them. Every method answers for one owner. */
 export interface ResponseArchive {
   /** Null if the cursor is unknown. Looks at a limited number of responses at once. */
   list(owner: Owner, page: ResponsePageRequest): Promise<ResponsePage | null>;
+  count(owner: Owner, request: ResponseCountRequest): Promise<ResponseCounts>;
   /** Null if the response is unknown. */
   findRecord(owner: Owner, responseId: string): Promise<ResponseRecord | null>;
 }

@@ -2,7 +2,8 @@ import type { RunHost } from "../runs/index.ts";
 import type { EventLog, ModelEngine, Neighbours, RunLedger, RunObserver } from "../runs/ports.ts";
 import type { EngineKind } from "./checks/check-availability.ts";
 import type { CodeFinder, Containers } from "./containers.ts";
-import type { ResponseArchive } from "./inspection.ts";
+import type { ExchangeKeeper } from "./exchanges/exchange-keeper.ts";
+import type { ExchangeStore, PriceTable, ResponseArchive } from "./inspection.ts";
 import type { PartHealth, PartState } from "./keeping/part-health.ts";
 import type { Sealer } from "./keeping/seal.ts";
 import type {
@@ -25,6 +26,12 @@ export interface ResponseServices {
   readonly store: ResponseStore;
   /** Lists of stored responses, and how they were made. */
   readonly archive: ResponseArchive;
+  /** What other servers were asked for stored responses. */
+  readonly exchanges: ExchangeStore;
+  /** Keeps that; null if nothing is kept. */
+  readonly exchangeKeeper: ExchangeKeeper | null;
+  /** What tokens cost. */
+  readonly prices: PriceTable;
   /** Stored conversations and their holds. */
   readonly conversations: ConversationStore;
   /** Uploaded files. */

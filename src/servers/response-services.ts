@@ -12,6 +12,7 @@ import type { Neighbours } from "../runs/ports.ts";
 import { readSealKeys } from "../secrets/seal-keys.ts";
 import type { FileTranscriber } from "../speech/speech-engine.ts";
 import type { Guards } from "./choices/choose-egress.ts";
+import { chooseExchangeKeeper, choosePrices } from "./choices/choose-inspection.ts";
 import { chooseMedia } from "./choices/choose-media.ts";
 import type { ChosenModel } from "./choices/choose-model.ts";
 import { chooseReadiness } from "./choices/choose-readiness.ts";
@@ -48,6 +49,9 @@ export function buildResponseServices(config: Config, foundations: ServiceFounda
   return {
     store: store.responses,
     archive: store.archive,
+    exchanges: store.exchanges,
+    exchangeKeeper: chooseExchangeKeeper(config, store, log),
+    prices: choosePrices(config),
     conversations: store.conversations,
     files: store.files,
     vectorStores: store.vectorStores,

@@ -24,12 +24,19 @@ const STEP_PAUSE_MS = 10;
  * refers to it.
  */
 export function sweepExpired(
-  { expiry, erasure, files, containers }: Pick<Store, "expiry" | "erasure" | "files" | "containers">,
-  { responsesTtlMs }: Pick<Config, "responsesTtlMs">,
+  {
+    expiry,
+    erasure,
+    files,
+    containers,
+    exchanges,
+  }: Pick<Store, "expiry" | "erasure" | "files" | "containers" | "exchanges">,
+  { responsesTtlMs, exchangesTtlMs }: Pick<Config, "responsesTtlMs" | "exchangesTtlMs">,
   log: Logger,
 ): Sweeping {
   const sweepFiles: Sweep = async () => void (await files.deleteExpired(Math.floor(Date.now() / 1000)));
-  const always = [erasureSweep(erasure, log), sweepFiles, containerSweep(containers)];
+  const sweepExchanges = exchangeSweep(exchanges, exchangesTtlMs);
+  const always = [erasureSweep(erasure, log), sweepFiles, containerSweep(containers), sweepExchanges];
   if (responsesTtlMs === 0) return startSweeping(always, SWEEP_INTERVAL_MAX_MS, log);
   // Data outlives its time by at most a tenth of it, and by at most a minute.
   const intervalMs = Math.max(SWEEP_INTERVAL_MIN_MS, Math.min(SWEEP_INTERVAL_MAX_MS, responsesTtlMs / 10));
@@ -54,6 +61,13 @@ function responseSweep(expiry: Expiry, ttlMs: number, log: Logger): Sweep {
 function containerSweep(containers: Pick<Store["containers"], "expireUnused">): Sweep {
   return async (signal) => {
     while (await containers.expireUnused(Math.floor(Date.now() / 1000))) await sleep(STEP_PAUSE_MS, null, { signal });
+  };
+}
+
+function exchangeSweep(exchanges: Store["exchanges"], ttlMs: number): Sweep {
+  return async (signal) => {
+    const before = Math.floor((Date.now() - ttlMs) / 1000);
+    while ((await exchanges.deleteExpired(before)) > 0) await sleep(STEP_PAUSE_MS, null, { signal });
   };
 }
 

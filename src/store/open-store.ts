@@ -4,7 +4,7 @@ import { Kysely } from "kysely";
 import { randomHex } from "../base/ids.ts";
 import type { StoredContainers } from "../containers/ports.ts";
 import type { Containers } from "../responses-api/containers.ts";
-import type { ResponseArchive } from "../responses-api/inspection.ts";
+import type { ExchangeStore, ResponseArchive } from "../responses-api/inspection.ts";
 import type { ConversationStore, FileStore, ResponseStore, StorageQuota, ToolLedger } from "../responses-api/ports.ts";
 import type { VectorStores } from "../responses-api/vector-stores.ts";
 import type { EventLog, RunLedger, RunPlaces } from "../runs/ports.ts";
@@ -18,6 +18,7 @@ import type { Database } from "./database/schema.ts";
 import type { ContainerBytes, FileBytes } from "./files/file-bytes.ts";
 import { FileFolder } from "./files/file-folder.ts";
 import { StoredFiles } from "./files/file-store.ts";
+import { StoredExchanges } from "./inspection/exchange-store.ts";
 import { StoredArchive } from "./inspection/response-archive.ts";
 import { type KeyStore, StoredKeys } from "./key-store.ts";
 import { type LaneLoad, type PostgresOptions, PostgresOwner } from "./postgres/postgres-owner.ts";
@@ -118,6 +119,7 @@ export interface StoreOptions {
 export interface Store {
   readonly responses: ResponseStore;
   readonly archive: ResponseArchive;
+  readonly exchanges: ExchangeStore;
   readonly conversations: ConversationStore;
   readonly events: EventLog;
   readonly ledger: RunLedger;
@@ -185,6 +187,7 @@ export async function assembleStore(
   return {
     responses: new StoredResponses(db, queue, contextBytesMax),
     archive: new StoredArchive(db),
+    exchanges: new StoredExchanges(db),
     conversations: new StoredConversations(db, queue, quota, contextBytesMax),
     events: new StoredEventLog(db, queue, calls),
     ledger: new StoredRunLedger(db, queue, calls, options.claims),

@@ -50,6 +50,7 @@ async function keeperWithHeldClaims() {
       toolLedger: tools,
       toolObserver: { began: () => ({ ended: () => {} }), ended: () => {}, limited: () => {}, omitted: () => {} },
       spokenOutput: chooseVoice(config, logger),
+      exchangeKeeper: null,
       sealer: createSealer(() => [new Uint8Array(32)]),
       observer: { watch: () => WATCH },
       runs: new RunHost({ runsMax: 1, backgroundRunsMax: 1, queueMax: 1, runMs: 1_000 }),

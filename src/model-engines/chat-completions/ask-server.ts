@@ -38,7 +38,7 @@ export async function askServer(
 ): Promise<ServerReply | null> {
   const separator = path.includes("?") && search !== "" ? `&${search.slice(1)}` : search;
   try {
-    const posted = body === undefined ? { headers: {} } : await requestBody(body);
+    const { parts: _, ...posted } = body === undefined ? { parts: [], headers: {} } : await requestBody(body);
     const reply = await dispatcher.request({
       origin,
       path: `${path}${separator}`,

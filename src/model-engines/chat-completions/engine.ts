@@ -1,5 +1,6 @@
 import { Agent, type Dispatcher } from "undici";
 import { assert } from "../../base/assert.ts";
+import { beginExchange, RecordedReply } from "../../base/exchanges/exchange-recording.ts";
 import { traceHeaders } from "../../base/trace-context.ts";
 import type { ModelEngine, ModelEvent, ModelRequest, TokenCount } from "../../runs/ports.ts";
 import type { ServerAddress } from "./ask-server.ts";
@@ -74,7 +75,7 @@ export function createChatCompletionsEngine(options: ChatCompletionsOptions): Mo
     abilities: profile.abilities,
     async sample(request: ModelRequest, signal: AbortSignal): Promise<AsyncIterable<readonly ModelEvent[]>> {
       const { body: chat, toolNames } = await mapRequest(request, profile);
-      const { body, headers: bodyHeaders } = await requestBody(chat);
+      const { body, headers: bodyHeaders, parts } = await requestBody(chat);
       const { model } = request; // So that the answer does not keep the request and its history in memory.
       const reader = new ChunkReader({
         toolNames,
@@ -96,7 +97,7 @@ export function createChatCompletionsEngine(options: ChatCompletionsOptions): Mo
           headersTimeout: idleMs,
           bodyTimeout: idleMs,
         };
-        dispatcher.dispatch(call, turn);
+        dispatcher.dispatch(call, recordedTurn(turn, call, parts));
       }
       return await turn.accepted;
     },
@@ -104,6 +105,22 @@ export function createChatCompletionsEngine(options: ChatCompletionsOptions): Mo
     countTokens: (request, signal) => tokens.count(request, signal),
     contextWindow: async (model, signal) => options.contextWindow ?? (await windows.read(model, signal)),
   };
+}
+
+/** The turn itself, or what also tells a recorder of its reply. */
+function recordedTurn(
+  turn: UpstreamTurn,
+  call: { readonly origin: string; readonly path: string; readonly headers: Readonly<Record<string, string>> },
+  body: readonly Uint8Array[],
+): Dispatcher.DispatchHandler {
+  const recorded = beginExchange(() => ({
+    kind: "model",
+    method: "POST",
+    url: `${call.origin}${call.path}`,
+    headers: Object.entries(call.headers),
+    body,
+  }));
+  return recorded === null ? turn : new RecordedReply(turn, recorded);
 }
 
 function addressOf(baseUrl: URL, dispatcher: Dispatcher, headers: ServerAddress["headers"]): ServerAddress {

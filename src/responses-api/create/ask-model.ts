@@ -1,3 +1,4 @@
+import { recordExchanges } from "../../base/exchanges/exchange-recording.ts";
 import { idFromStem } from "../../base/ids.ts";
 import type { ModelEvent, ModelRequest, Owner } from "../../runs/ports.ts";
 import { compactTurn, turnIntoCompaction } from "../compaction/compact-turn.ts";
@@ -17,7 +18,7 @@ type Turn = AsyncIterable<readonly ModelEvent[]>;
 /** The services that a turn needs. */
 export type TurnServices = Pick<
   ResponseServices,
-  "engine" | "spokenOutput" | "sealer" | "tools" | "toolLedger" | "toolObserver"
+  "engine" | "exchangeKeeper" | "spokenOutput" | "sealer" | "tools" | "toolLedger" | "toolObserver"
 >;
 
 /** The run that a turn belongs to. Its caller may have left. */
@@ -44,6 +45,13 @@ export interface AskingRun {
  * aborting stops all work for the turn.
  */
 export async function askModel(services: TurnServices, task: RunTask, run: AskingRun): Promise<Turn> {
+  const { exchangeKeeper } = services;
+  if (exchangeKeeper === null || !run.isStored) return await askDecorated(services, task, run);
+  const recorder = exchangeKeeper.recorderFor(run.owner, idFromStem("resp", task.ids, 0));
+  return await recordExchanges(recorder, () => askDecorated(services, task, run));
+}
+
+async function askDecorated(services: TurnServices, task: RunTask, run: AskingRun): Promise<Turn> {
   const asked = await withTools(services, task, run);
   const isAnswer = task.compaction?.type !== "instead"; // A summary is read by models only.
   const turn = isAnswer ? withSpeech(services, asked.turn, task, run) : asked.turn;

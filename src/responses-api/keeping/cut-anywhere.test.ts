@@ -221,6 +221,7 @@ function servicesOf(world: World, life: MortalProcess): OrderServices {
     tools: createHostedTools([toolOf(world, life)], { kinds, limits, unavailable: "omit" }),
     toolLedger: life.ledger,
     toolObserver: TOOL_OBSERVER,
+    exchangeKeeper: null,
     eventLog: life.log,
     observer: OBSERVER,
   };

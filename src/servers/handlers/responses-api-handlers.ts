@@ -21,8 +21,13 @@ import { getModel } from "../../responses-api/operations/get-model.ts";
 import { getReadiness } from "../../responses-api/operations/get-readiness.ts";
 import { getResponse } from "../../responses-api/operations/get-response.ts";
 import { getResponseAudio } from "../../responses-api/operations/get-response-audio.ts";
+import { getResponseStatistics } from "../../responses-api/operations/inspection/get-response-statistics.ts";
 import { listResponseTimeline } from "../../responses-api/operations/inspection/list-response-timeline.ts";
 import { listResponses } from "../../responses-api/operations/inspection/list-responses.ts";
+import {
+  deleteResponseExchanges,
+  listResponseExchanges,
+} from "../../responses-api/operations/inspection/response-exchanges.ts";
 import { listConversationItems } from "../../responses-api/operations/list-conversation-items.ts";
 import { listFiles } from "../../responses-api/operations/list-files.ts";
 import { listInputItems } from "../../responses-api/operations/list-input-items.ts";
@@ -37,11 +42,7 @@ import { vectorStoreHandlers } from "./vector-store-handlers.ts";
  * Operations of the contract that answer 501 `not_implemented`. An operation that is neither listed here nor handled
  * does not compile.
  */
-export const NOT_YET = [
-  "getResponseStatistics",
-  "listResponseExchanges",
-  "deleteResponseExchanges",
-] as const satisfies readonly OperationId[];
+export const NOT_YET = [] as const satisfies readonly OperationId[];
 
 export function notImplementedOperations(): readonly OperationId[] {
   return NOT_YET;
@@ -62,6 +63,7 @@ export function responsesApiHandlers(
     deleteConversationItem: deleteConversationItem(services),
     deleteFile: deleteFile(services),
     deleteResponse: deleteResponse(services),
+    deleteResponseExchanges: deleteResponseExchanges(services),
     downloadFile: downloadFile(services),
     getConversation: getConversation(services),
     getConversationItem: getConversationItem(services),
@@ -70,12 +72,14 @@ export function responsesApiHandlers(
     getMetrics: getMetrics(services),
     getModel: getModel(services),
     getReadiness: getReadiness(services),
+    getResponseStatistics: getResponseStatistics(services),
     getResponse: getResponse(services),
     getResponseAudio: getResponseAudio(services),
     listConversationItems: listConversationItems(services),
     listFiles: listFiles(services),
     listInputItems: listInputItems(services),
     listModels: listModels(services),
+    listResponseExchanges: listResponseExchanges(services),
     listResponses: listResponses(services),
     listResponseTimeline: listResponseTimeline(services),
     streamResponseEvents: streamResponseEvents(services),

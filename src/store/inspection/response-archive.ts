@@ -1,8 +1,10 @@
-import { type Kysely, sql } from "kysely";
+import { type Kysely, type RawBuilder, type SqlBool, sql } from "kysely";
 import type { Response, ResponseNote, RunKind } from "../../../generated/responses-api/types.ts";
 import type {
   ListedResponse,
   ResponseArchive,
+  ResponseCountRequest,
+  ResponseCounts,
   ResponseFilter,
   ResponsePage,
   ResponsePageRequest,
@@ -12,6 +14,7 @@ import type { Owner } from "../../runs/ports.ts";
 import type { Database } from "../database/schema.ts";
 import { isId } from "../database/time-first.ts";
 import { storedJson } from "../stored-json.ts";
+import { Counts, countSlice } from "./response-counts.ts";
 import { fits, hasMore, isInTime, KIND } from "./response-filter.ts";
 import { type ReplySummary, readReplySummary, replySummaryOf } from "./summary-columns.ts";
 
@@ -53,6 +56,18 @@ export class StoredArchive implements ResponseArchive {
     }
   }
 
+  async count(owner: Owner, request: ResponseCountRequest): Promise<ResponseCounts> {
+    const counts = new Counts();
+    let [from, lookedAt]: [Place | null, number] = [null, 0];
+    for (;;) {
+      const end = await this.#endOfSlice(owner, { filter: request.filter, order: "desc" }, from);
+      counts.add(await countSlice(this.#db, owner, request, [isPast(from, "<"), isPast(end, ">=")]));
+      lookedAt += SLICE_RESPONSES;
+      if (end === null || lookedAt >= FILTERED_MAX) return counts.whole(end !== null);
+      from = end;
+    }
+  }
+
   async findRecord(owner: Owner, responseId: string): Promise<ResponseRecord | null> {
     const row = await this.#db
       .selectFrom("responses")
@@ -78,12 +93,16 @@ export class StoredArchive implements ResponseArchive {
   }
 
   /** The last response of the slice that begins after a place; null if the slice has the rest. */
-  async #endOfSlice(owner: Owner, { filter, order }: ResponsePageRequest, from: Place | null): Promise<Place | null> {
+  async #endOfSlice(
+    owner: Owner,
+    { filter, order }: Pick<ResponsePageRequest, "filter" | "order">,
+    from: Place | null,
+  ): Promise<Place | null> {
     const row = await this.#db
       .selectFrom("responses")
       .select(["id", "created_at as createdAt", "number"])
       .where(isInTime(owner, filter))
-      .$if(from !== null, (query) => query.where(isPast(from, order === "asc" ? ">" : "<")))
+      .where(isPast(from, order === "asc" ? ">" : "<"))
       .orderBy("created_at", order)
       .orderBy("number", order)
       .offset(SLICE_RESPONSES - 1)
@@ -120,8 +139,8 @@ export class StoredArchive implements ResponseArchive {
       ])
       .where(isInTime(owner, filter))
       .where(fits(filter))
-      .$if(from !== null, (query) => query.where(isPast(from, order === "asc" ? ">" : "<")))
-      .$if(end !== null, (query) => query.where(isPast(end, order === "asc" ? "<=" : ">=")))
+      .where(isPast(from, order === "asc" ? ">" : "<"))
+      .where(isPast(end, order === "asc" ? "<=" : ">="))
       .orderBy("responses.created_at", order)
       .orderBy("responses.number", order)
       .limit(limit)
@@ -152,9 +171,11 @@ interface ListedRow {
   readonly body: string | null;
 }
 
-function isPast(place: Place | null, comparison: "<" | "<=" | ">" | ">=") {
-  return sql<boolean>`(responses.created_at, responses.number)
-    ${sql.raw(comparison)} (${place?.createdAt ?? 0}, ${place?.number ?? 0})`;
+/** Always true if there is no place. */
+function isPast(place: Place | null, comparison: "<" | "<=" | ">" | ">="): RawBuilder<SqlBool> {
+  if (place === null) return sql<SqlBool>`1 = 1`;
+  return sql<SqlBool>`(responses.created_at, responses.number)
+    ${sql.raw(comparison)} (${place.createdAt}, ${place.number})`;
 }
 
 function lookedAtMax({ words }: ResponseFilter): number {

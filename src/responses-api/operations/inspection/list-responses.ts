@@ -1,14 +1,15 @@
 import type { ListResponsesCall, ResponsesApiHandlers } from "../../../../generated/responses-api/operations.ts";
+import type { ResponseSummary } from "../../../../generated/responses-api/types.ts";
 import type { Caller } from "../../access/caller.ts";
 import { cursorNotFound } from "../../errors/state-errors.ts";
-import type { ResponseFilter } from "../../inspection.ts";
+import type { ListedResponse, ResponseFilter } from "../../inspection.ts";
 import type { ResponseServices } from "../../services.ts";
 
 const PAGE_RESPONSES_DEFAULT = 20;
 
 /** `GET /v1/responses`: the owner's stored responses, newest first by default. */
 export function listResponses(
-  services: Pick<ResponseServices, "archive">,
+  services: Pick<ResponseServices, "archive" | "prices">,
 ): ResponsesApiHandlers<Caller>["listResponses"] {
   return async ({ query }, { principal: { owner } }) => {
     const { limit = PAGE_RESPONSES_DEFAULT, order = "desc", after = null } = query;
@@ -18,13 +19,19 @@ export function listResponses(
       status: 200,
       body: {
         object: "list",
-        data: page.responses.map((listed) => ({ ...listed, price: null })),
+        data: page.responses.map((listed) => ({ ...listed, price: priceOf(listed, services.prices) })),
         first_id: page.responses[0]?.id ?? null,
         has_more: page.hasMore,
         last_id: page.lastId,
       },
     };
   };
+}
+
+function priceOf({ model, usage }: ListedResponse, prices: ResponseServices["prices"]): ResponseSummary["price"] {
+  if (usage === null) return null;
+  const { input_tokens: inputTokens, output_tokens: outputTokens, input_tokens_details: details } = usage;
+  return prices.priceOf(model, { inputTokens, outputTokens, cachedTokens: details.cached_tokens });
 }
 
 /** The filter that a query asks for. */

@@ -1,4 +1,5 @@
 import { request } from "undici";
+import { beginExchange } from "../../../base/exchanges/exchange-recording.ts";
 import { jsonOrUndefined } from "../../../base/json/read-json.ts";
 import { isRecord } from "../../../base/json/records.ts";
 import { readBodyStart } from "../../../base/limits/read-body-start.ts";
@@ -41,19 +42,32 @@ export async function askProvider(
 ): Promise<unknown> {
   const url = `${baseUrl.replace(/\/+$/, "")}${path}?${new URLSearchParams(query)}`;
   const deadline = AbortSignal.timeout(timeoutMs);
+  const call = {
+    method: body === undefined ? ("GET" as const) : ("POST" as const),
+    headers: { accept: "application/json", ...(body === undefined ? {} : JSON_TYPE), ...headers },
+    body: body === undefined ? null : JSON.stringify(body),
+  };
+  const recorded = beginExchange(() => ({
+    ...call,
+    kind: "web_search",
+    url,
+    headers: Object.entries<string>(call.headers),
+  }));
   try {
     const reply = await request(url.replace(/\?$/, ""), {
-      method: body === undefined ? "GET" : "POST",
-      headers: { accept: "application/json", ...(body === undefined ? {} : JSON_TYPE), ...headers },
-      body: body === undefined ? null : JSON.stringify(body),
+      ...call,
       signal: AbortSignal.any([signal, deadline]),
     });
+    recorded?.head(reply.statusCode, reply.headers);
     const text = await readBodyStart(reply.body, REPLY_BYTES_MAX);
+    recorded?.data(Buffer.from(text));
+    recorded?.end(null);
     if (reply.statusCode !== 200) throw new SearchFailed(sentenceOf(reply.statusCode));
     const answer = jsonOrUndefined(text); // Text that is too long is cut, and then no JSON.
     if (answer === undefined) throw new SearchFailed("The search server sent no JSON that could be read.");
     return answer;
   } catch (error) {
+    recorded?.end(error instanceof Error ? error.message : String(error));
     signal.throwIfAborted();
     if (error instanceof SearchFailed) throw error;
     throw new SearchFailed(

@@ -1,0 +1,134 @@
+import type { ResponseExchange } from "../../../generated/responses-api/types.ts";
+import type { ExchangeRecorder, OutgoingCall, RecordedCall } from "../../base/exchanges/exchange-recording.ts";
+import { newId } from "../../base/ids.ts";
+import type { Owner } from "../../runs/ports.ts";
+import type { ExchangeStore } from "../inspection.ts";
+import { KeptBody } from "./kept-body.ts";
+import { redactHeaders, redactText, redactUrl } from "./redact.ts";
+
+/** How many exchanges of a response are kept, and how much of their bodies, in bytes. */
+export const EXCHANGES_MAX = 64;
+const BODY_BYTES_MAX = 256 * 1024;
+const RESPONSE_BYTES_MAX = 4 * 1024 * 1024;
+/** How many are being stored at once; more are dropped, so that a slow database does not fill the memory. */
+const STORING_MAX = 256;
+
+/** Keeps the exchanges of responses in a store, within limits. */
+export class ExchangeKeeper {
+  readonly #store: ExchangeStore;
+  readonly #onFault: (fault: unknown) => void;
+  #storing = 0;
+
+  constructor(store: ExchangeStore, onFault: (fault: unknown) => void) {
+    this.#store = store;
+    this.#onFault = onFault;
+  }
+
+  /** What records the calls for one response. */
+  recorderFor(owner: Owner, responseId: string): ExchangeRecorder {
+    return new ResponseRecorder((exchange) => this.#keep(owner, responseId, exchange));
+  }
+
+  #keep(owner: Owner, responseId: string, exchange: ResponseExchange): void {
+    if (this.#storing >= STORING_MAX) return;
+    this.#storing += 1;
+    void this.#store
+      .add(owner, responseId, exchange)
+      .catch(this.#onFault)
+      .finally(() => (this.#storing -= 1));
+  }
+}
+
+class ResponseRecorder implements ExchangeRecorder {
+  readonly #keep: (exchange: ResponseExchange) => void;
+  #count = 0;
+  #turn = 0;
+  #bytesLeft = RESPONSE_BYTES_MAX;
+
+  constructor(keep: (exchange: ResponseExchange) => void) {
+    this.#keep = keep;
+  }
+
+  begin(call: OutgoingCall): RecordedCall | null {
+    if (call.kind === "model") this.#turn += 1;
+    if (this.#count >= EXCHANGES_MAX) return null;
+    this.#count += 1;
+    const bytesMax = Math.min(BODY_BYTES_MAX, Math.floor(this.#bytesLeft / 2));
+    this.#bytesLeft -= 2 * bytesMax;
+    const turn = this.#turn === 0 ? null : this.#turn;
+    return new Recording(call, { turn, bytesMax }, (exchange, bytes) => {
+      this.#bytesLeft += 2 * bytesMax - bytes;
+      this.#keep(exchange);
+    });
+  }
+}
+
+interface Place {
+  readonly turn: number | null;
+  readonly bytesMax: number;
+}
+
+class Recording implements RecordedCall {
+  readonly #kind: OutgoingCall["kind"];
+  readonly #turn: number | null;
+  readonly #startedMs = Date.now();
+  readonly #secrets: readonly string[];
+  readonly #request: ResponseExchange["request"];
+  readonly #body: KeptBody;
+  readonly #onEnd: (exchange: ResponseExchange, bytes: number) => void;
+  #head: { readonly status: number; readonly headers: Readonly<Record<string, string>> } | null = null;
+  #firstByteMs: number | null = null;
+  #hasEnded = false;
+
+  constructor(
+    call: OutgoingCall,
+    { turn, bytesMax }: Place,
+    onEnd: (exchange: ResponseExchange, bytes: number) => void,
+  ) {
+    const headers = redactHeaders(call.headers);
+    const url = redactUrl(call.url);
+    this.#secrets = [...headers.secrets, ...url.secrets];
+    const body = new KeptBody(bytesMax);
+    for (const piece of typeof call.body === "string" ? [Buffer.from(call.body)] : (call.body ?? [])) body.add(piece);
+    this.#request = {
+      method: call.method,
+      url: url.shown,
+      headers: headers.shown,
+      body: body.shown(this.#secrets),
+    };
+    this.#kind = call.kind;
+    this.#turn = turn;
+    this.#body = new KeptBody(bytesMax);
+    this.#onEnd = onEnd;
+  }
+
+  head(status: number, headers: Readonly<Record<string, string | readonly string[] | undefined>>): void {
+    const pairs = Object.entries(headers).map(([name, value]): [string, string] => [name, String(value ?? "")]);
+    this.#head = { status, headers: redactHeaders(pairs).shown };
+    this.#firstByteMs = Date.now() - this.#startedMs;
+  }
+
+  data(bytes: Uint8Array): void {
+    this.#body.add(bytes);
+  }
+
+  end(error: string | null): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    const createdAt = Math.floor(this.#startedMs / 1000);
+    const body = this.#body.shown(this.#secrets);
+    const exchange: ResponseExchange = {
+      id: newId("exch", createdAt),
+      object: "response.exchange",
+      kind: this.#kind,
+      turn: this.#turn,
+      created_at: createdAt,
+      request: this.#request,
+      response: this.#head === null ? null : { ...this.#head, body },
+      first_byte_ms: this.#firstByteMs,
+      duration_ms: Math.max(0, Date.now() - this.#startedMs),
+      error: error === null ? null : redactText(error, this.#secrets),
+    };
+    this.#onEnd(exchange, this.#request.body.text.length + body.text.length);
+  }
+}

@@ -1,0 +1,48 @@
+import { isUtf8 } from "node:buffer";
+import type { ExchangeBody } from "../../../generated/responses-api/types.ts";
+import { redactText } from "./redact.ts";
+
+/** A secret at the end of what is kept is seen whole within this many more bytes. */
+const BEYOND_BYTES = 4 * 1024;
+const CHARACTER_BYTES_MAX = 4;
+
+/** The first bytes of a body. */
+export class KeptBody {
+  readonly #bytesMax: number;
+  readonly #pieces: Uint8Array[] = [];
+  #kept = 0;
+  #bytes = 0;
+
+  constructor(bytesMax: number) {
+    this.#bytesMax = bytesMax;
+  }
+
+  /** Copies what it keeps. */
+  add(bytes: Uint8Array): void {
+    this.#bytes += bytes.length;
+    const room = this.#bytesMax + BEYOND_BYTES - this.#kept;
+    if (room <= 0) return;
+    this.#pieces.push(Uint8Array.from(bytes.subarray(0, room)));
+    this.#kept += Math.min(room, bytes.length);
+  }
+
+  /** The body without these secrets. */
+  shown(secrets: readonly string[]): ExchangeBody {
+    const all = Buffer.concat(this.#pieces);
+    const isTruncated = this.#bytes > this.#bytesMax;
+    const text = textOf(all, this.#bytes > this.#kept);
+    const kind = { bytes: this.#bytes, is_truncated: isTruncated };
+    if (text === null) return { encoding: "base64", text: all.subarray(0, this.#bytesMax).toString("base64"), ...kind };
+    const shown = redactText(text, secrets);
+    return { encoding: "utf-8", text: isTruncated ? shown.slice(0, this.#bytesMax).toWellFormed() : shown, ...kind };
+  }
+}
+
+/** Null if the bytes are no text. `isCut`: the last character may not be whole. */
+function textOf(bytes: Buffer, isCut: boolean): string | null {
+  for (let cut = 0; cut < (isCut ? CHARACTER_BYTES_MAX : 1); cut++) {
+    const whole = bytes.subarray(0, Math.max(0, bytes.length - cut));
+    if (isUtf8(whole)) return whole.toString("utf8");
+  }
+  return null;
+}

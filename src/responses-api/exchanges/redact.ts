@@ -1,0 +1,73 @@
+/** Stands for what could be secret. */
+export const REDACTED = "[redacted]";
+
+/** The headers whose values are kept. All others could be secret. */
+const KEPT: ReadonlySet<string> = new Set([
+  "accept",
+  "accept-encoding",
+  "age",
+  "cache-control",
+  "connection",
+  "content-encoding",
+  "content-language",
+  "content-length",
+  "content-type",
+  "date",
+  "keep-alive",
+  "mcp-protocol-version",
+  "openai-processing-ms",
+  "openai-version",
+  "retry-after",
+  "server",
+  "traceparent",
+  "transfer-encoding",
+  "user-agent",
+  "vary",
+  "via",
+  "x-request-id",
+]);
+const KEPT_FAMILY = /^x-ratelimit-/;
+/** Parts of a path that look like keys. */
+const KEY_CHARACTERS_MIN = 16;
+/** A shorter value is no secret that could be searched for in texts. */
+const SECRET_CHARACTERS_MIN = 6;
+
+/** Headers by name in lower case, and the values that were left out. */
+export interface RedactedHeaders {
+  readonly shown: Readonly<Record<string, string>>;
+  readonly secrets: readonly string[];
+}
+
+export function redactHeaders(headers: Iterable<readonly [string, string]>): RedactedHeaders {
+  const shown: Record<string, string> = {};
+  const secrets: string[] = [];
+  for (const [name, value] of headers) {
+    const key = name.toLowerCase();
+    const isKept = KEPT.has(key) || KEPT_FAMILY.test(key);
+    shown[key] = isKept ? value : REDACTED;
+    if (!isKept) secrets.push(value, ...value.split(/[\s;,=]+/));
+  }
+  return { shown, secrets: secrets.filter((secret) => secret.length >= SECRET_CHARACTERS_MIN) };
+}
+
+/** An address without user, password, the values of its query, and parts of its path that look like keys. */
+export function redactUrl(address: string): { readonly shown: string; readonly secrets: readonly string[] } {
+  const url = URL.parse(address);
+  if (url === null) return { shown: REDACTED, secrets: [] };
+  const secrets = [url.username, url.password, ...url.searchParams.values()];
+  const path = url.pathname.split("/").map((part) => {
+    if (part.length < KEY_CHARACTERS_MIN || !/\d/.test(part)) return part;
+    secrets.push(part);
+    return REDACTED;
+  });
+  const query = [...url.searchParams.keys()].map((name) => `${encodeURIComponent(name)}=${REDACTED}`).join("&");
+  const shown = `${url.protocol}//${url.host}${path.join("/")}${query === "" ? "" : `?${query}`}`;
+  return { shown, secrets: secrets.filter((secret) => secret.length >= SECRET_CHARACTERS_MIN) };
+}
+
+/** The longest first, so that none leaves a part of another. */
+export function redactText(text: string, secrets: readonly string[]): string {
+  return secrets
+    .toSorted((one, other) => other.length - one.length)
+    .reduce((rest, secret) => rest.replaceAll(secret, REDACTED), text);
+}

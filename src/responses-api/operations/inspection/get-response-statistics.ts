@@ -1,0 +1,89 @@
+import type { ResponsesApiHandlers } from "../../../../generated/responses-api/operations.ts";
+import type { ModelStatistics, StatisticsBucket } from "../../../../generated/responses-api/types.ts";
+import type { Caller } from "../../access/caller.ts";
+import { invalidRequest } from "../../errors/invalid-request.ts";
+import type { CountedResponses } from "../../inspection.ts";
+import type { ResponseServices } from "../../services.ts";
+import { filterOf } from "./list-responses.ts";
+
+const BUCKETS_DEFAULT = 60;
+const SECONDS_DEFAULT = 86_400;
+const MODELS_MAX = 50;
+
+/** `GET /v1/responses/statistics`: numbers of the owner's stored responses over time. */
+export function getResponseStatistics(
+  services: Pick<ResponseServices, "archive" | "prices">,
+): ResponsesApiHandlers<Caller>["getResponseStatistics"] {
+  return async ({ query }, { principal: { owner } }) => {
+    const { buckets: count = BUCKETS_DEFAULT } = query;
+    const before = query.created_before ?? Math.floor(Date.now() / 1000) + 1;
+    const from = query.created_after ?? Math.max(0, before - SECONDS_DEFAULT);
+    if (from >= before) throw emptySpan();
+    const seconds = Math.ceil((before - from) / count);
+    const filter = { ...filterOf(query), createdAfter: from, createdBefore: before };
+    const counted = await services.archive.count(owner, { filter, from, bucketSeconds: seconds });
+    const buckets = Array.from({ length: Math.ceil((before - from) / seconds) }, (_, index) =>
+      bucketOf(from + index * seconds, counted.buckets.get(index)),
+    );
+    const models = [...counted.models]
+      .toSorted(([, one], [, other]) => other.runs - one.runs)
+      .slice(0, MODELS_MAX)
+      .map(([model, numbers]) => modelOf(model, numbers, services.prices));
+    const to = from + buckets.length * seconds;
+    return {
+      status: 200,
+      body: {
+        object: "response.statistics",
+        from,
+        to,
+        bucket_seconds: seconds,
+        is_partial: counted.isPartial,
+        buckets,
+        models,
+      },
+    };
+  };
+}
+
+const NOTHING: CountedResponses = {
+  runs: 0,
+  failed: 0,
+  inputTokens: 0,
+  outputTokens: 0,
+  durationsMs: [],
+  firstTextsMs: [],
+};
+
+function bucketOf(start: number, counted: CountedResponses = NOTHING): StatisticsBucket {
+  return { start, ...numbersOf(counted) };
+}
+
+function modelOf(model: string, counted: CountedResponses, prices: ResponseServices["prices"]): ModelStatistics {
+  return { model, ...numbersOf(counted), price: prices.priceOf(model, counted) };
+}
+
+function numbersOf({ runs, failed, inputTokens, outputTokens, durationsMs, firstTextsMs }: CountedResponses) {
+  const durations = durationsMs.toSorted((one, other) => one - other);
+  return {
+    runs,
+    failed,
+    input_tokens: inputTokens,
+    output_tokens: outputTokens,
+    duration_ms_p50: within(durations, 0.5),
+    duration_ms_p95: within(durations, 0.95),
+    first_text_ms_p50: within(
+      firstTextsMs.toSorted((one, other) => one - other),
+      0.5,
+    ),
+  };
+}
+
+/** The least of these ascending values that this part of them does not exceed; null if there are none. */
+function within(ascending: readonly number[], part: number): number | null {
+  return ascending[Math.max(0, Math.ceil(ascending.length * part) - 1)] ?? null;
+}
+
+function emptySpan() {
+  const message = "Invalid 'created_after': it must be before 'created_before'.";
+  return invalidRequest(400, "invalid_value", "created_after", message);
+}

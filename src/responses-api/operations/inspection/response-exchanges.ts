@@ -1,0 +1,42 @@
+import type { ResponsesApiHandlers } from "../../../../generated/responses-api/operations.ts";
+import type { ResponseExchange } from "../../../../generated/responses-api/types.ts";
+import type { Caller } from "../../access/caller.ts";
+import { responseNotFound } from "../../errors/state-errors.ts";
+import { EXCHANGES_MAX } from "../../exchanges/exchange-keeper.ts";
+import type { ResponseServices } from "../../services.ts";
+
+type Services = Pick<ResponseServices, "archive" | "exchanges" | "exchangeKeeper">;
+
+/** `GET /v1/responses/{response_id}/exchanges`: what other servers were asked for a response, oldest first. */
+export function listResponseExchanges(services: Services): ResponsesApiHandlers<Caller>["listResponseExchanges"] {
+  const { archive, exchanges, exchangeKeeper } = services;
+  return async ({ path: { response_id: id } }, { principal: { owner } }) => {
+    const record = await archive.findRecord(owner, id);
+    if (record === null) throw responseNotFound(id);
+    const data = await exchanges.list(owner, id);
+    return {
+      status: 200,
+      body: {
+        object: "list",
+        data: [...data],
+        notes: [...record.notes],
+        is_kept: exchangeKeeper !== null,
+        is_complete: data.length < EXCHANGES_MAX && !data.some(isTruncated),
+      },
+    };
+  };
+}
+
+/** `DELETE /v1/responses/{response_id}/exchanges`: removes them; the response stays. */
+export function deleteResponseExchanges(services: Services): ResponsesApiHandlers<Caller>["deleteResponseExchanges"] {
+  const { archive, exchanges } = services;
+  return async ({ path: { response_id: id } }, { principal: { owner } }) => {
+    if ((await archive.findRecord(owner, id)) === null) throw responseNotFound(id);
+    await exchanges.remove(owner, id);
+    return { status: 200, body: { id, object: "response.exchanges.deleted", deleted: true } };
+  };
+}
+
+function isTruncated({ request, response }: ResponseExchange): boolean {
+  return request.body.is_truncated || response?.body.is_truncated === true;
+}
