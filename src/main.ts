@@ -45,6 +45,13 @@ async function run(): Promise<void> {
     process.exitCode = await runDoctor(others, readEnvironment(), { ...OUTPUTS, isTerminal: process.stdout.isTTY });
     return;
   }
+  if (first === "runs") {
+    const { runRunsCommand } = await import("./commands/runs-command.ts");
+    const stopped = new AbortController();
+    process.once("SIGINT", () => stopped.abort());
+    process.exitCode = await runRunsCommand(others, readEnvironment(), OUTPUTS, stopped.signal);
+    return;
+  }
   if (readCommandLine(process.argv.slice(2)).wantsHelp) return console.log(helpText());
   if (first === "rotate-seal-key") return rotate();
   if (first === "stt-cloud") {

@@ -1,0 +1,215 @@
+import { readFile } from "node:fs/promises";
+import { setTimeout as sleep } from "node:timers/promises";
+import { parseArgs } from "node:util";
+import type { Response, ResponseSummary, RunKind } from "../../generated/responses-api/types.ts";
+import { Antiphon, AntiphonError } from "../client/index.ts";
+import type { Environment } from "../config/load-config.ts";
+import { eventLine, exchangeLines, runLine, runLines } from "./runs-text.ts";
+
+const USAGE = `Usage: antiphon runs list [--status STATUS]... [--model MODEL] [--kind KIND] [--query WORDS] [--metadata NAME=VALUE]... [--limit 20] [--json]
+       antiphon runs show ID [--events] [--exchanges] [--json]
+       antiphon runs tail [ID] [--json]    follows new runs, or the events of one
+
+It asks the server at --url URL or ANTIPHON_URL (http://127.0.0.1:8080) with the key in ANTIPHON_API_KEY or in --key-file FILE.
+Lists begin with the newest run. --json prints the objects of the API, one a line. It exits with 0, or with 2 if the server refuses or is not there.`;
+
+const DONE = 0;
+const REFUSED = 2;
+const URL_DEFAULT = "http://127.0.0.1:8080";
+const TAIL_MS = 1_000;
+/** How many runs tail remembers, to print each change once. */
+const REMEMBERED_RUNS_MAX = 1_000;
+const PAGE = 100;
+
+export interface RunsOutputs {
+  readonly print: (text: string) => void;
+  readonly note: (text: string) => void;
+}
+
+type Values = ReturnType<typeof readArguments>["values"];
+
+interface Asking {
+  readonly client: Antiphon;
+  readonly values: Values;
+  readonly print: (text: string) => void;
+  /** Ends `tail`. */
+  readonly signal: AbortSignal;
+}
+
+/** Runs `runs …` and returns its exit code. `signal` ends `tail`. */
+export async function runRunsCommand(
+  argv: readonly string[],
+  environment: Environment,
+  { print, note }: RunsOutputs,
+  signal: AbortSignal,
+): Promise<number> {
+  try {
+    const { values, positionals } = readArguments(argv);
+    const [command, id, ...others] = positionals;
+    if (values.help === true) return say(print, USAGE);
+    if (others.length > 0) throw new RunsMisused(USAGE);
+    const asking = { client: await clientFor(values, environment), values, print, signal };
+    if (command === "list" && id === undefined) await list(asking);
+    else if (command === "show" && id !== undefined) await show(asking, id);
+    else if (command === "tail") await (id === undefined ? tail(asking) : tailOne(asking, id));
+    else throw new RunsMisused(USAGE);
+    return DONE;
+  } catch (error) {
+    if (signal.aborted) return DONE;
+    if (!(error instanceof RunsMisused || error instanceof AntiphonError)) throw error;
+    note(error.message);
+    return REFUSED;
+  }
+}
+
+class RunsMisused extends Error {
+  override readonly name = "RunsMisused";
+}
+
+async function list({ client, values, print }: Asking): Promise<void> {
+  const limit = readLimit(values.limit);
+  const filter = filterOf(values);
+  let left = limit;
+  for (let after: string | null | undefined; left > 0 && after !== null; ) {
+    const place = after === undefined ? {} : { after };
+    const page = await client.listResponses({ ...filter, limit: Math.min(left, PAGE), ...place });
+    for (const run of page.data) print(values.json === true ? JSON.stringify(run) : runLine(run));
+    left -= page.data.length;
+    after = page.has_more ? page.last_id : null;
+  }
+}
+
+async function show({ client, values, print }: Asking, id: string): Promise<void> {
+  const response = await client.getResponse(id);
+  print(values.json === true ? JSON.stringify(response) : runLines(response));
+  if (values.events === true) await printEvents(client, id, values, print);
+  if (values.exchanges !== true) return;
+  const { data, notes } = await client.listResponseExchanges(id);
+  for (const exchange of data) print(values.json === true ? JSON.stringify(exchange) : exchangeLines(exchange));
+  for (const { kind, what, why } of notes) print(`${kind} ${what}: ${why}`);
+}
+
+async function printEvents(client: Antiphon, id: string, values: Values, print: Asking["print"]): Promise<void> {
+  for (let after: number | null | undefined; after !== null; ) {
+    const page = await client.listResponseTimeline(id, after === undefined ? {} : { after });
+    for (const event of page.data) print(values.json === true ? JSON.stringify(event) : eventLine(event));
+    after = page.has_more ? (page.data.at(-1)?.sequence_number ?? null) : null;
+  }
+}
+
+/** Prints each run when it is new and when its status changes. */
+async function tail({ client, values, print, signal }: Asking): Promise<void> {
+  const known = new Map<string, Response["status"]>();
+  for (let isFirst = true; !signal.aborted; isFirst = false) {
+    const { data } = await client.listResponses({ ...filterOf(values), limit: PAGE });
+    for (const run of data.toReversed()) {
+      if (known.get(run.id) === run.status) continue;
+      known.set(run.id, run.status);
+      if (!isFirst || run.is_live) print(values.json === true ? JSON.stringify(run) : runLine(run));
+    }
+    forgetOldest(known);
+    await sleep(TAIL_MS, null, { signal });
+  }
+}
+
+function forgetOldest(known: Map<string, unknown>): void {
+  for (const id of known.keys()) {
+    if (known.size <= REMEMBERED_RUNS_MAX) return;
+    known.delete(id);
+  }
+}
+
+async function tailOne({ client, values, print, signal }: Asking, id: string): Promise<void> {
+  const events = await client.streamResponseEvents(id, { dialect: "reference" }, { signal });
+  for await (const event of events)
+    print(values.json === true ? JSON.stringify(event) : eventLine({ ...event, at_ms: null }));
+}
+
+function filterOf({ status, model, kind, query, metadata }: Values): Parameters<Antiphon["listResponses"]>[0] & object {
+  return {
+    ...(status === undefined ? {} : { status: status.map(readStatus) }),
+    ...(model === undefined ? {} : { model }),
+    ...(kind === undefined ? {} : { kind: readKind(kind) }),
+    ...(query === undefined ? {} : { query }),
+    ...(metadata === undefined ? {} : { metadata: Object.fromEntries(metadata.map(readPair)) }),
+  };
+}
+
+const STATUSES: readonly ResponseSummary["status"][] = [
+  "queued",
+  "in_progress",
+  "completed",
+  "incomplete",
+  "failed",
+  "cancelled",
+];
+const KINDS: readonly RunKind[] = ["background", "plain", "streamed", "websocket"];
+
+function readStatus(text: string): ResponseSummary["status"] {
+  const status = STATUSES.find((one) => one === text);
+  if (status === undefined) throw new RunsMisused(`--status '${text}' is none of ${STATUSES.join(", ")}.`);
+  return status;
+}
+
+function readKind(text: string): RunKind {
+  const kind = KINDS.find((one) => one === text);
+  if (kind === undefined) throw new RunsMisused(`--kind '${text}' is none of ${KINDS.join(", ")}.`);
+  return kind;
+}
+
+function readPair(text: string): readonly [string, string] {
+  const at = text.indexOf("=");
+  if (at <= 0) throw new RunsMisused(`--metadata '${text}' is no NAME=VALUE.`);
+  return [text.slice(0, at), text.slice(at + 1)];
+}
+
+const LIMIT_DEFAULT = 20;
+const LIMIT_DIGITS_MAX = 6;
+
+function readLimit(text: string | undefined): number {
+  if (text === undefined) return LIMIT_DEFAULT;
+  if (!/^\d+$/.test(text) || text.length > LIMIT_DIGITS_MAX)
+    throw new RunsMisused(`--limit '${text}' is no whole number of at most ${LIMIT_DIGITS_MAX} digits.`);
+  return Number(text);
+}
+
+async function clientFor(values: Values, environment: Environment): Promise<Antiphon> {
+  const file = values["key-file"];
+  const key = file === undefined ? environment["ANTIPHON_API_KEY"] : await readKey(file);
+  const baseUrl = (values.url ?? environment["ANTIPHON_URL"] ?? URL_DEFAULT).replace(/\/(v1\/?)?$/, "");
+  return new Antiphon({ baseUrl, ...(key === undefined || key.trim() === "" ? {} : { apiKey: key.trim() }) });
+}
+
+async function readKey(file: string): Promise<string> {
+  return await readFile(file, "utf8").catch((error: unknown) => {
+    throw new RunsMisused(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+  });
+}
+
+function say(print: (text: string) => void, text: string): number {
+  print(text);
+  return DONE;
+}
+
+function readArguments(argv: readonly string[]) {
+  try {
+    return parseArgs({ args: [...argv], options: OPTIONS, allowPositionals: true, strict: true });
+  } catch (error) {
+    throw new RunsMisused(`${error instanceof Error ? error.message : String(error)}\n${USAGE}`);
+  }
+}
+
+const OPTIONS = {
+  help: { type: "boolean", short: "h" },
+  json: { type: "boolean" },
+  url: { type: "string" },
+  "key-file": { type: "string" },
+  status: { type: "string", multiple: true },
+  model: { type: "string" },
+  kind: { type: "string" },
+  query: { type: "string" },
+  metadata: { type: "string", multiple: true },
+  limit: { type: "string" },
+  events: { type: "boolean" },
+  exchanges: { type: "boolean" },
+} as const;

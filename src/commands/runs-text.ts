@@ -1,0 +1,91 @@
+import type {
+  OutputItem,
+  Response,
+  ResponseExchange,
+  ResponseSummary,
+  TimelineEvent,
+} from "../../generated/responses-api/types.ts";
+
+const PREVIEW_CHARACTERS = 60;
+const STATUS_WIDTH = 11;
+const KIND_WIDTH = 10;
+const TIME_WIDTH = 9;
+const MS_PER_S = 1000;
+
+/** A run in a list, as one line. */
+export function runLine(run: ResponseSummary): string {
+  const { id, status, kind, model, usage, price, timing, input_preview, output_preview, tools } = run;
+  const tokens = usage === null ? "" : `${usage.input_tokens}+${usage.output_tokens} tokens`;
+  const cost = price === null ? "" : `${price.amount} ${price.currency}`;
+  const said = shortened(output_preview === "" ? tools.join(", ") : output_preview);
+  return printable(
+    [
+      timeOf(run.created_at),
+      status.padEnd(STATUS_WIDTH),
+      kind.padEnd(KIND_WIDTH),
+      durationOf(timing.duration_ms).padStart(TIME_WIDTH),
+      id,
+      model,
+      ...[tokens, cost].filter((text) => text !== ""),
+      `${JSON.stringify(shortened(input_preview))} → ${JSON.stringify(said)}`,
+    ].join("  "),
+  );
+}
+
+/** A run with its output, as a person reads it. */
+export function runLines(response: Response): string {
+  const { id, status, model, created_at, error, usage, previous_response_id: previous, output } = response;
+  const head = [
+    `${id}  ${status}  ${model}  ${timeOf(created_at)}`,
+    ...(previous === null ? [] : [`continues ${previous}`]),
+    ...(usage == null ? [] : [`${usage.input_tokens} tokens in, ${usage.output_tokens} out`]),
+    ...(error === null ? [] : [`${error.code}: ${error.message}`]),
+  ];
+  return printable([...head, ...output.map(itemLine)].join("\n"));
+}
+
+export function eventLine(event: Pick<TimelineEvent, "at_ms" | "type"> & { readonly sequence_number: number }): string {
+  const at = event.at_ms === null ? "" : `${event.at_ms} ms`;
+  return printable(
+    `${String(event.sequence_number).padStart(STATUS_WIDTH)}  ${at.padStart(TIME_WIDTH)}  ${event.type}`,
+  );
+}
+
+/** An exchange with its bodies. */
+export function exchangeLines({ kind, turn, request, response, duration_ms, error }: ResponseExchange): string {
+  const place = turn === null ? kind : `${kind}, turn ${turn}`;
+  return printable(
+    [
+      `${place}: ${request.method} ${request.url}`,
+      request.body.text,
+      response === null ? "no reply" : `${response.status} after ${durationOf(duration_ms)}`,
+      ...(response === null ? [] : [response.body.text]),
+      ...(error === null ? [] : [`broke off: ${error}`]),
+    ].join("\n"),
+  );
+}
+
+function itemLine(item: OutputItem): string {
+  if (item.type === "message")
+    return item.content.map((part) => (part.type === "output_text" ? part.text : part.refusal)).join("\n");
+  if ("arguments" in item && "name" in item) return `${item.type} ${item.name}(${String(item.arguments)})`;
+  return item.type;
+}
+
+function timeOf(seconds: number): string {
+  return new Date(seconds * MS_PER_S).toISOString().replace("T", " ").slice(0, -".000Z".length);
+}
+
+function durationOf(ms: number | null): string {
+  if (ms === null) return "";
+  return ms < MS_PER_S ? `${ms} ms` : `${(ms / MS_PER_S).toFixed(1)} s`;
+}
+
+function shortened(text: string): string {
+  return text.length <= PREVIEW_CHARACTERS ? text : `${text.slice(0, PREVIEW_CHARACTERS - 1)}…`;
+}
+
+/** Removes control characters: an answer could send commands to the terminal. */
+function printable(text: string): string {
+  return text.replaceAll(/[^\P{Cc}\n]/gu, "\uFFFD");
+}
