@@ -8,6 +8,7 @@ import { readEnvironment } from "./config/read-environment.ts";
 import { ScenarioError } from "./model-engines/built-in/scenario/scenario-error.ts";
 import { isForked } from "./processes/joined-process.ts";
 import { DatabaseError } from "./servers/database-error.ts";
+import { BackupError } from "./store/backup/backup-error.ts";
 
 const FAILURE_EXIT_CODE = 1;
 const USAGE_EXIT_CODE = 2;
@@ -34,6 +35,10 @@ async function run(): Promise<void> {
   if (first === "migrate") {
     const { runMigrate } = await import("./commands/migrate-command.ts");
     return console.log(await runMigrate(readEnvironment(), others));
+  }
+  if (first === "backup" || first === "restore") {
+    const { runBackup, runRestore } = await import("./commands/backup-command.ts");
+    return (first === "backup" ? runBackup : runRestore)(others, readEnvironment(), OUTPUTS);
   }
   if (first === "lint-stream") {
     const { runLintStream } = await import("./commands/lint-stream-command.ts");
@@ -92,8 +97,8 @@ function exitWithError(error: unknown): never {
     console.error(error.message);
     process.exit(DATABASE_EXIT_CODE);
   }
-  const isPlain = error instanceof ScenarioError || error instanceof KeysCommandError;
-  console.error(isPlain ? error.message : (listenFault(error) ?? error));
+  const isPlain = [ScenarioError, KeysCommandError, BackupError].some((plain) => error instanceof plain);
+  console.error(isPlain && error instanceof Error ? error.message : (listenFault(error) ?? error));
   process.exit(FAILURE_EXIT_CODE);
 }
 

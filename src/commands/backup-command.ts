@@ -1,0 +1,131 @@
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { ConfigError } from "../config/config-error.ts";
+import { readFilesUrl } from "../config/files-url.ts";
+import { type Config, type Environment, loadConfig } from "../config/load-config.ts";
+import type { BackupSource } from "../store/backup/make-backup.ts";
+import { makeBackup, removeOldBackups, timedName } from "../store/backup/make-backup.ts";
+import { restoreBackup } from "../store/backup/restore-backup.ts";
+import { programVersion } from "../version/program-version.ts";
+
+export const BACKUP_USAGE = `Usage: antiphon backup FOLDER [--without-keys]
+       antiphon backup --into FOLDER [--keep N] [--without-keys]
+       antiphon restore FOLDER [--replace]
+
+backup makes a new FOLDER with the database, the files and the keys of a server on SQLite, which may go on meanwhile. --into makes one that is named by the time in FOLDER, and --keep removes all but the newest N of them. The folder holds what opens sealed data: keep it as safe as the data folder, or leave seal-key and api-key out with --without-keys.
+restore checks every sum and the database, and then puts the backup into DATA_DIR and DATABASE_FILE. Stop the servers first. --replace moves data that are there aside.
+--data-dir and --database-file say where the data are, as the settings of these names do.`;
+
+interface Say {
+  /** What scripts read. */
+  readonly print: (text: string) => void;
+  readonly note: (text: string) => void;
+}
+
+/** Runs `backup …`. The path of the backup goes to `print`. */
+export async function runBackup(argv: readonly string[], environment: Environment, say: Say): Promise<void> {
+  const { values, positionals } = readArguments(argv, BACKUP_OPTIONS);
+  if (values.help === true) return say.print(BACKUP_USAGE);
+  const keep = values.keep === undefined ? null : keptOf(values.keep);
+  const [given, ...others] = positionals;
+  if (others.length > 0 || (given === undefined) === (values.into === undefined))
+    throw misused("backup wants one folder.");
+  if (keep !== null && values.into === undefined) throw misused("--keep goes with --into.");
+  const config = configOf(environment, values);
+  const folder = given ?? join(values.into ?? "", timedName(new Date()));
+  const withKeys = values["without-keys"] !== true;
+  const options = { withKeys, version: programVersion(), elsewhere: elsewhereOf(config) };
+  const summary = await makeBackup(sourceOf(config), folder, options);
+  say.note(`Backed up and checked ${summary.files} files.`);
+  for (const sentence of summary.notIncluded) say.note(`Not included: ${sentence}`);
+  if (withKeys) say.note("It holds the keys of the data folder: keep it as safe as that.");
+  for (const old of keep === null ? [] : await removeOldBackups(values.into ?? "", keep)) say.note(`Removed ${old}.`);
+  say.print(folder);
+}
+
+/** Runs `restore …`. */
+export async function runRestore(argv: readonly string[], environment: Environment, say: Say): Promise<void> {
+  const { values, positionals } = readArguments(argv, RESTORE_OPTIONS);
+  if (values.help === true) return say.print(BACKUP_USAGE);
+  const [folder, ...others] = positionals;
+  if (folder === undefined || others.length > 0) throw misused("restore wants the folder of one backup.");
+  const config = configOf(environment, values);
+  const { files, hasKeys, movedTo } = await restoreBackup(folder, sourceOf(config), values.replace === true);
+  for (const path of movedTo) say.note(`What was there is in ${path} now.`);
+  if (!hasKeys && config.sealKeys.length === 0)
+    say.note("The backup holds no sealing keys. Put seal-key of the old data folder into DATA_DIR before the start.");
+  say.print(`Checked and restored ${files} files.`);
+}
+
+const WHERE = {
+  help: { type: "boolean", short: "h" },
+  "data-dir": { type: "string" },
+  "database-file": { type: "string" },
+} as const;
+const BACKUP_OPTIONS = {
+  ...WHERE,
+  into: { type: "string" },
+  keep: { type: "string" },
+  "without-keys": { type: "boolean" },
+} as const;
+const RESTORE_OPTIONS = { ...WHERE, replace: { type: "boolean" } } as const;
+
+function readArguments<Options extends typeof BACKUP_OPTIONS | typeof RESTORE_OPTIONS>(
+  argv: readonly string[],
+  options: Options,
+) {
+  try {
+    return parseArgs({ args: [...argv], options, allowPositionals: true, strict: true });
+  } catch (error) {
+    throw misused(error instanceof Error ? error.message : "The arguments cannot be read.");
+  }
+}
+
+function keptOf(text: string): number {
+  const value = /^\d{1,6}$/.test(text) ? Number(text) : 0;
+  if (value === 0) throw misused(`--keep '${text}' is no whole number above 0.`);
+  return value;
+}
+
+function configOf(
+  environment: Environment,
+  values: { readonly "data-dir"?: string | undefined; readonly "database-file"?: string | undefined },
+): Config {
+  const flags = (["data-dir", "database-file"] as const).flatMap((flag) => {
+    const value = values[flag];
+    return value === undefined ? [] : [`--${flag}=${value}`];
+  });
+  const config = loadConfig(environment, flags);
+  if (config.databaseUrl !== null) throw new ConfigError(ON_POSTGRES);
+  if (config.databaseFile === ":memory:")
+    throw new ConfigError(["DATABASE_FILE is ':memory:', of which there is no backup."]);
+  return config;
+}
+
+/** pg_dump has to be of the server's version, and providers of databases have better ways. */
+const ON_POSTGRES = [
+  "DATABASE_URL is set: everything but the bytes of files is in PostgreSQL, which has its own tools.",
+  '  Back up: pg_dump --format=custom --file antiphon.dump "$DATABASE_URL", and then copy the place of FILES_URL, or files and containers of DATA_DIR.',
+  '  Restore: pg_restore --clean --if-exists --dbname "$DATABASE_URL" antiphon.dump, with the servers stopped.',
+  "  Keep SEAL_KEYS with both.",
+];
+
+function sourceOf({ databaseFile, dataDir, filesUrl }: Config): BackupSource {
+  const place = filesUrl === null ? null : readFilesUrl(filesUrl);
+  if (place === null) return { databaseFile, dataDir, filesRoot: dataDir };
+  return { databaseFile, dataDir, filesRoot: place.type === "folder" ? place.path : null };
+}
+
+/** What a backup leaves to others. */
+function elsewhereOf({ filesUrl, sealKeys, apiKeys }: Config): readonly string[] {
+  const isBucket = filesUrl !== null && readFilesUrl(filesUrl)?.type === "bucket";
+  return [
+    ...(isBucket ? [`The bytes of files, which are in ${filesUrl}: back up the bucket after this.`] : []),
+    ...(sealKeys.length > 0 ? ["The sealing keys in SEAL_KEYS."] : []),
+    ...(apiKeys.length > 0 ? ["The API keys in API_KEYS."] : []),
+  ];
+}
+
+function misused(problem: string): ConfigError {
+  return new ConfigError([problem, ...BACKUP_USAGE.split("\n")]);
+}
