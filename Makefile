@@ -77,6 +77,10 @@ cluster-test: node-version debian-programs ## kill, pause and cut off three node
 clients: $(INSTALLED) $(CODEX_INSTALLED) $(CLINE_INSTALLED) $(PYTHON_INSTALLED) ## try the server with other projects' clients, and print what works
 	node tests/clients/matrix.ts
 
+.PHONY: deploy-test
+deploy-test: node-version debian-programs ## try nginx and Caddy with silence and gaps: two minutes; needs a quiet machine
+	DEPLOY_TEST=1 vitest run --project tests tests/deploy/proxies.test.ts $(ARGS)
+
 upgrade-test: node-version debian-programs ## replace servers of an earlier commit under load: four minutes; needs the history of git; make upgrade-test UPGRADE_FROM=commit
 	ROLLING_UPGRADE=1 vitest run --project tests tests/upgrade $(ARGS)
 

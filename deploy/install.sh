@@ -22,7 +22,7 @@ settings=$root/etc/antiphon
 units=$root/etc/systemd/system
 backups=$root/var/backups/antiphon
 # What a release consists of. Pages are there once `make page` has built them.
-parts='package.json package-lock.json .npmrc LICENSE generated src dist'
+parts='package.json package-lock.json .npmrc LICENSE generated src dist/chat-lab dist/inspector'
 # Releases that are kept besides those that a process runs.
 kept=3
 
@@ -58,7 +58,9 @@ make_release() {
     trap 'rm -rf "$draft"' EXIT
     mkdir -p "$draft/bin"
     for part in $parts; do
-        if [ -e "$source/$part" ]; then cp -R "$source/$part" "$draft/$part"; fi
+        [ -e "$source/$part" ] || continue
+        mkdir -p "$(dirname "$draft/$part")"
+        cp -R "$source/$part" "$draft/$part"
     done
     find "$draft" \( -name '*.test.ts' -o -name '*.fixture.ts' \) -exec rm -f {} +
     cp "$source/deploy/systemd/launcher" "$draft/bin/antiphon"
@@ -128,10 +130,10 @@ install_settings() {
 
 # The key is shown to the person here, and not by the server, which would write it to the journal.
 make_first_key() {
-    [ -n "$(antiphon keys list)" ] && return 0
+    [ -n "$("$root/usr/local/bin/antiphon" keys list)" ] && return 0
     echo
     echo "The first API key, shown this once:"
-    antiphon keys create --name first
+    "$root/usr/local/bin/antiphon" keys create --name first
     echo
 }
 

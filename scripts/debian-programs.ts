@@ -14,7 +14,7 @@ interface DebianProgram {
 
 /**
  * A SearXNG for web searches; the sandbox that programs of models are tried in, with what they compute with; the
- * database, the broker and the load balancers of several machines.
+ * database, the broker and the load balancers of several machines; and what one machine is set up with.
  */
 const PROGRAMS: readonly DebianProgram[] = [
   { path: "/usr/bin/searx-run", packageName: "searx" },
@@ -27,6 +27,10 @@ const PROGRAMS: readonly DebianProgram[] = [
   { path: "/usr/sbin/nginx", packageName: "nginx-light" },
   { path: "/usr/{bin,sbin}/ip", packageName: "iproute2" },
   { path: "/usr/sbin/haproxy", packageName: "haproxy" },
+  { path: "/usr/bin/caddy", packageName: "caddy" },
+  { path: "/usr/bin/openssl", packageName: "openssl" },
+  { path: "/usr/bin/systemd-analyze", packageName: "systemd" },
+  { path: "/usr/bin/shellcheck", packageName: "shellcheck" },
 ];
 const APT_GET = "/usr/bin/apt-get";
 /** Limit of each of the two commands. Where nothing can be fetched, no test run may wait longer. */

@@ -15,7 +15,7 @@ const BODY_BYTES = 64 * 1024 * 1024;
 
 const WORDS = ["One ", "two ", "three ", "four ", "five "];
 
-describe.each(PROXIES)("behind $name$whySkipped", { timeout: TEST_TIMEOUT_MS }, (kind) => {
+describe.each(PROXIES)("behind $title", { timeout: TEST_TIMEOUT_MS }, (kind) => {
   test.skipIf(kind.whySkipped !== "")(
     "every delta passes before the next is written, over SSE and WebSocket",
     async () => {
@@ -38,7 +38,8 @@ describe.each(PROXIES)("behind $name$whySkipped", { timeout: TEST_TIMEOUT_MS }, 
 
   test.skipIf(kind.whySkipped !== "" || !isLong)(`${SILENCE_MS / 1000} seconds of silence break nothing`, async () => {
     verifies("operations.deploy.proxies");
-    const model = await serveChat(async (response) => {
+    const model = await serveChat(async (response, { path }) => {
+      if (!path.endsWith("/chat/completions")) return response.writeHead(404).end();
       response.writeHead(200, { "content-type": "text/event-stream" });
       response.write(sse(textChunk("Before ")));
       await sleep(SILENCE_MS);
@@ -60,7 +61,8 @@ describe.each(PROXIES)("behind $name$whySkipped", { timeout: TEST_TIMEOUT_MS }, 
   test.skipIf(kind.whySkipped !== "" || !isLong)("deltas arrive with the gaps that the model leaves", async () => {
     verifies("operations.deploy.proxies");
     const written: number[] = [];
-    const model = await serveChat(async (response) => {
+    const model = await serveChat(async (response, { path }) => {
+      if (!path.endsWith("/chat/completions")) return response.writeHead(404).end();
       response.writeHead(200, { "content-type": "text/event-stream" });
       for (let word = 0; word < 40; word++) {
         written.push(performance.now());
@@ -96,9 +98,10 @@ async function startBehind(kind: (typeof PROXIES)[number], env: Readonly<Record<
 }
 
 /** A model that writes each word when it is told to. */
-async function serveInSteps(): Promise<{ readonly url: string; step(): void }> {
+async function serveInSteps(): Promise<{ readonly url: string; readonly step: () => void }> {
   let [allowed, wake] = [1, (): void => {}];
-  const model = await serveChat(async (response) => {
+  const model = await serveChat(async (response, { path }) => {
+    if (!path.endsWith("/chat/completions")) return response.writeHead(404).end(); // What can the model do?
     response.writeHead(200, { "content-type": "text/event-stream" });
     for (const [index, word] of WORDS.entries()) {
       while (allowed <= index) await new Promise<void>((resolve) => (wake = resolve));
@@ -106,7 +109,7 @@ async function serveInSteps(): Promise<{ readonly url: string; step(): void }> {
     }
     while (allowed <= WORDS.length) await new Promise<void>((resolve) => (wake = resolve));
     allowed = 1;
-    response.end(sse(lastChunk("stop"), "[DONE]"));
+    return response.end(sse(lastChunk("stop"), "[DONE]"));
   });
   const step = (): void => {
     allowed += 1;
@@ -147,8 +150,8 @@ async function socketText(proxy: StartedProxy, server: ChildServer, onDelta = ()
   let text = "";
   socket.on("error", reject);
   socket.on("open", () => socket.send(JSON.stringify({ type: "response.create", ...ASKED })));
-  socket.on("message", (data) => {
-    const frame = String(data);
+  socket.on("message", (data: Buffer) => {
+    const frame = data.toString();
     const delta = deltaIn(frame);
     if (delta !== null) {
       text += delta;
@@ -161,8 +164,7 @@ async function socketText(proxy: StartedProxy, server: ChildServer, onDelta = ()
 }
 
 function deltaIn(line: string): string | null {
-  const [, delta] = /"type":"response\.output_text\.delta".*"delta":"([^"]*)"|/.exec(line) ?? [];
-  return delta ?? null;
+  return /"type":"response\.output_text\.delta".*"delta":"([^"]*)"/.exec(line)?.[1] ?? null;
 }
 
 /** A request of exactly this size. */

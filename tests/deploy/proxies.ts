@@ -1,6 +1,7 @@
 import { execFileSync, spawn } from "node:child_process";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { Agent, type IncomingMessage, type RequestOptions, request } from "node:https";
+import type { IncomingMessage } from "node:http";
+import { Agent, type RequestOptions, request } from "node:https";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -16,7 +17,9 @@ const LOOK_MS = 20;
 /** One of the proxies whose configuration is shipped. */
 export interface Proxy {
   readonly name: "nginx" | "caddy";
-  /** For the title of tests: why it is skipped here, or nothing. */
+  /** The name for the title of tests, with why it is skipped here. */
+  readonly title: string;
+  /** Why it is skipped here, or nothing. */
   readonly whySkipped: string;
   /** Starts it with the shipped configuration, but for addresses and the certificate, until the test ends. */
   start(server: { readonly url: string }): Promise<StartedProxy>;
@@ -28,10 +31,12 @@ export interface StartedProxy {
   readonly certificate: Buffer;
 }
 
-export const PROXIES: readonly Proxy[] = [
-  { name: "nginx", whySkipped: whySkipped("nginx", "openssl"), start: startNginx },
-  { name: "caddy", whySkipped: whySkipped("caddy", "openssl"), start: startCaddy },
-];
+export const PROXIES: readonly Proxy[] = [proxyOf("nginx", startNginx), proxyOf("caddy", startCaddy)];
+
+function proxyOf(name: Proxy["name"], start: Proxy["start"]): Proxy {
+  const why = whySkipped(name, "openssl");
+  return { name, title: `${name}${why}`, whySkipped: why, start };
+}
 
 async function startNginx(server: { readonly url: string }): Promise<StartedProxy> {
   const { folder, port, certificate } = await prepare();

@@ -1,0 +1,161 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { appendFile, cp, mkdtemp, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { isRecord } from "../../src/base/json/records.ts";
+import { makeBackup, removeOldBackups, timedName } from "../../src/store/backup/make-backup.ts";
+import { restoreBackup } from "../../src/store/backup/restore-backup.ts";
+import { openStore } from "../../src/store/open-store.ts";
+import { type ChildServer, startChildServer } from "../child-server.ts";
+import { verifies } from "../verifies.ts";
+
+const MAIN = join(import.meta.dirname, "../../src/main.ts");
+/** Each server and each command takes a second of processor time to start. */
+const TEST_TIMEOUT_MS = 120_000;
+/** What is stored before the backup begins, of each kind. */
+const STORED = 20;
+const CLIENTS = 4;
+
+describe("a backup", { timeout: TEST_TIMEOUT_MS }, () => {
+  test("made under load holds what was stored before it, and restored data give the same answers", async () => {
+    verifies("operations.backup.restores");
+    const folder = await temporaryFolder();
+    const server = await startChildServer({ env: { DATA_DIR: join(folder, "data") } });
+    const paths = (await Promise.all(Array.from({ length: STORED }, (_, number) => storeSome(server, number)))).flat();
+    const work = keepBusy(server);
+    const made = await run(["backup", join(folder, "backup"), "--data-dir", join(folder, "data")]);
+    const { answered, failed } = await work.end();
+    expect(made).toMatchObject({ code: 0, output: `${join(folder, "backup")}\n` });
+    expect(answered).toBeGreaterThan(0);
+    expect(failed).toEqual([]);
+    const before = await answersOf(server, paths);
+
+    const restored = join(folder, "restored");
+    expect(await run(["restore", join(folder, "backup"), "--data-dir", restored])).toMatchObject({ code: 0 });
+    const other = await startChildServer({ env: { DATA_DIR: restored } });
+    expect(await answersOf(other, paths)).toEqual(before);
+    const [first] = paths;
+    const body = { model: "antiphon-built-in", input: "Say more", previous_response_id: first?.split("/").at(-1) };
+    expect((await other.post("/v1/responses", body)).status).toBe(200);
+  });
+
+  test("that was changed is not restored, and data in use or not to be replaced stay as they are", async () => {
+    verifies("operations.backup.checked");
+    const folder = await temporaryFolder();
+    const [data, backup] = [join(folder, "data"), join(folder, "backup")];
+    const target = { databaseFile: join(data, "antiphon.db"), dataDir: data, filesRoot: data };
+    const options = { withKeys: true, version: "1", elsewhere: [] };
+    const server = await startChildServer({ env: { DATA_DIR: data } });
+    const [path = ""] = await storeSome(server, 1);
+    const made = await makeBackup(target, backup, options);
+    expect(made).toMatchObject({ files: 3, notIncluded: [] });
+    await expect(makeBackup(target, backup, options)).rejects.toThrow("is there already");
+    await expect(restoreBackup(backup, target, false)).rejects.toThrow("--replace moves these aside");
+    await expect(restoreBackup(backup, target, true)).rejects.toThrow("is in use");
+    const answer = await answersOf(server, [path]);
+    expect(await server.stop()).toBe(0);
+
+    const spoilt = join(folder, "spoilt");
+    await cp(backup, spoilt, { recursive: true });
+    const upload = join("files", (await readdir(join(backup, "files")))[0] ?? "");
+    await appendFile(join(spoilt, upload), "more");
+    await expect(restoreBackup(spoilt, target, true)).rejects.toThrow(`${upload} is not what was written`);
+    await rm(join(spoilt, upload));
+    await expect(restoreBackup(spoilt, target, true)).rejects.toThrow(`${upload} is missing`);
+    await appendFile(join(spoilt, "SHA256SUMS"), "more");
+    await expect(restoreBackup(spoilt, target, true)).rejects.toThrow("SHA256SUMS is not what was written");
+
+    const { movedTo, hasKeys } = await restoreBackup(backup, target, true);
+    expect(hasKeys).toBe(true);
+    expect(movedTo.map((moved) => basename(moved).split(".before-")[0])).toEqual(["files", "seal-key", "antiphon.db"]);
+    const again = await startChildServer({ env: { DATA_DIR: data } });
+    expect(await answersOf(again, [path])).toEqual(answer);
+  });
+
+  test("can leave the keys out, and the newest of those named by their time are kept", async () => {
+    verifies("operations.backup.checked");
+    const folder = await temporaryFolder();
+    const store = await openStore({ file: join(folder, "antiphon.db") });
+    await store.close();
+    for (const time of ["2026-01-02T03:04:05Z", "2026-01-03T03:04:05Z"]) {
+      const target = { databaseFile: join(folder, "antiphon.db"), dataDir: folder, filesRoot: folder };
+      const options = { withKeys: false, version: "1", elsewhere: ["The moon."] };
+      const made = await makeBackup(target, join(folder, timedName(new Date(time))), options);
+      expect(made.notIncluded).toEqual(["The moon.", expect.stringContaining("seal-key")]);
+    }
+    expect(await removeOldBackups(folder, 1)).toEqual(["antiphon-2026-01-02T030405Z"]);
+  });
+});
+
+/** Stores a response, a file and a conversation. Resolves to the paths at which they are read. */
+async function storeSome(server: ChildServer, number: number): Promise<readonly string[]> {
+  const response = await idIn(server.post("/v1/responses", { model: "antiphon-built-in", input: `Say ${number}` }));
+  const items = [{ type: "message", role: "user", content: `Note ${number}` }];
+  const conversation = await idIn(server.post("/v1/conversations", { items }));
+  const form = new FormData();
+  form.set("purpose", "user_data");
+  form.set("file", new Blob([`File ${number}. `.repeat(1000)]), `file-${number}.txt`);
+  const file = await idIn(server.fetch("/v1/files", { method: "POST", body: form }));
+  const itemPaths = [`/v1/responses/${response}/input_items`, `/v1/conversations/${conversation}/items`];
+  return [`/v1/responses/${response}`, ...itemPaths, `/v1/files/${file}`, `/v1/files/${file}/content`];
+}
+
+async function idIn(asked: Promise<Response>): Promise<string> {
+  const body: unknown = await (await asked).json();
+  if (!isRecord(body) || typeof body["id"] !== "string") throw new Error(`no id in ${JSON.stringify(body)}`);
+  return body["id"];
+}
+
+async function answersOf(server: ChildServer, paths: readonly string[]): Promise<readonly string[]> {
+  const answers: string[] = [];
+  for (const path of paths) {
+    const reply = await server.fetch(path);
+    answers.push(`${path} ${reply.status} ${await reply.text()}`);
+  }
+  return answers;
+}
+
+/** Clients that store, read and delete until told to stop. */
+function keepBusy(server: ChildServer) {
+  let isOver = false;
+  let answered = 0;
+  const failed: string[] = [];
+  const client = async (number: number): Promise<void> => {
+    while (!isOver) {
+      const paths = await storeSome(server, number);
+      const deleted = paths.find((path) => /^\/v1\/files\/[^/]+$/.test(path)) ?? "";
+      const { status } = await server.fetch(deleted, { method: "DELETE" });
+      if (status === 200) answered += 1;
+      else failed.push(`${deleted}: ${status}`);
+    }
+  };
+  const clients = Promise.all(Array.from({ length: CLIENTS }, (_, number) => client(number)));
+  const end = async () => {
+    isOver = true;
+    await clients;
+    return { answered, failed };
+  };
+  return { end };
+}
+
+async function temporaryFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "antiphon-backup-"));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** Runs a command in a folder without settings. */
+async function run(args: readonly string[]) {
+  const child = spawn(process.execPath, [MAIN, ...args], { cwd: tmpdir(), env: { PATH: process.env["PATH"] } });
+  let [output, complaints] = ["", ""];
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    output += text;
+  });
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    complaints += text;
+  });
+  const [code] = await once(child, "close");
+  return { code: Number(code), output, complaints };
+}
