@@ -17,14 +17,19 @@ export interface WrittenModel extends BehindUpstream {
   readonly count: () => number;
 }
 
+const JSON_TYPE = { "content-type": "application/json" };
+const MODELS = JSON.stringify({ object: "list", data: [{ id: "m", object: "model", created: 0, owned_by: "tests" }] });
+
 /** A server whose model says what the test says. */
 export async function serveWrittenModel(env: Readonly<Record<string, string>> = {}): Promise<WrittenModel> {
   const calls: PromiseWithResolvers<ModelCall>[] = [];
   let count = 0;
   const at = (index: number): PromiseWithResolvers<ModelCall> => (calls[index] ??= Promise.withResolvers<ModelCall>());
-  const behind = await serveBehind((response) => {
+  const behind = await serveBehind((response, { path }) => {
+    if (path.endsWith("/models")) return response.writeHead(200, JSON_TYPE).end(MODELS);
     at(count).resolve(modelCall(response));
     count += 1;
+    return response;
   }, env);
   return { ...behind, call: (index) => at(index).promise, count: () => count };
 }

@@ -5,7 +5,7 @@ import { createServer, type Server } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text as readText } from "node:stream/consumers";
-import { type Browser, chromium, type Page } from "playwright-core";
+import { type Browser, chromium, type Locator, type Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import type { ToneWord } from "../../scripts/fixture-model/tone-words.ts";
 import { encoded, wavFile } from "../../src/audio-formats/encoded-sound.fixture.ts";
@@ -15,6 +15,7 @@ import { lastChunk, sse, textChunk } from "../../src/model-engines/chat-completi
 import { hearingWith } from "../../src/servers/choices/choose-speech.ts";
 import { startLocalStt } from "../../src/servers/local-stt.ts";
 import { type EngineStatus, type SpeechEngine, SpeechError } from "../../src/speech/speech-engine.ts";
+import { serveWrittenModel } from "../chat/reloaded-model.ts";
 import { startChildServer } from "../child-server.ts";
 import type { LocalSttServer } from "../local-stt-server.ts";
 import { sound } from "../speech/tones.ts";
@@ -63,22 +64,28 @@ describe.skipIf(program === null || CHROMIUM === null)("the chat lab", () => {
   });
 
   test("shows the transcript of the microphone, formats it, chats, and uses the Responses API", async () => {
-    verifies("stt.demo.page", "stt.demo.page-sends-to-the-responses-api", "transport.cors.listed-pages-only");
+    verifies(
+      "stt.demo.page",
+      "stt.demo.page-sends-to-the-responses-api",
+      "stt.demo.page-dictates-into-one-field",
+      "transport.cors.listed-pages-only",
+    );
     const page = await openPage(browser, speech.url);
     await isReady(page);
     await page.getByLabel("Format when I stop talking").check();
-    const interims = await changesOf(page, "#interim");
     const levels = await changesOf(page, "#level", "value");
     await page.getByRole("button", { name: "Talk" }).click();
-    await expect.poll(() => Promise.resolve(interims.at(-1)), { timeout: 30_000 }).toBe("three one four");
+    await heard(page, "three one four"); // While the microphone is still open.
+    expect(await page.getByRole("timer").textContent()).toMatch(/^0:\d\d$/);
+    expect(await page.getByRole("timer").textContent()).not.toBe("0:00");
     expect(Math.max(...levels.map(Number))).toBeGreaterThan(0.5); // The tones have a fifth of the full loudness.
     await keep(page, "listening-wide-light");
-    await page.getByRole("button", { name: "Talk", pressed: true }).click();
-    await heard(page, "three one four");
-    await expect.poll(() => page.getByLabel("Formatted", { exact: true }).inputValue()).toBe("Three one four.");
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.getByRole("button", { name: "Stop", exact: true }).click();
+    await heard(page, "Three one four\\.");
 
     const chat = page.getByRole("region", { name: "Chat" });
-    await chat.getByRole("button", { name: "Take the text" }).click();
+    await chat.getByRole("button", { name: "Insert transcript" }).click();
     await chat.getByRole("button", { name: "Send" }).click();
     await expect.poll(() => chat.getByRole("log").textContent()).toContain("AnswerYou said: Three one four.");
 
@@ -93,14 +100,18 @@ describe.skipIf(program === null || CHROMIUM === null)("the chat lab", () => {
     await page.keyboard.press("Tab");
     expect(await focused(page)).toBe("Talk");
     await page.keyboard.down("Space");
-    await expect.poll(() => page.locator("#interim").textContent(), { timeout: 30_000 }).toBe("three one four");
+    await heard(page, "three one four");
     await keep(page, "listening-wide-dark");
     await page.keyboard.up("Space");
+    await expect.poll(() => page.locator("#dictating").isHidden()).toBe(true);
     await heard(page, "three one four");
 
-    await tabTo(page, "As it was heard");
+    await tabTo(page, "Transcript");
     await page.keyboard.press("Control+Enter");
-    await expect.poll(() => page.getByLabel("Formatted", { exact: true }).inputValue()).toBe("Three one four.");
+    await heard(page, "Three one four\\.");
+    await tabTo(page, "Undo");
+    await page.keyboard.press("Enter");
+    await heard(page, "three one four");
     await tabTo(page, "Message");
     await page.keyboard.type("hello");
     await page.keyboard.press("Enter");
@@ -109,10 +120,10 @@ describe.skipIf(program === null || CHROMIUM === null)("the chat lab", () => {
       .toContain("You said: hello");
 
     await page.keyboard.press("F2");
-    await expect.poll(() => page.getByRole("button", { name: "Talk", pressed: true }).count()).toBe(1);
+    await expect.poll(() => page.locator("#talk-label").textContent()).toBe("Stop");
     await page.keyboard.press("Escape");
-    await expect.poll(() => page.getByRole("button", { name: "Talk", pressed: false }).count()).toBe(1);
-    await tabTo(page, "Keys");
+    await expect.poll(() => page.locator("#talk-label").textContent()).toBe("Talk");
+    await tabTo(page, "Keyboard shortcuts");
     await page.keyboard.press("Enter");
     await expect.poll(() => page.getByText("wherever you are on the page").isVisible()).toBe(true);
   });
@@ -131,13 +142,31 @@ describe.skipIf(program === null || CHROMIUM === null)("the chat lab", () => {
     const page = await openPage(browser, speech.url);
     await isReady(page);
     await drop(page, recordings());
-    await heard(page, "one two three four five");
+    const texts = async (): Promise<Record<string, string>> => {
+      const items = await page.locator("#recordings-list li").all();
+      return Object.fromEntries(
+        await Promise.all(
+          items.map(async (item) => [await item.getByRole("heading").textContent(), await textOf(item)] as const),
+        ),
+      );
+    };
+    const each = { "a.wav": "one", "b.mp3": "two", "c.m4a": "three", "d.flac": "four", "e.webm": "five" };
+    await expect.poll(texts, { timeout: 30_000 }).toEqual(each);
+    await keep(page, "recordings-wide-light");
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.getByRole("button", { name: "Add to transcript from c.m4a" }).click();
+    await page.getByRole("button", { name: "Add to transcript from a.wav" }).click();
+    await heard(page, "three one");
+    await page.getByRole("button", { name: "Remove b.mp3" }).click();
+    await page.reload();
+    await expect.poll(async () => Object.keys(await texts())).toEqual(["a.wav", "c.m4a", "d.flac", "e.webm"]);
+    await isReady(page);
     await drop(page, { "noise.txt": Buffer.from("certainly no sound") });
     await expect.poll(() => page.locator("#speak-trouble").textContent()).toContain("noise.txt: Unsupported format");
     await page
-      .getByLabel("Or drop recordings anywhere here")
-      .setInputFiles({ name: "a.wav", mimeType: "audio/wav", buffer: Buffer.from(recordings()["a.wav"] ?? []) });
-    await heard(page, "one two three four five one");
+      .getByLabel("Drop recordings anywhere, or choose them")
+      .setInputFiles({ name: "z.wav", mimeType: "audio/wav", buffer: Buffer.from(recordings()["a.wav"] ?? []) });
+    await expect.poll(texts, { timeout: 30_000 }).toMatchObject({ "noise.txt": "", "z.wav": "one" });
   });
 
   test("keeps every word if the server is killed and restarted while somebody speaks", async () => {
@@ -150,9 +179,9 @@ describe.skipIf(program === null || CHROMIUM === null)("the chat lab", () => {
     const page = await openPage(browser, url, { viewport: { width: 390, height: 844 }, colorScheme: "dark" });
     await isReady(page);
     const levels = await changesOf(page, "#level", "value");
-    await page.getByLabel("As it was heard").fill("nine");
+    await page.getByLabel("Transcript").fill("nine");
     await page.keyboard.down("F2");
-    await expect.poll(() => page.locator("#interim").textContent(), { timeout: 30_000 }).toContain("three");
+    await heard(page, /^nine three/);
     await first.kill();
     await expect.poll(() => page.locator("#state").textContent()).toBe("The server does not answer");
     await expect.poll(() => page.locator("#connection").textContent()).toContain("What you say is kept");
@@ -164,7 +193,7 @@ describe.skipIf(program === null || CHROMIUM === null)("the chat lab", () => {
     await isReady(page);
     expect(await page.locator("#connection").textContent()).toBe("");
     await page.getByRole("button", { name: "Talk" }).click(); // And it works as before.
-    await expect.poll(() => page.locator("#interim").textContent(), { timeout: 30_000 }).toContain("three");
+    await heard(page, /^nine three one four three/);
     await page.keyboard.press("Escape");
     await heard(page, /^nine three one four three/);
   });
@@ -190,11 +219,85 @@ describe.skipIf(program === null || CHROMIUM === null)("the chat lab", () => {
     await expect.poll(() => trouble.textContent()).toContain("Incorrect API key");
   });
 
+  test("accepts or discards what was dictated, undoes each change, and copies the text", async () => {
+    verifies("stt.demo.page-dictates-into-one-field");
+    const page = await openPage(browser, speech.url, {
+      permissions: ["microphone", "clipboard-read", "clipboard-write"],
+    });
+    await isReady(page);
+    const field = page.getByLabel("Transcript", { exact: true });
+    await field.fill("nine");
+    await page.getByRole("button", { name: "Talk" }).click();
+    await heard(page, /^nine three/);
+    expect(await field.isEditable()).toBe(false);
+    await page.getByRole("button", { name: "Discard" }).click();
+    await expect.poll(() => page.locator("#dictating").isHidden()).toBe(true);
+    await heard(page, "nine");
+    await page.getByRole("button", { name: "Talk" }).click();
+    await heard(page, /^nine three one four/);
+    await page.getByRole("button", { name: "Accept" }).click();
+    await expect.poll(() => page.locator("#dictating").isHidden()).toBe(true);
+    await heard(page, "nine three one four");
+    await page.getByRole("button", { name: "Copy", exact: true }).click();
+    await expect.poll(() => page.locator("#format-note").textContent()).toBe("Copied.");
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe("nine three one four");
+    await page.getByRole("button", { name: "Clear" }).click();
+    await heard(page, "");
+    const undo = page.getByRole("button", { name: "Undo" });
+    for (const before of ["nine three one four", "nine", ""]) {
+      await undo.click();
+      await heard(page, before);
+    }
+    expect(await undo.isDisabled()).toBe(true);
+  });
+
+  test("loses nothing at a reload, and takes up an answer of this machine's Responses API", async () => {
+    verifies("stt.demo.page-keeps-all-at-reload", "stt.demo.key-for-own-page-only");
+    const { server, call } = await serveWrittenModel();
+    const env = { DATA_DIR: server.dataDir, PORT: new URL(server.url).port, ...formatterEnv() };
+    const local = await openToneServer({ env });
+    onTestFinished(() => local.close());
+    const page = await openPage(browser, local.url);
+    await isReady(page);
+    await page.getByLabel("Style").fill("as a list");
+    await page.getByLabel("Follow instructions in the text").check();
+    const chat = page.getByRole("region", { name: "Chat" });
+    await chat.getByLabel("Message").fill("hello");
+    await page.keyboard.press("Enter");
+    await expect.poll(() => chat.getByRole("log").textContent()).toContain("You said: hello");
+    await chat.getByLabel("Message").fill("half a thou");
+
+    const panel = page.getByRole("region", { name: "Responses API" });
+    await expect.poll(() => panel.getByLabel("Key").getAttribute("placeholder")).toBe("this machine’s key");
+    await expect.poll(() => panel.getByLabel("Model").inputValue()).toBe("m");
+    await panel.getByLabel("Input").fill("count");
+    await page.keyboard.press("Enter");
+    const model = await call(0);
+    model.say("One, ");
+    await expect.poll(() => panel.getByRole("log").textContent()).toContain("One, ");
+    await page.getByRole("button", { name: "Talk" }).click();
+    await heard(page, "three one four");
+    await page.reload();
+
+    await heard(page, "three one four");
+    await expect.poll(() => chat.getByRole("log").textContent()).toContain("You said: hello");
+    expect(await chat.getByLabel("Message").inputValue()).toBe("half a thou");
+    expect(await page.getByLabel("Style").inputValue()).toBe("as a list");
+    expect(await page.getByLabel("Follow instructions in the text").isChecked()).toBe(true);
+    await expect.poll(() => panel.getByRole("log").textContent()).toContain("One, ");
+    model.say("two.");
+    model.finish("stop");
+    await expect.poll(() => panel.getByRole("log").textContent()).toBe("YoucountAnswerOne, two.Copy");
+    await expect.poll(() => panel.locator("#responses-note").textContent()).toContain("Answered by m");
+    await keep(page, "reloaded-wide-light");
+    expect(await accessibilityFaults(page)).toEqual([]);
+  });
+
   test("has no violation that axe-core finds, in light and dark, wide and narrow", async () => {
     verifies("stt.demo.page-by-keys-alone");
     const page = await openPage(browser, speech.url);
     await isReady(page);
-    await page.getByText("Keys", { exact: true }).click();
+    await page.getByText("Keyboard shortcuts", { exact: true }).click();
     for (const colorScheme of ["light", "dark"] as const)
       for (const [size, width] of Object.entries({ wide: 1280, phone: 390 })) {
         await page.emulateMedia({ colorScheme });
@@ -206,7 +309,7 @@ describe.skipIf(program === null || CHROMIUM === null)("the chat lab", () => {
   });
 
   test("distinguishes empty text from a missing provider, and calls the provider once", async () => {
-    verifies("stt.format.empty-text-is-told", "stt.demo.no-provider-is-not-retried");
+    verifies("stt.format.empty-text-is-told", "stt.demo.no-provider-is-not-retried", "stt.demo.page-explains-its-chat");
     const config = loadConfig({ STT_PORT: "0", FIND_LOCAL_DAEMON: "false", DRAIN_MS: "100" }, []);
     const engine = engineOf(() => ({ state: "ready" }));
     const server = await startLocalStt(config, silentLogger, hearingWith(engine, config));
@@ -224,6 +327,9 @@ describe.skipIf(program === null || CHROMIUM === null)("the chat lab", () => {
     page.on("request", (request) => {
       if (request.url().endsWith("/demo/chat")) asked.push(request.url());
     });
+    expect(await page.locator("#chat-setup").textContent()).toContain("No model is set up for this chat.");
+    await keep(page, "chat-not-set-up-wide-light");
+    expect(await accessibilityFaults(page)).toEqual([]);
     await page.locator("#chat-text").fill("hello");
     await page.locator("#chat-send").click();
     await expect.poll(() => page.locator("#chat-trouble").textContent()).toContain("No provider is set up");
@@ -290,8 +396,14 @@ async function isReady(page: Page): Promise<void> {
 
 async function heard(page: Page, text: string | RegExp): Promise<void> {
   await expect
-    .poll(() => page.getByLabel("As it was heard").inputValue(), { timeout: 30_000 })
+    .poll(() => page.getByLabel("Transcript", { exact: true }).inputValue(), { timeout: 30_000 })
     .toMatch(typeof text === "string" ? new RegExp(`^${text}$`) : text);
+}
+
+/** The text of a recording in the list; empty if it has none. */
+async function textOf(item: Locator): Promise<string> {
+  const text = item.locator(".said");
+  return (await text.count()) === 0 ? "" : ((await text.textContent()) ?? "");
 }
 
 /** The number of finished tones that the meter has shown. */
@@ -308,7 +420,7 @@ async function askResponsesApi(page: Page): Promise<void> {
   await panel.getByLabel("Key").fill(responses.apiKey);
   await panel.getByLabel("Key").blur();
   await expect.poll(() => panel.getByLabel("Model").inputValue()).toBe("antiphon-built-in");
-  await panel.getByRole("button", { name: "Take the text" }).click();
+  await panel.getByRole("button", { name: "Insert transcript" }).click();
   await panel.getByRole("button", { name: "Send" }).click();
   await expect
     .poll(() => panel.getByRole("log").textContent())

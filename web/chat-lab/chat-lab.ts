@@ -2,15 +2,17 @@ import { AntiphonSpeech } from "../../src/client/index.ts";
 import { openChat } from "./chat.ts";
 import { Dictation, type DictationPhase } from "./dictation.ts";
 import { byId, setText } from "./elements.ts";
-import { Texts } from "./formatting.ts";
+import { Formatting } from "./formatting.ts";
 import { listenForPresses } from "./press-to-talk.ts";
 import { Recordings } from "./recordings.ts";
 import { openResponses } from "./responses.ts";
 import { ServerStatus } from "./status.ts";
+import { Timer } from "./timer.ts";
+import { Transcript } from "./transcript.ts";
 
 const TALK_STATES: Readonly<Record<Exclude<DictationPhase, "off">, string>> = {
   opening: "Opening the microphone…",
-  listening: "Listening. Press again to stop.",
+  listening: "Listening. Press Stop when you are done.",
   finishing: "Transcribing the last words…",
 };
 /** The range of the meter, in decibels below full scale. */
@@ -19,9 +21,10 @@ const METER_DB = 50;
 const speech = new AntiphonSpeech({ baseUrl: window.location.origin });
 const talk = byId("talk", HTMLButtonElement);
 const level = byId("level", HTMLMeterElement);
-const interim = byId("interim", HTMLElement);
 const connection = byId("connection", HTMLElement);
-const texts = new Texts(speech);
+const timer = new Timer(byId("timer", HTMLElement));
+const transcript = new Transcript();
+const formatting = new Formatting(speech, transcript);
 
 const dictation = new Dictation({
   speech,
@@ -31,11 +34,12 @@ const dictation = new Dictation({
     level: (peak) => {
       level.value = peak <= 0 ? 0 : Math.max(0, 1 + (20 * Math.log10(peak)) / METER_DB);
     },
-    interim: (text) => setText(interim, text),
+    interim: (text) => transcript.showLive(text),
     final: (text) => {
-      texts.add(text);
+      transcript.addFinal(text);
       if (text !== "") readOut(text);
     },
+    discarded: () => transcript.discardDictation(),
     waiting: (reason) =>
       setText(
         connection,
@@ -44,8 +48,8 @@ const dictation = new Dictation({
     failed: showError,
   },
 });
-const recordings = new Recordings({ speech, addText: (text) => texts.add(text), showError });
-const conversations = [openChat(speech, () => texts.result), openResponses(() => texts.result)];
+const recordings = new Recordings({ speech, addText: (text) => transcript.add(text), showError });
+const conversations = [openChat(speech, () => transcript.text), openResponses(speech, () => transcript.text)];
 const status = new ServerStatus(speech, (isReady) => {
   talk.disabled = !isReady && dictation.phase === "off";
   showTalkState();
@@ -60,22 +64,44 @@ listenForPresses(talk, {
   },
   stop: () => dictation.stop(),
 });
-byId("give-up", HTMLButtonElement).addEventListener("click", () => dictation.giveUp());
+byId("accept", HTMLButtonElement).addEventListener("click", () => {
+  talk.focus(); // The button goes away.
+  dictation.accept();
+});
+byId("discard", HTMLButtonElement).addEventListener("click", () => {
+  talk.focus();
+  dictation.discard();
+});
 
 document.addEventListener("keydown", ({ key, defaultPrevented }) => {
   if (key !== "Escape" || defaultPrevented) return;
   dictation.stop();
   recordings.stop();
-  texts.stop();
+  formatting.stop();
   for (const conversation of conversations) conversation.stop();
 });
 
+// Sound and files cannot be kept over a reload, so the browser asks whether to leave.
+window.addEventListener("beforeunload", (event) => {
+  if (dictation.phase !== "off" || recordings.isBusy) event.preventDefault();
+});
+
 function showPhase(phase: DictationPhase): void {
+  const isOn = phase === "opening" || phase === "listening";
+  setText(byId("talk-label", HTMLElement), isOn ? "Stop" : "Talk");
   showTalkState();
-  talk.setAttribute("aria-pressed", String(phase === "opening" || phase === "listening"));
   talk.dataset["phase"] = phase;
-  byId("give-up", HTMLElement).hidden = phase !== "finishing";
-  if (phase === "off" && texts.wantsFormatting) void texts.format();
+  byId("dictating", HTMLElement).hidden = phase === "off";
+  if (phase === "opening") transcript.beginDictation();
+  if (phase === "listening") timer.start();
+  if (phase === "finishing") timer.stop();
+  if (phase === "off") endDictation();
+}
+
+function endDictation(): void {
+  timer.stop();
+  transcript.endDictation();
+  if (!dictation.isDiscarded) formatting.afterDictation();
 }
 
 function showTalkState(): void {

@@ -14,6 +14,8 @@ export interface DictationView {
   /** Words that may still change. Each call replaces the text of the one before. */
   interim(text: string): void;
   final(text: string): void;
+  /** What was said is not wanted. Comes before the phase `off`. */
+  discarded(): void;
   /** Why the dictation waits for the server; null when it no longer waits. */
   waiting(reason: string | null): void;
   failed(reason: string): void;
@@ -53,6 +55,7 @@ export class Dictation {
   #audio: SpokenAudio | null = null;
   #microphone: Microphone | null = null;
   #interim = "";
+  #isDiscarded = false;
   #quietSince: number | null = null;
 
   constructor(parts: DictationParts) {
@@ -63,11 +66,17 @@ export class Dictation {
     return this.#phase;
   }
 
+  /** Whether the latest dictation was discarded. */
+  get isDiscarded(): boolean {
+    return this.#isDiscarded;
+  }
+
   /** Opens the microphone, unless a dictation is running. */
   async start(): Promise<void> {
     if (this.#phase !== "off") return;
     const { view } = this.#parts;
     this.#leaving = new AbortController();
+    this.#isDiscarded = false;
     this.#enter("opening");
     try {
       this.#microphone = await openMicrophone((heard) => this.#hear(heard));
@@ -81,7 +90,8 @@ export class Dictation {
     if (this.phase === "opening") this.#enter("listening");
     else this.#closeMicrophone(); // Stopped while the microphone was being opened.
     await this.#transcribe(audio);
-    this.#keepInterim();
+    if (this.#isDiscarded) view.discarded();
+    else this.#keepInterim();
     this.#closeMicrophone();
     view.waiting(null);
     this.#audio = null;
@@ -95,8 +105,16 @@ export class Dictation {
     this.#closeMicrophone();
   }
 
-  /** Stops without waiting for the last words. Known words stay. */
-  giveUp(): void {
+  /** Closes the microphone; where it is closed already, no longer waits for the last words. Known words stay. */
+  accept(): void {
+    if (this.#phase === "finishing") this.#leaving.abort();
+    else this.stop();
+  }
+
+  /** Ends the dictation, and takes back what was said in it. */
+  discard(): void {
+    if (this.#phase === "off") return;
+    this.#isDiscarded = true;
     this.#leaving.abort();
     this.stop();
   }

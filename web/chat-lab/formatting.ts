@@ -1,46 +1,41 @@
 import { type AntiphonSpeech, APIUserAbortError } from "../../src/client/index.ts";
 import { byId, sendByKeys, setText } from "./elements.ts";
+import { keepField } from "./kept.ts";
 import { sentenceOf } from "./sentence-of.ts";
+import type { Transcript } from "./transcript.ts";
 
-/** The raw transcript and, beside it, the formatted text. */
-export class Texts {
+/** Formats the transcript in its field. */
+export class Formatting {
   readonly #speech: AntiphonSpeech;
-  readonly #raw = byId("raw", HTMLTextAreaElement);
-  readonly #formatted = byId("formatted", HTMLTextAreaElement);
+  readonly #transcript: Transcript;
+  readonly #style = byId("style", HTMLInputElement);
+  readonly #atOnce = byId("format-at-once", HTMLInputElement);
+  readonly #assistive = byId("assistive", HTMLInputElement);
   readonly #note = byId("format-note", HTMLElement);
   readonly #trouble = byId("format-trouble", HTMLElement);
   #current: AbortController | null = null;
 
-  constructor(speech: AntiphonSpeech) {
+  constructor(speech: AntiphonSpeech, transcript: Transcript) {
     this.#speech = speech;
+    this.#transcript = transcript;
+    for (const field of [this.#style, this.#atOnce, this.#assistive]) keepField(field);
     const form = byId("format", HTMLFormElement);
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       void this.format();
     });
-    for (const text of [this.#raw, byId("instruction", HTMLElement)]) sendByKeys(text, form);
+    for (const text of [byId("raw", HTMLElement), this.#style]) sendByKeys(text, form);
     byId("clear", HTMLButtonElement).addEventListener("click", () => {
       this.stop();
-      this.#raw.value = "";
-      this.#formatted.value = "";
+      transcript.replace("");
       setText(this.#note, "");
-      this.#raw.focus();
+      byId("raw", HTMLElement).focus();
     });
   }
 
-  add(text: string): void {
-    if (text === "") return;
-    this.#raw.value = this.#raw.value === "" ? text : `${this.#raw.value.trimEnd()} ${text}`;
-    this.#raw.scrollTop = this.#raw.scrollHeight;
-  }
-
-  /** The formatted text, or the raw one if nothing was formatted. */
-  get result(): string {
-    return this.#formatted.value || this.#raw.value;
-  }
-
-  get wantsFormatting(): boolean {
-    return byId("format-at-once", HTMLInputElement).checked && this.#raw.value.trim() !== "";
+  /** Formats what was dictated, if people want that. */
+  afterDictation(): void {
+    if (this.#atOnce.checked && this.#transcript.text.trim() !== "") void this.format();
   }
 
   stop(): void {
@@ -53,18 +48,16 @@ export class Texts {
     this.#current = current;
     setText(this.#trouble, "");
     setText(this.#note, "Formatting…");
-    const request = {
-      text: this.#raw.value,
-      assistive: byId("assistive", HTMLInputElement).checked,
-      instruction: byId("instruction", HTMLInputElement).value,
-    };
+    const asked = this.#transcript.text;
+    const request = { text: asked, assistive: this.#assistive.checked, instruction: this.#style.value };
     try {
       const { text, formatted, warning } = await this.#speech.format(request, { signal: current.signal });
-      this.#formatted.value = text;
-      setText(
-        this.#note,
-        formatted ? "Formatted." : (warning ?? "Not formatted: no provider is set up, or formatting is off."),
-      );
+      // What was typed or said meanwhile is newer than the answer.
+      const isChanged = this.#transcript.text !== asked;
+      if (formatted && !isChanged) this.#transcript.replace(text);
+      const unformatted = warning ?? "Not formatted: no provider is set up, or formatting is off.";
+      const shown = isChanged ? "The text has changed meanwhile. Format it again." : "Formatted.";
+      setText(this.#note, formatted ? shown : unformatted);
     } catch (error) {
       if (error instanceof APIUserAbortError) return;
       setText(this.#note, "");

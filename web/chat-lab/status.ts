@@ -80,6 +80,16 @@ function showHealth(health: LocalStt.Health | null): void {
   setText(byId("state", HTMLElement), health === null ? "The server does not answer" : WORDS[health.speech.state]);
   setText(byId("state-detail", HTMLElement), health === null ? "This page reconnects by itself." : detailOf(health));
   showProgress(health?.speech ?? null);
+  showChatSetup(health?.formatting ?? null);
+}
+
+/** Says why the chat would fail, before somebody asks. */
+function showChatSetup(formatting: LocalStt.Health["formatting"] | null): void {
+  const isMissing = formatting !== null && !formatting.enabled;
+  byId("chat-setup", HTMLElement).hidden = !isMissing;
+  if (!isMissing) return;
+  const { provider, detail } = formatting;
+  setText(byId("chat-setup-reason", HTMLElement), provider === null ? "" : `${provider}: ${detail ?? "not available"}`);
 }
 
 function detailOf({ speech, formatting }: LocalStt.Health): string {
