@@ -1,4 +1,4 @@
-# The server as an image, for several machines or one. Nothing is compiled: Node strips the types.
+# The server as an image, for several machines or one. Only the inspector's page is built: Node strips the types.
 #   docker build -t antiphon .
 #   docker run -p 8080:8080 -v antiphon:/data antiphon
 # docs/several-machines.md has more.
@@ -11,6 +11,15 @@ COPY package.json package-lock.json .npmrc ./
 # The optional packages are copies of Node, which the image has.
 RUN npm ci --omit=dev --omit=optional --no-progress
 
+FROM packages AS pages
+RUN npm ci --no-progress
+COPY tsconfig.json ./
+COPY scripts/build-page.ts scripts/
+COPY web web
+COPY generated generated
+COPY src src
+RUN node scripts/build-page.ts && mkdir -p dist/inspector
+
 FROM ${NODE_IMAGE}
 # A C library that gives each thread memory of its own returns little of it; two such arenas do for a server.
 ENV NODE_ENV=production \
@@ -21,6 +30,7 @@ ENV NODE_ENV=production \
     FIND_LOCAL_DAEMON=false
 WORKDIR /app
 COPY --from=packages /app/node_modules node_modules
+COPY --from=pages /app/dist/inspector dist/inspector
 COPY package.json LICENSE ./
 COPY generated generated
 COPY src src

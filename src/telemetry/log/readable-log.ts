@@ -12,6 +12,7 @@ export function readableLog(hasColors: boolean): (line: string) => string {
     colorize: hasColors,
     translateTime: "SYS:HH:MM:ss",
     hideObject: true,
+    ignore: "pid",
     messageFormat: (fields) => readableLine(fields),
   });
   return (line) => CLEAR_LINE + write(line);
