@@ -25,7 +25,16 @@ const MISTYPED_SHARE_MAX = 0.3;
 const COMPARED_CHARACTERS_MAX = 64;
 
 /** The first argument, if it is no flag. Each does one thing and ends, except for `stt-cloud`, which serves. */
-const COMMANDS = ["doctor", "keys", "lint-stream", "migrate", "rotate-seal-key", "stt-cloud"] as const;
+const COMMANDS = [
+  "backup",
+  "doctor",
+  "keys",
+  "lint-stream",
+  "migrate",
+  "restore",
+  "rotate-seal-key",
+  "stt-cloud",
+] as const;
 
 /** Parses `--flag value`, `--flag=value`, and a bare `--flag` for booleans. */
 export function readCommandLine(argv: readonly string[]): CommandLine {
