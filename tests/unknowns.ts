@@ -9,6 +9,7 @@ export const DECISIONS: Readonly<Record<string, readonly string[]>> = {
     "stt.stream.no-transcript-without-flush-or-end",
     "stt.transcribe.not-ready-is-503",
   ],
+  "local-stt/openapi.yaml paths//demo/key/post": ["stt.demo.key-for-own-page-only"],
   "local-stt/openapi.yaml paths//demo/chat/post/responses/500": ["stt.demo.daemon-not-running-is-500"],
   "local-stt/stream.yaml info": ["stt.stream.idle-timeout", "stt.stream.oversized-chunk"],
   "local-stt/stream.yaml channels/websocket": [
@@ -34,6 +35,13 @@ export const DECISIONS: Readonly<Record<string, readonly string[]>> = {
     "create.history.repeated-output",
   ],
   "responses-api/openapi.yaml paths//v1/responses/post/responses/200": ["http.headers.ratelimit-on-every-create"],
+  "responses-api/openapi.yaml paths//v1/responses/{response_id}/audio/get": [
+    "responses.audio.plain-reply-points-to-sound",
+  ],
+  "responses-api/openapi.yaml paths//v1/responses/{response_id}/events/get": [
+    "responses.replay.event-ids",
+    "responses.replay.event-source-ends",
+  ],
   "responses-api/openapi.yaml paths//v1/responses/{response_id}/get": [
     "responses.replay.as-long-as-kept",
     "state.store.expiry",
@@ -186,6 +194,7 @@ export const DECISIONS: Readonly<Record<string, readonly string[]>> = {
   "schemas/stt.yaml FormattingHealth": ["stt.health.tells-model-and-formatter"],
   "schemas/stt.yaml Version": ["stt.version.build-metadata"],
   "schemas/stt.yaml DemoChatRequest": ["stt.demo.chat-answers"],
+  "schemas/stt.yaml DemoKey": ["stt.demo.key-for-own-page-only"],
   "schemas/stt.yaml CloudAudioMessage": ["cloud.stream.interim-and-final", "cloud.stream.broken-message"],
   "schemas/stt.yaml CloudInterimMessage/properties/confidence": ["cloud.stream.interim-and-final"],
   "schemas/stt.yaml CloudErrorMessage": ["cloud.stream.broken-message", "cloud.client.typed-errors"],
