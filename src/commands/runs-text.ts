@@ -68,7 +68,7 @@ export function exchangeLines({ kind, turn, request, response, duration_ms, erro
 function itemLine(item: OutputItem): string {
   if (item.type === "message")
     return item.content.map((part) => (part.type === "output_text" ? part.text : part.refusal)).join("\n");
-  if ("arguments" in item && "name" in item) return `${item.type} ${item.name}(${String(item.arguments)})`;
+  if ("arguments" in item && "name" in item) return `${item.type} ${item.name}(${item.arguments})`;
   return item.type;
 }
 

@@ -17,7 +17,7 @@ const USAGE = usageChunk({
 const PRICES = "currency: EUR\nmodels:\n  m*: { input: 2, cached_input: 1, output: 8 }\n";
 
 test("responses are counted by time and model, with tokens, times and prices", async () => {
-  verifies("inspection.statistics.counts", "inspection.prices");
+  verifies("inspection.statistics.counts", "inspection.statistics.prices");
   const file = join(await mkdtemp(join(tmpdir(), "antiphon-prices-")), "prices.yaml");
   await writeFile(file, PRICES);
   const answer = chunks(textChunk("Hi"), lastChunk("stop"), USAGE);
@@ -56,7 +56,7 @@ test("responses are counted by time and model, with tokens, times and prices", a
 });
 
 test("another owner sees nothing", async () => {
-  verifies("inspection.owners");
+  verifies("inspection.access.owners");
   const server = await startTestServer({ env: { API_KEYS: "sk-one-0123456789=a/b,sk-two-0123456789=a/c" } });
   try {
     const [one, other] = ["sk-one-0123456789", "sk-two-0123456789"].map(
