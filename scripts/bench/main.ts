@@ -2,6 +2,7 @@ import { measureCluster } from "./cluster.ts";
 import { measureCode } from "./code.ts";
 import { measureCores } from "./cores.ts";
 import { measureEndurance } from "./endure.ts";
+import { measureEventList } from "./event-list.ts";
 import { measureFlatness } from "./flat.ts";
 import { measureLoopDelay } from "./loop-delay.ts";
 import { measureOverload } from "./overload.ts";
@@ -27,6 +28,7 @@ const BENCHES: Readonly<Record<string, () => Promise<void>>> = {
   overload: measureOverload,
   endure: measureEndurance,
   flat: measureFlatness,
+  "event-list": measureEventList,
   readers: measureReaders,
   responsiveness: measureResponsiveness,
   state: measureState,

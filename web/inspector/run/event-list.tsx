@@ -1,3 +1,4 @@
+import { memo } from "react";
 import { cutText, formatMs } from "../base/format.ts";
 import { hasMember, type Members, membersAt, textAt } from "../base/members.ts";
 import type { LoggedEvent } from "./run-log.ts";
@@ -29,7 +30,7 @@ export function EventList({ events, selected, onSelect }: EventListProps) {
   );
 }
 
-function EventRow({
+const EventRow = memo(function EventRow({
   logged,
   before,
 }: {
@@ -52,7 +53,7 @@ function EventRow({
       <span className="event-preview">{cutText(previewOf(event), PREVIEW_CHARACTERS_MAX)}</span>
     </>
   );
-}
+});
 
 /** The family decides the colour of an event's type. */
 function familyOf(type: string): string {

@@ -11,7 +11,7 @@ interface VirtualListProps {
 }
 
 /** Rows above and below the visible ones that are drawn too. */
-const MARGIN_ROWS = 8;
+const MARGIN_ROWS = 4;
 
 /**
  * A list of rows of one height, of which only the visible ones are drawn. Arrow keys, Page up and down, Home and End
@@ -46,6 +46,7 @@ export function VirtualList({ label, id, count, rowHeight, selected, onSelect, r
   const from = Math.max(0, first - MARGIN_ROWS);
   const to = Math.min(count, first + rows + MARGIN_ROWS);
   const shown = Array.from({ length: Math.max(0, to - from) }, (_, index) => from + index);
+  const pool = rows + 2 * MARGIN_ROWS;
   const isDrawn = selected >= from && selected < to;
   return (
     <div
@@ -61,7 +62,7 @@ export function VirtualList({ label, id, count, rowHeight, selected, onSelect, r
       <div className="virtual-space" role="presentation" style={{ height: count * rowHeight }}>
         {shown.map((index) => (
           <div
-            key={index}
+            key={index % pool} // A row that leaves becomes one that comes, which costs less than a new one.
             id={`${id}-${index}`}
             className="virtual-row"
             role="option"
