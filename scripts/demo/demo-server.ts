@@ -35,7 +35,7 @@ export async function startDemoServer(env: Readonly<Record<string, string>> = {}
     DRAIN_MS: "1000",
     EGRESS_ALLOW: "127.0.0.1",
     SCENARIO_FILE: join(import.meta.dirname, "demo-scenario.yaml"),
-    KEEP_EXCHANGES: "memory",
+    KEEP_EXCHANGES: "stored",
     PRICES_FILE: join(folder, "prices.yaml"),
     ...env,
   };

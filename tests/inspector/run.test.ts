@@ -37,8 +37,8 @@ describe.skipIf(CHROMIUM === null)("a run", () => {
     for (const name of ["User", "MCP tools · weather", "Reasoning", "MCP weather · get_forecast", "Assistant"])
       await items.getByRole("article", { name }).waitFor();
     const lanes = page.getByRole("list", { name: "Course of the run" });
-    await lanes.getByRole("button", { name: /^get_forecast: from .* took .*/ }).waitFor();
-    await lanes.getByRole("button", { name: /^Waiting: / }).waitFor();
+    await lanes.getByRole("button", { name: /^get_forecast\s*from .*, took/ }).waitFor();
+    await lanes.getByRole("button", { name: /^Waiting\s*from/ }).waitFor();
     const events = page.getByRole("listbox", { name: /^Events/ });
     expect(await events.getAttribute("aria-label")).toMatch(/^Events, \d{3}$/);
     await page.getByText(/^Event \d+ as it was sent$/).click();
@@ -113,6 +113,17 @@ describe.skipIf(CHROMIUM === null)("a run", () => {
       .waitFor();
     const failed = await open(runs.failed);
     await failed.getByRole("alert").getByText("overloaded").waitFor();
+  });
+
+  test("shows what other servers were asked, without secrets, and forgets it on demand", async () => {
+    const page = await open(runs.refund.id, "exchanges");
+    const exchange = page.getByRole("region", { name: "Exchanges" }).locator("details.exchange").first();
+    await exchange.locator("summary").first().click();
+    await exchange.getByRole("region", { name: "Body of the request" }).waitFor();
+    expect(await exchange.innerText()).toContain("POST http://127.0.0.1");
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.getByRole("button", { name: "Delete what is kept" }).click();
+    await page.getByText("No other server was asked for this run, or what was kept has expired.").waitFor();
   });
 
   test("is exported as code, scenario and linter input", async () => {

@@ -81,6 +81,21 @@ describe.skipIf(CHROMIUM === null)("the list of runs", () => {
     await row.getByText("completed").waitFor();
   });
 
+  test("plots runs over time, and narrows the list to the time of a bar", async () => {
+    const page = await openInspector(browser, { server, query: "?span=1h" });
+    const plot = page.getByRole("slider", { name: "Runs over time" });
+    await plot.focus();
+    await expect
+      .poll(async () => {
+        await page.keyboard.press("ArrowLeft");
+        return await plot.getAttribute("aria-valuetext");
+      })
+      .toMatch(/: [1-9]\d* runs$/);
+    await page.keyboard.press("Enter");
+    await expect.poll(() => new URL(page.url()).searchParams.has("from")).toBe(true);
+    await page.getByText("$0.00", { exact: false }).first().waitFor();
+  });
+
   test("is used with the keyboard alone", async () => {
     const page = await openInspector(browser, { server });
     await page.getByRole("link", { name: "Are you overloaded?" }).waitFor();
@@ -108,6 +123,7 @@ describe.skipIf(CHROMIUM === null)("the list of runs", () => {
   ] as const)("has no accessibility faults: %s", async (name, options) => {
     const page = await openInspector(browser, { server, query: "?span=1h" }, options);
     await page.getByRole("link", { name: "Are you overloaded?" }).waitFor();
+    await page.getByRole("slider", { name: "Latency over time" }).waitFor();
     await page.getByText("More filters").click();
     expect(await accessibilityFaults(page)).toEqual([]);
     await keep(page, `inspector-runs-${name}`);

@@ -55,7 +55,7 @@ function LaneRow({ lane, events, totalMs, onSeek }: LaneRowProps) {
       <button type="button" className="lane" onClick={() => onSeek(lane.to)}>
         <span className="lane-label">
           {lane.label}
-          <span className="unseen">: from {formatMs(first?.fromMs ?? 0)}, took </span>
+          <span className="unseen">from {formatMs(first?.fromMs ?? 0)}, took </span>
         </span>
         <span className="lane-track">
           {lane.stretches.map(({ fromMs, toMs }) => (

@@ -42,12 +42,14 @@ export function RunTable({ found }: { readonly found: Runs }) {
         <p className="loading" role="status">
           Loading…
         </p>
+      ) : hasMore ? (
+        <p className="empty">Nothing found yet: the server looks at a part of the runs at a time.</p>
       ) : (
         <NoRuns />
       )}
       {hasMore ? (
         <button type="button" className="more" disabled={isPending} onClick={more}>
-          {isPending ? "Loading…" : "Earlier runs"}
+          {isPending ? "Loading…" : runs.length === 0 ? "Keep searching" : "Earlier runs"}
         </button>
       ) : null}
     </section>

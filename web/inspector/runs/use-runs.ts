@@ -7,6 +7,8 @@ import { askedFilters, type RunFilters } from "./filters.ts";
 const PAGE_SIZE = 50;
 /** How often the newest runs are asked for while the list is live. */
 const LOOK_INTERVAL_MS = 2_000;
+/** A search for words costs the server more. */
+const SEARCH_INTERVAL_MS = 10_000;
 
 export interface Runs {
   readonly runs: readonly ResponsesApi.ResponseSummary[];
@@ -51,7 +53,8 @@ export function useRuns(filters: RunFilters, isLive: boolean): Runs {
   useEffect(() => {
     if (!isLive) return undefined;
     const controller = new AbortController();
-    void lookAgain(read, controller.signal, setState);
+    const intervalMs = filters.text === "" ? LOOK_INTERVAL_MS : SEARCH_INTERVAL_MS;
+    void lookAgain(read, { signal: controller.signal, intervalMs }, setState);
     return () => controller.abort();
   }, [read, isLive]);
 
@@ -101,9 +104,13 @@ function readFirst(read: Read, setState: SetState): () => void {
 }
 
 /** Asks for the newest runs again and again while the page can be seen. A failure is told once and tried again. */
-async function lookAgain(read: Read, signal: AbortSignal, setState: SetState): Promise<void> {
+async function lookAgain(
+  read: Read,
+  { signal, intervalMs }: { readonly signal: AbortSignal; readonly intervalMs: number },
+  setState: SetState,
+): Promise<void> {
   while (!signal.aborted) {
-    await new Promise((resolve) => setTimeout(resolve, LOOK_INTERVAL_MS));
+    await new Promise((resolve) => setTimeout(resolve, intervalMs));
     if (signal.aborted) return;
     if (document.hidden) continue;
     await read(null, signal).then(
