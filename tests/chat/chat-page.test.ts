@@ -15,6 +15,9 @@ const TYPES: Readonly<Record<string, string>> = { html: "text/html", js: "text/j
 const PLACES = ["reasoning", "text", "call", "answer", "the end"] as const;
 type Place = "nowhere" | (typeof PLACES)[number];
 
+/** The first of these tests has two whole chats. */
+const CHATS = { timeout: 180_000 };
+
 let browser: Browser;
 let files: ReadonlyMap<string, string>;
 /** What the page shows that was not reloaded. */
@@ -27,7 +30,7 @@ describe.skipIf(CHROMIUM === null)("a page with the AI SDK's useChat", () => {
   });
   afterAll(() => browser?.close());
 
-  test.each(PLACES)("shows the same after a reload at this place as without one: %s", async (place) => {
+  test.each(PLACES)("shows the same after a reload at this place as without one: %s", CHATS, async (place) => {
     verifies("client.chat.survives-a-reload");
     whole ??= await chatReloadedAt("nowhere");
     expect(whole).toContain("First the numbers, then their sum.");
