@@ -33,6 +33,7 @@ const COMMANDS = [
   "migrate",
   "restore",
   "rotate-seal-key",
+  "runs",
   "stt-cloud",
 ] as const;
 

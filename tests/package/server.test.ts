@@ -35,7 +35,7 @@ async function dependencies(): Promise<readonly string[]> {
   return isRecord(manifest) && isRecord(manifest["dependencies"]) ? Object.keys(manifest["dependencies"]) : [];
 }
 
-test("the package holds the compiled server, its client and a page, and neither sources nor tests", async () => {
+test("the package holds the compiled server, its client and both pages, and neither sources nor tests", async () => {
   const files = await filesOf(installed);
   expect(files).toEqual(
     expect.arrayContaining([
@@ -44,6 +44,8 @@ test("the package holds the compiled server, its client and a page, and neither 
       "dist/server/generated/docs/index.html",
       "dist/server/src/containers/harness/harness.py",
       "dist/server/assets/ggml-spoken-words-fixture.bin.gz",
+      "dist/server/dist/inspector/index.html",
+      "dist/server/dist/chat-lab/index.html",
       "packages/client/dist/src/client/index.d.ts",
     ]),
   );
