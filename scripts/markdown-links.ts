@@ -5,7 +5,8 @@ const FENCED = /^ *```[^]*?^ *```/gm;
 const INLINE_CODE = /`[^`\n]*`/g;
 const LINK = /!?\[[^\]]*\]\(([^)\s]+)\)/g;
 const HEADING = /^#{1,6} +(.+)$/gm;
-const ELSEWHERE = /^(?:[a-z]+:|\/\/)/;
+/** On other sites, on the server that shows the text, or at an operation of the page /docs. */
+const ELSEWHERE = /^(?:[a-z]+:|\/|#tag\/)/;
 
 /** Links of Markdown files that lead to no file of the repository, or to no heading of it. */
 export function deadLinks(files: readonly TextFile[]): string[] {
