@@ -14,7 +14,8 @@ interface DebianProgram {
 
 /**
  * A SearXNG for web searches; the sandbox that programs of models are tried in, with what they compute with; the
- * database, the broker and the load balancers of several machines; and what one machine is set up with.
+ * database, the broker and the load balancers of several machines; what one machine is set up
+ * with, and what the documentation's commands need.
  */
 const PROGRAMS: readonly DebianProgram[] = [
   { path: "/usr/bin/searx-run", packageName: "searx" },
@@ -27,6 +28,7 @@ const PROGRAMS: readonly DebianProgram[] = [
   { path: "/usr/sbin/nginx", packageName: "nginx-light" },
   { path: "/usr/{bin,sbin}/ip", packageName: "iproute2" },
   { path: "/usr/sbin/haproxy", packageName: "haproxy" },
+  { path: "/usr/bin/jq", packageName: "jq" },
   { path: "/usr/bin/caddy", packageName: "caddy" },
   { path: "/usr/bin/openssl", packageName: "openssl" },
   { path: "/usr/bin/systemd-analyze", packageName: "systemd" },
