@@ -49,6 +49,14 @@ describe("a client that looks for what is not there", () => {
     );
   });
 
+  test("gets 404 for the sound of an unknown response", async () => {
+    const sound = `/v1/responses/${UNKNOWN_ID}/audio`;
+    await checkRefusal({ request: "for the sound of an unknown response", method: "GET", path: sound }, unknown, {
+      official: (client) => client.get(sound.replace("/v1", "")),
+      own: (client) => client.getResponseAudio(UNKNOWN_ID),
+    });
+  });
+
   test("gets 404 for the input of an unknown response", async () => {
     await checkRefusal(
       {
