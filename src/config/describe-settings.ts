@@ -11,7 +11,7 @@ export function helpText(): string {
     ([section, settings]) => `${section}\n${settings.map((setting) => helpOf(setting)).join("\n")}`,
   );
   const intro =
-    "Usage: antiphon [command] [--setting value]...\n\nWithout a command it serves. keys makes, lists and revokes API keys; keys --help says how. stt-cloud serves the cloud stream of speech to text alone, for the same keys. rotate-seal-key puts a new key before those in DATA_DIR/seal-key. migrate brings the tables of the database up to date. backup copies database, files and keys while servers run, and restore brings them back; backup --help says how. lint-stream judges a stream of any Responses API; lint-stream --help says how. doctor asks a model server what it can do.\n\nEach setting is a flag, an environment variable or a line of .env; the first of them wins.";
+    "Usage: antiphon [command] [--setting value]...\n\nWithout a command it serves. keys makes, lists and revokes API keys; keys --help says how. stt-cloud serves the cloud stream of speech to text alone, for the same keys. rotate-seal-key puts a new key before those in DATA_DIR/seal-key. migrate brings the tables of the database up to date. backup copies database, files and keys while servers run, and restore brings them back; backup --help says how. lint-stream judges a stream of any Responses API; lint-stream --help says how. runs lists, shows and follows stored responses; runs --help says how. doctor asks a model server what it can do.\n\nEach setting is a flag, an environment variable or a line of .env; the first of them wins.";
   return `${intro}\n\n${sections.join("\n\n")}\n`;
 }
 

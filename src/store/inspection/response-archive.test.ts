@@ -1,0 +1,103 @@
+import { expect } from "vitest";
+import type { ResponseFilter } from "../../responses-api/inspection.ts";
+import { openTestStore, runSql, storeRun, temporaryFile, testStores } from "../store.fixture.ts";
+import { anItem, aResponse, OTHERS, OURS } from "../stored-shapes.fixture.ts";
+
+const ALL: ResponseFilter = {
+  statuses: null,
+  model: null,
+  kind: null,
+  isBackground: null,
+  createdAfter: null,
+  createdBefore: null,
+  metadata: {},
+  keyId: null,
+  conversationId: null,
+  words: [],
+};
+const FIRST = { order: "desc", limit: 10, after: null } as const;
+const CREATED = 1_760_000_000;
+
+testStores("every filter of the list is understood, and other owners see nothing", async () => {
+  const { archive, events } = await openTestStore();
+  const origin = { kind: "websocket", keyId: "key_1", notes: [] } as const;
+  const metadata = { topic: 'a "b" \u0000%_' };
+  const response = aResponse("resp_1", { metadata });
+  await events.open({ owner: OURS, response, inputItems: [anItem("msg_1", "The Tide_turns 50%")], origin }, []);
+  await storeRun(events, "resp_2", { input: ["msg_2"], output: ["msg_3"] });
+  const listed = async (filter: Partial<ResponseFilter>) =>
+    (await archive.list(OURS, { ...FIRST, filter: { ...ALL, ...filter } }))?.responses.map(({ id }) => id);
+  expect(await listed({})).toEqual(["resp_2", "resp_1"]);
+  expect(await listed({ statuses: ["in_progress", "queued"] })).toEqual(["resp_1"]);
+  expect(await listed({ kind: "websocket", keyId: "key_1", isBackground: false })).toEqual(["resp_1"]);
+  expect(await listed({ kind: "background" })).toEqual([]);
+  expect(await listed({ metadata })).toEqual(["resp_1"]);
+  expect(await listed({ words: ["tide_", "50%"] })).toEqual(["resp_1"]);
+  expect(await listed({ words: ["out", "resp_2"] })).toEqual(["resp_2"]);
+  expect(await listed({ words: ["tide%turns"] })).toEqual([]);
+  expect(await listed({ createdAfter: CREATED, createdBefore: CREATED + 1, model: "m" })).toHaveLength(2);
+  for (const owner of OTHERS) {
+    expect(await archive.list(owner, { ...FIRST, filter: ALL })).toMatchObject({ responses: [] });
+    expect(await archive.list(owner, { ...FIRST, filter: ALL, after: "resp_1" })).toBeNull();
+    expect(await archive.findRecord(owner, "resp_1")).toBeNull();
+  }
+});
+
+testStores("a search over many responses goes on page by page, and counts see all of them", async () => {
+  const file = temporaryFile();
+  const { archive, events } = await openTestStore({ file });
+  const count = 2_500;
+  await Promise.all(
+    Array.from({ length: count }, (_, index) =>
+      storeRun(events, `resp_${index}`, { input: index % 1_000 === 7 ? [`msg_${index}`] : [] }),
+    ),
+  );
+  await runSql(file, "update responses set duration_ms = number, input_tokens = 2 where status = 'completed'");
+  const found: string[] = [];
+  for (let after: string | null = null; ; ) {
+    const page = await archive.list(OURS, { order: "asc", limit: 2, after, filter: { ...ALL, words: ["in"] } });
+    found.push(...(page?.responses.map(({ id }) => id) ?? []));
+    if (page?.hasMore !== true) break;
+    after = page.lastId;
+  }
+  expect(found.toSorted()).toEqual(["resp_1007", "resp_2007", "resp_7"]);
+  const span = { from: CREATED - 10, bucketSeconds: 20 };
+  const filter = { ...ALL, createdAfter: CREATED - 10, createdBefore: CREATED + 10 };
+  const counts = await archive.count(OURS, { ...span, filter });
+  expect(counts.isPartial).toBe(false);
+  expect(counts.buckets.get(0)).toMatchObject({ runs: count, failed: 0, inputTokens: 2 * count, outputTokens: 0 });
+  expect(counts.models.get("m")?.durationsMs).toHaveLength(count);
+  const failed = await archive.count(OURS, { ...span, filter: { ...filter, statuses: ["failed"] } });
+  expect(failed.models.size).toBe(0);
+});
+
+testStores("exchanges belong to an owner, go with their response, and expire", async () => {
+  const { exchanges, events, responses } = await openTestStore();
+  await storeRun(events, "resp_1");
+  const body = { encoding: "utf-8", text: "a\u0000b", bytes: 3, is_truncated: false } as const;
+  const exchange = (id: string, created_at: number) =>
+    ({
+      id,
+      object: "response.exchange",
+      kind: "model",
+      turn: 1,
+      created_at,
+      request: { method: "POST", url: "http://m/v1", headers: {}, body },
+      response: null,
+      first_byte_ms: null,
+      duration_ms: 5,
+      error: "gone",
+    }) as const;
+  await exchanges.add(OURS, "resp_1", exchange("exch_1", CREATED));
+  await exchanges.add(OURS, "resp_1", exchange("exch_2", CREATED + 5));
+  expect(await exchanges.list(OURS, "resp_1")).toEqual([exchange("exch_1", CREATED), exchange("exch_2", CREATED + 5)]);
+  for (const owner of OTHERS) {
+    await exchanges.remove(owner, "resp_1");
+    expect(await exchanges.list(owner, "resp_1")).toEqual([]);
+  }
+  expect(await exchanges.deleteExpired(CREATED + 5)).toBe(1);
+  expect(await exchanges.deleteExpired(CREATED + 5)).toBe(0);
+  expect((await exchanges.list(OURS, "resp_1")).map(({ id }) => id)).toEqual(["exch_2"]);
+  await responses.deleteResponse(OURS, "resp_1");
+  expect(await exchanges.list(OURS, "resp_1")).toEqual([]);
+});
