@@ -14,8 +14,8 @@ import type { Owner } from "../../runs/ports.ts";
 import type { Database } from "../database/schema.ts";
 import { isId } from "../database/time-first.ts";
 import { storedJson } from "../stored-json.ts";
-import { Counts, countSlice } from "./response-counts.ts";
-import { fits, hasMore, isInTime, KIND } from "./response-filter.ts";
+import { Counts, countSlice, type SliceBounds } from "./response-counts.ts";
+import { fits, hasMore, isInTime, KIND, type PlacedSides } from "./response-filter.ts";
 import { type ReplySummary, readReplySummary, replySummaryOf } from "./summary-columns.ts";
 
 /** How many responses one statement looks at, so that each is short. */
@@ -61,7 +61,7 @@ export class StoredArchive implements ResponseArchive {
     let [from, lookedAt]: [Place | null, number] = [null, 0];
     for (;;) {
       const end = await this.#endOfSlice(owner, { filter: request.filter, order: "desc" }, from);
-      counts.add(await countSlice(this.#db, owner, request, [isPast(from, "<"), isPast(end, ">=")]));
+      counts.add(await countSlice(this.#db, owner, request, between(from, end)));
       lookedAt += SLICE_RESPONSES;
       if (end === null || lookedAt >= FILTERED_MAX) return counts.whole(end !== null);
       from = end;
@@ -101,7 +101,7 @@ export class StoredArchive implements ResponseArchive {
     const row = await this.#db
       .selectFrom("responses")
       .select(["id", "created_at as createdAt", "number"])
-      .where(isInTime(owner, filter))
+      .where(isInTime(owner, filter, sidesOf(order, from, null)))
       .where(isPast(from, order === "asc" ? ">" : "<"))
       .orderBy("created_at", order)
       .orderBy("number", order)
@@ -137,7 +137,7 @@ export class StoredArchive implements ResponseArchive {
         NAME_OF_KEY.as("key_name"),
         BODY_OF_OLD.as("body"),
       ])
-      .where(isInTime(owner, filter))
+      .where(isInTime(owner, filter, sidesOf(order, from, end)))
       .where(fits(filter))
       .where(isPast(from, order === "asc" ? ">" : "<"))
       .where(isPast(end, order === "asc" ? "<=" : ">="))
@@ -169,6 +169,15 @@ interface ListedRow {
   readonly kind: RunKind;
   readonly key_name: string | null;
   readonly body: string | null;
+}
+
+function between(from: Place | null, end: Place | null): SliceBounds {
+  return { conditions: [isPast(from, "<"), isPast(end, ">=")], sides: sidesOf("desc", from, end) };
+}
+
+function sidesOf(order: "asc" | "desc", from: Place | null, end: Place | null): PlacedSides {
+  const [after, before] = order === "asc" ? [from, end] : [end, from];
+  return { isAfter: after !== null, isBefore: before !== null };
 }
 
 /** Always true if there is no place. */

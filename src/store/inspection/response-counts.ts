@@ -4,7 +4,7 @@ import type { Owner } from "../../runs/ports.ts";
 import { dialectal } from "../database/dialectal.ts";
 import type { Database } from "../database/schema.ts";
 import { storedJson } from "../stored-json.ts";
-import { fits, isInTime } from "./response-filter.ts";
+import { fits, isInTime, type PlacedSides } from "./response-filter.ts";
 
 /** The numbers of the responses of one bucket and model in a slice. */
 interface CountedRow {
@@ -19,12 +19,18 @@ interface CountedRow {
   readonly firstTexts: string;
 }
 
+/** Between which responses a slice lies. */
+export interface SliceBounds {
+  readonly conditions: readonly RawBuilder<SqlBool>[];
+  readonly sides: PlacedSides;
+}
+
 /** Counts the responses between two places. Without other filters than time it reads only the index of lists. */
 export async function countSlice(
   db: Kysely<Database>,
   owner: Owner,
   { filter, from, bucketSeconds }: ResponseCountRequest,
-  between: readonly RawBuilder<SqlBool>[],
+  { conditions, sides }: SliceBounds,
 ): Promise<readonly CountedRow[]> {
   const bucket = sql<number>`cast((responses.created_at - ${sql.lit(from)}) / ${sql.lit(bucketSeconds)} as bigint)`;
   return await db
@@ -39,9 +45,9 @@ export async function countSlice(
       listOf("responses.duration_ms").as("durations"),
       listOf("responses.first_text_ms").as("firstTexts"),
     ])
-    .where(isInTime(owner, filter))
+    .where(isInTime(owner, filter, sides))
     .where(fits(filter))
-    .where((expression) => expression.and([...between]))
+    .where((expression) => expression.and([...conditions]))
     .groupBy([bucket, "responses.model"])
     .execute();
 }

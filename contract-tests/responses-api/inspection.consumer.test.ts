@@ -1,0 +1,181 @@
+import { MatchersV3 } from "@pact-foundation/pact";
+import { describe, test } from "vitest";
+import { verifies } from "../../tests/verifies.ts";
+import { shapeOf } from "../shape.fixture.ts";
+import { checkAnswer } from "./answer.fixture.ts";
+import { RESPONSE_ID } from "./example-response.fixture.ts";
+import { checkRefusal, UNKNOWN_ID } from "./refusal.fixture.ts";
+
+const { arrayContaining, boolean, fromProviderState, integer, like, string } = MatchersV3;
+const given = ["a stored response", "a server with extensions"] as const;
+const pathTo = (rest: string) =>
+  fromProviderState(`/v1/responses/\${response_id}/${rest}`, `/v1/responses/${RESPONSE_ID}/${rest}`);
+
+const SUMMARY = {
+  id: RESPONSE_ID,
+  object: "response.summary",
+  created_at: 1_795_000_000,
+  completed_at: 1_795_000_001,
+  status: "completed",
+  is_live: false,
+  kind: "plain",
+  model: "m",
+  background: false,
+  conversation: null,
+  previous_response_id: null,
+  price: null,
+  error: null,
+  incomplete_details: null,
+  input_preview: "Say hello",
+};
+const EVENT = { sequence_number: 0, type: "response.created", at_ms: 1, item_id: null, output_index: null };
+
+/** Only our server has these operations. */
+describe("a client that looks at what was made", () => {
+  test("lists responses", async () => {
+    verifies("contract.parity.same-checks-both-providers");
+    const page = { object: "list", data: [SUMMARY], first_id: RESPONSE_ID, has_more: false, last_id: RESPONSE_ID };
+    const query = { kind: "plain", limit: 100 } as const;
+    await checkAnswer(
+      {
+        given,
+        request: "for the list of responses",
+        method: "GET",
+        path: "/v1/responses",
+        query: { kind: "plain", limit: "100" },
+        reply: {
+          json: { ...Object(shapeOf(page)), data: arrayContaining(shapeOf(SUMMARY)), has_more: boolean(false) },
+        },
+      },
+      page,
+      {
+        official: (client) => client.get("/responses", { query }),
+        own: (client) => client.listResponses(query),
+      },
+    );
+  });
+
+  test("is refused a page that is too long", async () => {
+    await checkRefusal(
+      {
+        given: ["a server with extensions"],
+        request: "for too many responses",
+        method: "GET",
+        path: "/v1/responses",
+        query: { limit: "101" },
+      },
+      {
+        status: 400,
+        code: "integer_above_max_value",
+        param: "limit",
+        message: string("Invalid 'limit': integer above maximum value."),
+      },
+      {
+        official: (client) => client.get("/responses", { query: { limit: 101 } }),
+        own: (client) => client.listResponses({ limit: 101 }),
+      },
+    );
+  });
+
+  test("counts them", async () => {
+    const numbers = { runs: 0, failed: 0, input_tokens: 0, output_tokens: 0 };
+    const statistics = {
+      object: "response.statistics",
+      from: 1_795_000_000,
+      to: 1_795_086_400,
+      bucket_seconds: 86_400,
+      is_partial: false,
+    };
+    const query = { buckets: 1 };
+    await checkAnswer(
+      {
+        given,
+        request: "for statistics of responses",
+        method: "GET",
+        path: "/v1/responses/statistics",
+        query: { buckets: "1" },
+        reply: {
+          json: {
+            ...Object(shapeOf(statistics)),
+            buckets: arrayContaining(shapeOf({ start: 1_795_000_000, ...numbers })),
+            models: arrayContaining(like({ model: "m", runs: 1 })),
+          },
+        },
+      },
+      statistics,
+      {
+        official: (client) => client.get("/responses/statistics", { query }),
+        own: (client) => client.getResponseStatistics(query),
+      },
+    );
+  });
+
+  test("reads when events were made", async () => {
+    const timeline = { object: "list", data: [EVENT], has_more: true };
+    await checkAnswer(
+      {
+        given,
+        request: "for the timeline of a response",
+        method: "GET",
+        path: pathTo("timeline"),
+        query: { limit: "1" },
+        reply: { json: { ...timeline, data: arrayContaining({ ...EVENT, at_ms: integer(1) }) } },
+      },
+      timeline,
+      {
+        official: (client) => client.get(`/responses/${RESPONSE_ID}/timeline`, { query: { limit: 1 } }),
+        own: (client) => client.listResponseTimeline(RESPONSE_ID, { limit: 1 }),
+      },
+    );
+  });
+
+  test("reads and deletes what other servers were asked", async () => {
+    const list = { object: "list", data: [], notes: [], is_kept: false, is_complete: true };
+    const exchanges = `/responses/${RESPONSE_ID}/exchanges`;
+    await checkAnswer(
+      {
+        given,
+        request: "for the exchanges of a response",
+        method: "GET",
+        path: pathTo("exchanges"),
+        reply: { json: list },
+      },
+      list,
+      {
+        official: (client) => client.get(exchanges),
+        own: (client) => client.listResponseExchanges(RESPONSE_ID),
+      },
+    );
+    const deleted = { id: RESPONSE_ID, object: "response.exchanges.deleted", deleted: true };
+    await checkAnswer(
+      {
+        given,
+        request: "to delete the exchanges of a response",
+        method: "DELETE",
+        path: pathTo("exchanges"),
+        reply: { json: shapeOf(deleted) },
+      },
+      deleted,
+      {
+        official: (client) => client.delete(exchanges),
+        own: (client) => client.deleteResponseExchanges(RESPONSE_ID),
+      },
+    );
+  });
+
+  test("gets 404 for a response that does not exist", async () => {
+    await checkRefusal(
+      {
+        given: ["a server with extensions"],
+        request: "for the timeline of an unknown response",
+        method: "GET",
+        path: `/v1/responses/${UNKNOWN_ID}/timeline`,
+      },
+      { status: 404, param: null, message: `Response with id '${UNKNOWN_ID}' not found.` },
+      {
+        official: (client) => client.get(`/responses/${UNKNOWN_ID}/timeline`),
+        own: (client) => client.listResponseTimeline(UNKNOWN_ID),
+      },
+    );
+  });
+});
