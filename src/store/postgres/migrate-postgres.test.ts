@@ -16,6 +16,10 @@ async function run(url: string, text: string): Promise<readonly Readonly<Record<
   return rows;
 }
 
+/** Programs that wait for others before they change an index. */
+const WAITING = `select 1 from pg_stat_activity
+  where datname = current_database() and wait_event_type = 'Lock' and query like '%index concurrently%'`;
+
 describe.skipIf(whyNoPostgres() !== undefined)("tables in PostgreSQL", () => {
   test("have the columns of the schema", async () => {
     const url = await databaseOfTest();
@@ -70,5 +74,31 @@ describe.skipIf(whyNoPostgres() !== undefined)("tables in PostgreSQL", () => {
     const migrated = migratePostgres(url);
     setTimeout(() => void server.query("rollback").then(() => server.end()), 500);
     expect(await migrated).toBe(Object.keys(POSTGRES_MIGRATIONS).length);
+  });
+
+  test("get a large index while servers go on writing, also if an earlier attempt was broken off", async () => {
+    const url = await databaseOfTest();
+    await migratePostgres(url);
+    await run(url, "drop index responses_of_owner"); // It was built at once.
+    const writers = [new Client({ connectionString: url }), new Client({ connectionString: url })];
+    const [slow, quick] = writers;
+    await Promise.all(writers.map((client) => client.connect()));
+    await slow?.query("begin; update responses set status = status");
+    const brokenOff = new Client({ connectionString: url });
+    await brokenOff.connect();
+    await brokenOff.query("set lock_timeout = 100");
+    await expect(
+      brokenOff.query("create index concurrently responses_of_owner on responses (organization)"),
+    ).rejects.toThrow("lock timeout");
+    await brokenOff.end();
+    const migrated = migratePostgres(url);
+    await expect.poll(() => run(url, WAITING)).toHaveLength(1);
+    await quick?.query("set lock_timeout = 1000; update responses set status = status");
+    await slow?.query("commit");
+    expect(await migrated).toBe(0);
+    expect(await run(url, "select indisvalid from pg_index where indexrelid = 'responses_of_owner'::regclass")).toEqual(
+      [{ indisvalid: true }],
+    );
+    await Promise.all(writers.map((client) => client.end()));
   });
 });

@@ -4,6 +4,7 @@ import { type Migration, Migrator } from "kysely/migration";
 import { StoreBusy, StoreSpoilt } from "../../responses-api/ports.ts";
 import type { Database } from "../database/schema.ts";
 import { type DatabaseAddress, openPostgresPool } from "./connections.ts";
+import { buildLargeIndexes } from "./large-indexes.ts";
 import { allTables } from "./migrations/0001-all-tables.ts";
 import { rateCounts } from "./migrations/0002-rate-counts.ts";
 import { inspectionInPostgres } from "./migrations/0003-inspection.ts";
@@ -34,33 +35,44 @@ const RETRY_MS = 1_000;
  * `UnfitTables` if the tables are too new for this program.
  */
 export async function migratePostgres(url: string): Promise<number> {
-  const pool = openPostgresPool({ url, timeoutMs: MIGRATION_MS, lockWaitMs: LOCK_WAIT_MS }, 1);
-  return await withDatabase(new Kysely<Database>({ dialect: postgresDialect(pool) }), async (db) => {
-    for (let tries = 1; ; tries += 1) {
-      if ((await findMissing(db)).length === 0) return 0;
-      const { error, results = [] } = await migratorOf(db).migrateToLatest();
-      if (error === undefined) return results.length;
-      if (error instanceof StoreSpoilt) throw error;
-      if (!(error instanceof StoreBusy)) await findMissing(db); // A newer program may have been faster.
-      if (!(error instanceof StoreBusy)) throw new Error("The database could not be migrated.", { cause: error });
-      if (tries === TRIES_MAX) throw error;
-      await sleep(RETRY_MS);
-    }
-  });
+  const count = await withMigrator({ url, lockWaitMs: LOCK_WAIT_MS }, migrateAll);
+  // Building waits for transactions of servers, not they for it, so it may wait long.
+  await withMigrator({ url }, buildLargeIndexes);
+  return count;
+}
+
+async function migrateAll(db: Kysely<Database>): Promise<number> {
+  for (let tries = 1; ; tries += 1) {
+    if ((await findMissing(db)).length === 0) return 0;
+    const { error, results = [] } = await migratorOf(db).migrateToLatest();
+    if (error === undefined) return results.length;
+    if (error instanceof StoreSpoilt) throw error;
+    if (!(error instanceof StoreBusy)) await findMissing(db); // A newer program may have been faster.
+    if (!(error instanceof StoreBusy)) throw new Error("The database could not be migrated.", { cause: error });
+    if (tries === TRIES_MAX) throw error;
+    await sleep(RETRY_MS);
+  }
 }
 
 /** Throws `UnfitTables` unless the tables are up to date. */
 export async function checkTables(address: DatabaseAddress): Promise<void> {
-  const db = new Kysely<Database>({ dialect: postgresDialect(openPostgresPool(address, 1)) });
-  const missing = await withDatabase(db, findMissing);
+  const missing = await withDatabase(address, findMissing);
   if (missing.length > 0)
     throw new UnfitTables("Its tables are older than this program, and MIGRATE is check. Run antiphon migrate first.");
 }
 
-async function withDatabase<Result>(
-  db: Kysely<Database>,
+function withMigrator<Result>(
+  address: Omit<DatabaseAddress, "timeoutMs">,
   use: (db: Kysely<Database>) => Promise<Result>,
 ): Promise<Result> {
+  return withDatabase({ ...address, timeoutMs: MIGRATION_MS }, use);
+}
+
+async function withDatabase<Result>(
+  address: DatabaseAddress,
+  use: (db: Kysely<Database>) => Promise<Result>,
+): Promise<Result> {
+  const db = new Kysely<Database>({ dialect: postgresDialect(openPostgresPool(address, 1)) });
   try {
     return await use(db);
   } finally {

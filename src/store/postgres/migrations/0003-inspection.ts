@@ -23,9 +23,6 @@ const STATEMENTS = [
     add column output_tokens bigint,
     add column duration_ms bigint,
     add column first_text_ms bigint`,
-  // Lists go through it in order, and statistics read nothing else.
-  `create index responses_of_owner on responses (organization, project, created_at, number)
-    include (status, model, input_tokens, output_tokens, duration_ms, first_text_ms)`,
   `create table response_exchanges (
     sequence bigint generated always as identity primary key,
     id ${TEXT} not null unique,
