@@ -114,7 +114,12 @@ const BROKEN: Readonly<Record<string, Sources>> = {
     "web/chat-lab/a.ts": 'import type { Config } from "../../src/config/load-config.ts";',
     "src/config/load-config.ts": "",
   },
+  "inspector-stands-on-the-client": {
+    "web/inspector/a.ts": 'import { b } from "../../src/runs/b.ts";',
+    "src/runs/b.ts": "export const b = 1;",
+  },
   "page-needs-no-packages": { "web/chat-lab/a.ts": 'import "koa";' },
+  "inspector-needs-react": { "web/inspector/a.ts": 'import "koa";' },
   "page-speaks-through-the-client": { "web/chat-lab/a.ts": 'const socket = new WebSocket("ws://127.0.0.1");' },
   "page-is-a-leaf": { "tests/a.test.ts": 'import "../web/chat-lab/a.ts";', "web/chat-lab/a.ts": "" },
   "generated-stands-alone": { "generated/local-stt/a.ts": 'import "../../src/base/ids.ts";', "src/base/ids.ts": "" },

@@ -242,7 +242,7 @@ test("errors name the file that was loaded", async () => {
 
 test("the example in the documentation is valid", async () => {
   const page = await readFile(new URL("../../../../docs/built-in-engine.md", import.meta.url), "utf8");
-  const file = parseScenarioFile(/```yaml\n(.*?)```/s.exec(page)?.[1] ?? "", "built-in-engine.md");
+  const file = parseScenarioFile(/```yaml\n# scenes.yaml\n(.*?)```/s.exec(page)?.[1] ?? "", "built-in-engine.md");
   expect(file.models).toEqual(["my-model"]);
   expect(file.scenarios.map(({ script }) => script.type)).toEqual(["played", "played", "played", "played", "refused"]);
 });
