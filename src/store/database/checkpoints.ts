@@ -1,5 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import { Worker } from "node:worker_threads";
+import { isStorageFull } from "../../base/storage-full.ts";
 import type { CheckpointResult } from "./checkpoint-worker.ts";
 import { textLength } from "./text-length.ts";
 
@@ -50,6 +51,15 @@ export class Checkpoints {
     this.#written = 0;
     if (this.#isLogFull && !this.#database.isTransaction) this.#startLogAgain();
     if (this.#pages >= PAGES_DUE && this.#working === null && !this.#isAlone) this.#ask();
+  }
+
+  /** After a statement that found no room on the disk: what was copied makes room in the log. */
+  makeRoom(): void {
+    try {
+      this.#startLogAgain();
+    } catch (error) {
+      if (!isStorageFull(error)) throw error;
+    }
   }
 
   /** Waits until the thread has ended. */

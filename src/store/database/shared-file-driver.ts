@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { CompiledQuery, type DatabaseConnection, type QueryResult, type SqliteDatabase, SqliteDriver } from "kysely";
+import { isStorageFull } from "../../base/storage-full.ts";
 import type { Checkpoints } from "./checkpoints.ts";
 import { busyError, isBusy, isSpoilt, spoiltError } from "./sqlite-faults.ts";
 import { Turns } from "./turns.ts";
@@ -84,10 +85,16 @@ export class SharedFileDriver extends SqliteDriver {
   /** A started transaction holds every lock it needs, so its statements are not retried. */
   async #tryUntilFree<Row>(execute: () => Promise<QueryResult<Row>>): Promise<QueryResult<Row>> {
     const startedAt = performance.now();
+    let hasMadeRoom = false;
     for (let tries = 0; ; tries++) {
       try {
         return await execute();
       } catch (error) {
+        if (isStorageFull(error) && !this.#inTransaction && !hasMadeRoom) {
+          hasMadeRoom = true;
+          this.#checkpoints?.makeRoom();
+          continue;
+        }
         if (isSpoilt(error)) {
           this.#onSpoilt();
           throw spoiltError(error);

@@ -59,17 +59,20 @@ export interface ErrorMessage {
   readonly name: string;
   readonly message: string;
   readonly stack: string | undefined;
+  /** SQLite's own number of the error. */
+  readonly errcode?: number;
 }
 
 export function messageOfError(error: unknown): ErrorMessage {
   if (!(error instanceof Error)) return { name: "Error", message: String(error), stack: undefined };
   const { name, message, stack } = error;
-  return { name, message, stack };
+  const isOfSqlite = "errcode" in error && typeof error.errcode === "number";
+  return { name, message, stack, ...(isOfSqlite ? { errcode: Number(error.errcode) } : {}) };
 }
 
 /** The error that was sent. Its stack is that of the other thread. */
-export function errorOf({ name, message, stack }: ErrorMessage): Error {
-  const error = withClass(name, message);
+export function errorOf({ name, message, stack, errcode }: ErrorMessage): Error {
+  const error = Object.assign(withClass(name, message), errcode === undefined ? {} : { errcode });
   if (stack !== undefined) error.stack = stack;
   return error;
 }

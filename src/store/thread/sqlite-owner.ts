@@ -1,4 +1,4 @@
-import { CompiledQuery, Kysely } from "kysely";
+import { CompiledQuery, Kysely, sql } from "kysely";
 import { migrate } from "../database/migrate.ts";
 import type { Database } from "../database/schema.ts";
 import { sqliteDialect } from "../database/sqlite.ts";
@@ -45,6 +45,8 @@ export class SqliteOwner extends DatabaseOwner {
     try {
       await migrate(db);
       if (countsUsage) await countUsage(db);
+      // The tables leave the log, which then has room of its own for what is written on a full disk.
+      await sql`pragma wal_checkpoint(passive)`.execute(db);
     } catch (error) {
       await db.destroy();
       throw error;
@@ -58,9 +60,9 @@ export class SqliteOwner extends DatabaseOwner {
   }
 
   /** Needs no locks: all statements run one after the other. */
-  async query({ sql, parameters }: Statement, _lockName?: string): Promise<StatementResult> {
+  async query({ sql: text, parameters }: Statement, _lockName?: string): Promise<StatementResult> {
     const { rows, numAffectedRows, insertId } = await this.db.executeQuery<never>(
-      CompiledQuery.raw(sql, [...parameters]),
+      CompiledQuery.raw(text, [...parameters]),
     );
     return { rows, numAffectedRows, insertId };
   }
