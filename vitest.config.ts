@@ -26,7 +26,7 @@ const TESTS_ON_POSTGRES = [
   "tests/vector-stores/operations.test.ts",
 ];
 
-/** Left out by POSTGRES_TESTS=short, because they take six minutes more. */
+/** Left out by TRIALS=short, because they take six minutes more. */
 const FURTHER_TESTS_ON_POSTGRES = [
   "tests/clients/openai-{containers,files,tools,vector-stores}.test.ts",
   "tests/conversations/!(holds).test.ts",
@@ -37,7 +37,14 @@ const FURTHER_TESTS_ON_POSTGRES = [
   "tests/runs/foreground.test.ts",
   "tests/vector-stores/{meaning,renewal,kill,intake}.test.ts",
 ];
-const isShort = process.env["POSTGRES_TESTS"] === "short";
+/** Left out by TRIALS=short, too: they take three minutes, and other tests show each requirement that they show. */
+const LONG_TRIALS = [
+  "tests/containers/engine-choice.test.ts",
+  "tests/crash/upgrade.test.ts",
+  "tests/hostile/{linear-time,process}.test.ts",
+  "tests/vector-stores/kill.test.ts",
+];
+const isShort = process.env["TRIALS"] === "short";
 
 const common = {
   environment: "node",
@@ -60,7 +67,7 @@ export default defineConfig({
           ...common,
           name: "tests",
           include: ["{src,tests,scripts,web}/**/*.test.ts"],
-          exclude: ["**/node_modules/**"],
+          exclude: ["**/node_modules/**", ...(isShort ? LONG_TRIALS : [])],
           globalSetup: ["tests/services/run-services.ts"],
           provide: { testedStore: "SQLite" },
           isolate: false, // Two hundred files that each read the same modules anew take a third longer.
