@@ -6843,7 +6843,7 @@ export interface operations {
                     "application/json": components["schemas"]["ResponseStatistics"];
                 };
             };
-            /** @description A query parameter is invalid, or `created_after` is not before `created_before`. Codes: invalid_type, invalid_value, integer_below_min_value, integer_above_max_value, string_above_max_length. */
+            /** @description A query parameter is invalid, or the time that is counted ends before it begins. Codes: invalid_type, invalid_value, integer_below_min_value, integer_above_max_value, string_above_max_length. */
             400: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
