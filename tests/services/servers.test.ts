@@ -80,7 +80,7 @@ async function checkEndsWithParent(name: "postgres" | "redis"): Promise<void> {
   const url = String(line).trim();
   expect(await isReachable(url)).toBe(true);
   child.kill("SIGKILL");
-  await expect.poll(() => isReachable(url)).toBe(false);
+  await expect.poll(() => isReachable(url), { timeout: 40_000 }).toBe(false);
 }
 
 async function ownPostgres(options?: PostgresOptions): Promise<PostgresServer> {
