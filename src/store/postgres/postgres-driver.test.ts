@@ -54,6 +54,16 @@ describe.skipIf(whyNoPostgres() !== undefined)("PostgreSQL", () => {
     expect(await all()).toEqual([]);
   });
 
+  test("prepares statements also when another database of this process has prepared as many as it may", async () => {
+    const { db, other } = await openTexts();
+    for (let number = 0; number < 400; number++) await sql`select 1 as ${sql.id(`one_${number}`)}`.execute(other);
+    await sql`select 1 as its_own`.execute(db);
+    const prepared = await sql`select statement from pg_prepared_statements where statement like '%as its_own'`.execute(
+      db,
+    );
+    expect(prepared.rows).toEqual([{ statement: "select 1 as its_own" }]);
+  });
+
   test("says that it is busy when a statement takes too long, and goes on", async () => {
     const { db } = await openTexts(200);
     await expect(sql`select pg_sleep(5)`.execute(db)).rejects.toThrow(StoreBusy);

@@ -8,12 +8,11 @@ import { writtenValue } from "./postgres-values.ts";
 const PREPARED_MAX = 400;
 /** Longer statements have one parameter for each of many values and differ from each other. */
 const PREPARED_LENGTH_MAX = 8_192;
-/** The names of prepared statements by their SQL. They are the same on all connections. */
-const names = new Map<string, string>();
 
 /** Kysely's driver over a pool of connections to PostgreSQL. */
 export class PostgresDriver implements Driver {
   readonly #pool: Pool;
+  readonly #names = new StatementNames();
 
   constructor(pool: Pool) {
     this.#pool = pool;
@@ -23,7 +22,7 @@ export class PostgresDriver implements Driver {
 
   async acquireConnection(): Promise<PostgresConnection> {
     try {
-      return new PostgresConnection(await this.#pool.connect());
+      return new PostgresConnection(await this.#pool.connect(), this.#names);
     } catch (error) {
       throw faultOf(error);
     }
@@ -55,12 +54,14 @@ export class PostgresDriver implements Driver {
 /** One connection, from when it is taken from the pool until it is given back. */
 class PostgresConnection implements DatabaseConnection {
   readonly #client: PoolClient;
+  readonly #names: StatementNames;
   #isBroken = false;
   /** Whether a statement that fails is the end of others before it. */
   isInTransaction = false;
 
-  constructor(client: PoolClient) {
+  constructor(client: PoolClient, names: StatementNames) {
     this.#client = client;
+    this.#names = names;
   }
 
   /** A statement that PostgreSQL ended because of a deadlock has changed nothing, and is made again. */
@@ -70,7 +71,7 @@ class PostgresConnection implements DatabaseConnection {
 
   async #execute<Row>({ sql, parameters }: CompiledQuery): Promise<QueryResult<Row>> {
     const query = { text: sql, values: parameters.map(writtenValue) };
-    const name = nameOf(sql);
+    const name = this.#names.nameOf(sql);
     if (name === null) return await this.#query(query);
     try {
       return await this.#query({ ...query, name });
@@ -113,11 +114,17 @@ class PostgresConnection implements DatabaseConnection {
   }
 }
 
-function nameOf(sql: string): string | null {
-  const known = names.get(sql);
-  if (known !== undefined) return known;
-  if (names.size >= PREPARED_MAX || sql.length > PREPARED_LENGTH_MAX) return null;
-  const name = `antiphon_${names.size}`;
-  names.set(sql, name);
-  return name;
+/** The names of prepared statements by their SQL. They are the same on all connections of a pool. */
+class StatementNames {
+  readonly #names = new Map<string, string>();
+
+  /** Null if the statement is not to be prepared. */
+  nameOf(sql: string): string | null {
+    const known = this.#names.get(sql);
+    if (known !== undefined) return known;
+    if (this.#names.size >= PREPARED_MAX || sql.length > PREPARED_LENGTH_MAX) return null;
+    const name = `antiphon_${this.#names.size}`;
+    this.#names.set(sql, name);
+    return name;
+  }
 }
