@@ -145,7 +145,7 @@ export class ResponsesApiClient {
   }
 
   /** `GET /v1/responses` List stored responses */
-  listResponses(query?: { readonly limit?: number; readonly order?: Schema.ListOrder; readonly after?: string; readonly status?: ReadonlyArray<Schema.ResponseStatus>; readonly model?: string; readonly kind?: Schema.RunKind; readonly background?: boolean; readonly created_after?: number; readonly created_before?: number; readonly metadata?: Schema.Metadata; readonly key?: string; readonly conversation?: string; readonly query?: string }, options?: RequestOptions): Promise<Schema.ResponseSummaryList> {
+  listResponses(query?: { readonly limit?: number; readonly order?: Schema.ListOrder; readonly after?: string; readonly status?: ReadonlyArray<Schema.ResponseStatus>; readonly model?: string; readonly kind?: Schema.RunKind; readonly background?: boolean; readonly created_after?: number; readonly created_before?: number; readonly metadata?: Schema.Metadata; readonly key?: string; readonly conversation?: string; readonly previous_response_id?: string; readonly query?: string }, options?: RequestOptions): Promise<Schema.ResponseSummaryList> {
     return this.#send({ operationId: "listResponses", method: "GET", path: "/v1/responses", query: query ?? {}, accept: "json" }, options);
   }
 
@@ -168,7 +168,7 @@ export class ResponsesApiClient {
   }
 
   /** `GET /v1/responses/statistics` Count stored responses over time */
-  getResponseStatistics(query?: { readonly status?: ReadonlyArray<Schema.ResponseStatus>; readonly model?: string; readonly kind?: Schema.RunKind; readonly background?: boolean; readonly created_after?: number; readonly created_before?: number; readonly metadata?: Schema.Metadata; readonly key?: string; readonly conversation?: string; readonly buckets?: number }, options?: RequestOptions): Promise<Schema.ResponseStatistics> {
+  getResponseStatistics(query?: { readonly status?: ReadonlyArray<Schema.ResponseStatus>; readonly model?: string; readonly kind?: Schema.RunKind; readonly background?: boolean; readonly created_after?: number; readonly created_before?: number; readonly metadata?: Schema.Metadata; readonly key?: string; readonly conversation?: string; readonly previous_response_id?: string; readonly buckets?: number }, options?: RequestOptions): Promise<Schema.ResponseStatistics> {
     return this.#send({ operationId: "getResponseStatistics", method: "GET", path: "/v1/responses/statistics", query: query ?? {}, accept: "json" }, options);
   }
 

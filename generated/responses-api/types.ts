@@ -5990,6 +5990,8 @@ export interface components {
         KeyFilter: string;
         /** @description Only responses made in this conversation. */
         ConversationFilter: string;
+        /** @description Only responses that continue this one: the next step of each branch of a chain. */
+        PreviousResponseFilter: string;
         /** @description Only responses whose input or output has all of these words. */
         SearchWords: string;
         /** @description Into how many spans the time is divided. */
@@ -6564,6 +6566,7 @@ export type ParameterCreatedBefore = components['parameters']['CreatedBefore'];
 export type ParameterMetadataFilter = components['parameters']['MetadataFilter'];
 export type ParameterKeyFilter = components['parameters']['KeyFilter'];
 export type ParameterConversationFilter = components['parameters']['ConversationFilter'];
+export type ParameterPreviousResponseFilter = components['parameters']['PreviousResponseFilter'];
 export type ParameterSearchWords = components['parameters']['SearchWords'];
 export type ParameterBuckets = components['parameters']['Buckets'];
 export type ParameterEventsLimit = components['parameters']['EventsLimit'];
@@ -6618,6 +6621,8 @@ export interface operations {
                 key?: components["parameters"]["KeyFilter"];
                 /** @description Only responses made in this conversation. */
                 conversation?: components["parameters"]["ConversationFilter"];
+                /** @description Only responses that continue this one: the next step of each branch of a chain. */
+                previous_response_id?: components["parameters"]["PreviousResponseFilter"];
                 /** @description Only responses whose input or output has all of these words. */
                 query?: components["parameters"]["SearchWords"];
             };
@@ -6807,6 +6812,8 @@ export interface operations {
                 key?: components["parameters"]["KeyFilter"];
                 /** @description Only responses made in this conversation. */
                 conversation?: components["parameters"]["ConversationFilter"];
+                /** @description Only responses that continue this one: the next step of each branch of a chain. */
+                previous_response_id?: components["parameters"]["PreviousResponseFilter"];
                 /** @description Into how many spans the time is divided. */
                 buckets?: components["parameters"]["Buckets"];
             };
