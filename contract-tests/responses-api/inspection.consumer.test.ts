@@ -28,6 +28,7 @@ const SUMMARY = {
   incomplete_details: null,
   input_preview: "Say hello",
 };
+const LATER_ID = RESPONSE_ID.replace("resp_0", "resp_1");
 const EVENT = { sequence_number: 0, type: "response.created", at_ms: 1, item_id: null, output_index: null };
 
 /** Only our server has these operations. */
@@ -46,6 +47,27 @@ describe("a client that looks at what was made", () => {
         reply: {
           json: { ...Object(shapeOf(page)), data: arrayContaining(shapeOf(SUMMARY)), has_more: boolean(false) },
         },
+      },
+      page,
+      {
+        official: (client) => client.get("/responses", { query }),
+        own: (client) => client.listResponses(query),
+      },
+    );
+  });
+
+  test("lists the responses that continue another", async () => {
+    const later = { ...SUMMARY, id: LATER_ID, previous_response_id: RESPONSE_ID };
+    const page = { object: "list", data: [later], first_id: LATER_ID, has_more: false, last_id: LATER_ID };
+    const query = { previous_response_id: RESPONSE_ID };
+    await checkAnswer(
+      {
+        given: ["a response that another continues", "a server with extensions"],
+        request: "for the responses that continue one",
+        method: "GET",
+        path: "/v1/responses",
+        query: { previous_response_id: fromProviderState("${response_id}", RESPONSE_ID) },
+        reply: { json: shapeOf(page) },
       },
       page,
       {

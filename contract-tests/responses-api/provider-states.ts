@@ -47,6 +47,11 @@ function responseStates({ url, apiKey, model }: Service) {
       const { id } = await client.responses.create({ model, input: "Say hello", previous_response_id });
       return { response_id: id };
     },
+    "a response that another continues": async () => {
+      const response_id = await storeResponse();
+      await client.responses.create({ model, input: "Say hello", previous_response_id: response_id });
+      return { response_id };
+    },
     "a response that was not stored": async () => {
       const { id } = await client.responses.create({ model, input: "Say hello", store: false });
       return { response_id: id };

@@ -6,7 +6,7 @@ import { Antiphon, AntiphonError } from "../client/index.ts";
 import type { Environment } from "../config/load-config.ts";
 import { eventLine, exchangeLines, runLine, runLines } from "./runs-text.ts";
 
-const USAGE = `Usage: antiphon runs list [--status STATUS]... [--model MODEL] [--kind KIND] [--query WORDS] [--metadata NAME=VALUE]... [--limit 20] [--json]
+const USAGE = `Usage: antiphon runs list [--status STATUS]... [--model MODEL] [--kind KIND] [--query WORDS] [--previous ID] [--conversation ID] [--metadata NAME=VALUE]... [--limit 20] [--json]
        antiphon runs show ID [--events] [--exchanges] [--json]
        antiphon runs tail [ID] [--json]    follows new runs, or the events of one
 
@@ -125,12 +125,22 @@ async function tailOne({ client, values, print, signal }: Asking, id: string): P
     print(values.json === true ? JSON.stringify(event) : eventLine({ ...event, at_ms: null }));
 }
 
-function filterOf({ status, model, kind, query, metadata }: Values): Parameters<Antiphon["listResponses"]>[0] & object {
+function filterOf({
+  status,
+  model,
+  kind,
+  query,
+  metadata,
+  previous,
+  conversation,
+}: Values): Parameters<Antiphon["listResponses"]>[0] & object {
   return {
     ...(status === undefined ? {} : { status: status.map(readStatus) }),
     ...(model === undefined ? {} : { model }),
     ...(kind === undefined ? {} : { kind: readKind(kind) }),
     ...(query === undefined ? {} : { query }),
+    ...(previous === undefined ? {} : { previous_response_id: previous }),
+    ...(conversation === undefined ? {} : { conversation }),
     ...(metadata === undefined ? {} : { metadata: Object.fromEntries(metadata.map(readPair)) }),
   };
 }
@@ -208,6 +218,8 @@ const OPTIONS = {
   model: { type: "string" },
   kind: { type: "string" },
   query: { type: "string" },
+  previous: { type: "string" },
+  conversation: { type: "string" },
   metadata: { type: "string", multiple: true },
   limit: { type: "string" },
   events: { type: "boolean" },

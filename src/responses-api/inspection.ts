@@ -23,6 +23,8 @@ export interface ResponseFilter {
   readonly metadata: Readonly<Record<string, string>>;
   readonly keyId: string | null;
   readonly conversationId: string | null;
+  /** The response that they continue. */
+  readonly previousId: string | null;
   /** Each has to be in an item of the input or output. */
   readonly words: readonly string[];
 }

@@ -54,7 +54,7 @@ describe("the list of responses", () => {
     });
   });
 
-  test("is filtered by status, model, kind, time, metadata, conversation and words", async () => {
+  test("is filtered by status, model, kind, time, metadata, conversation, what they continue, and words", async () => {
     verifies("inspection.list.filters");
     await withServer(async (client) => {
       const conversation = (await client.createConversation({})).id;
@@ -77,6 +77,11 @@ describe("the list of responses", () => {
       expect(await listed({ metadata: { and: 'y"z' } })).toEqual([made.plain]);
       expect(await listed({ metadata: { of: "y" } })).toEqual([]);
       expect(await listed({ conversation })).toEqual([made.inConversation]);
+      const again = { ...MODEL, input: "Again", previous_response_id: made.plain };
+      const branches = [await client.createResponse(again), await client.createResponse(again)].map(({ id }) => id);
+      expect(await listed({ previous_response_id: made.plain, order: "asc" })).toEqual(branches);
+      expect(await listed({ previous_response_id: made.background })).toEqual([]);
+      for (const id of branches) await client.deleteResponse(id);
       expect(await listed({ query: "TURNS tide" })).toEqual([made.plain]);
       expect(await listed({ query: "50% OF_IT" })).toEqual([made.background]);
       expect(await listed({ query: "5%it" })).toEqual([]);

@@ -26,6 +26,9 @@ test("runs are listed, shown and followed in a terminal", async () => {
   const shown = await run("show", id, "--events");
   expect(shown.text).toContain("Ada");
   expect(shown.text).toMatch(/0 +\d+ ms {2}response\.created/);
+  await create({ input: "And Bob", previous_response_id: id });
+  expect((await run("list", "--previous", id)).text).toMatch(/^[^\n]*"And Bob" → [^\n]*$/);
+  expect((await run("list", "--conversation", "conv_none")).text).toBe("");
   expect((await run("tail", id)).text).toContain("response.completed");
   expect(await run("show", "resp_unknown")).toMatchObject({ code: 2, noted: expect.stringContaining("not found") });
   expect(await run("list", "--status", "odd")).toMatchObject({ code: 2, text: "" });

@@ -17,6 +17,7 @@ import { toolTurns } from "./migrations/0013-tool-turns.ts";
 import { vectorStores } from "./migrations/0014-vector-stores.ts";
 import { containers } from "./migrations/0015-containers.ts";
 import { inspection } from "./migrations/0016-inspection.ts";
+import { continuedResponses } from "./migrations/0017-continued-responses.ts";
 import type { Database } from "./schema.ts";
 
 /** All migrations by name. They run in the order of their names and are never edited once released. */
@@ -37,6 +38,7 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0013-tool-turns": toolTurns,
   "0015-containers": containers,
   "0016-inspection": inspection,
+  "0017-continued-responses": continuedResponses,
 };
 
 /** Runs all missing migrations, or none if one fails. Throws if the database is newer than this program. */

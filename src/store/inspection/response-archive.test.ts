@@ -13,6 +13,7 @@ const ALL: ResponseFilter = {
   metadata: {},
   keyId: null,
   conversationId: null,
+  previousId: null,
   words: [],
 };
 const FIRST = { order: "desc", limit: 10, after: null } as const;
@@ -34,6 +35,7 @@ testStores("every filter of the list is understood, and other owners see nothing
   expect(await listed({ metadata })).toEqual(["resp_1"]);
   expect(await listed({ words: ["tide_", "50%"] })).toEqual(["resp_1"]);
   expect(await listed({ words: ["out", "resp_2"] })).toEqual(["resp_2"]);
+  expect(await listed({ previousId: "resp_1" })).toEqual([]);
   expect(await listed({ words: ["tide%turns"] })).toEqual([]);
   expect(await listed({ createdAfter: CREATED, createdBefore: CREATED + 1, model: "m" })).toHaveLength(2);
   for (const owner of OTHERS) {
@@ -69,6 +71,32 @@ testStores("a search over many responses goes on page by page, and counts see al
   expect(counts.models.get("m")?.durationsMs).toHaveLength(count);
   const failed = await archive.count(OURS, { ...span, filter: { ...filter, statuses: ["failed"] } });
   expect(failed.models.size).toBe(0);
+});
+
+testStores("the responses that continue another are found by pages, however many others there are", async () => {
+  const { archive, events } = await openTestStore();
+  await storeRun(events, "resp_first");
+  await storeRun(events, "resp_other", { previous: "resp_none" });
+  const later = Array.from({ length: 5 }, (_, index) => `resp_${index}`);
+  for (const id of later) await storeRun(events, id, { previous: "resp_first", input: [`msg_${id}`] });
+  const filter = { ...ALL, previousId: "resp_first" };
+  const read: string[] = [];
+  for (let after: string | null = null; ; ) {
+    const page = await archive.list(OURS, { order: "asc", limit: 2, after, filter });
+    read.push(...(page?.responses.map(({ id }) => id) ?? []));
+    if (page?.hasMore !== true) break;
+    after = page.lastId;
+  }
+  expect(read).toEqual(later);
+  const words = {
+    ...FIRST,
+    filter: { ...filter, words: ["resp_3"], createdAfter: CREATED, createdBefore: CREATED + 1 },
+  };
+  expect((await archive.list(OURS, words))?.responses.map(({ id }) => id)).toEqual(["resp_3"]);
+  const span = { from: CREATED - 10, bucketSeconds: 20 };
+  const counts = await archive.count(OURS, { ...span, filter });
+  expect(counts.models.get("m")?.runs).toBe(later.length);
+  for (const owner of OTHERS) expect(await archive.list(owner, { ...FIRST, filter })).toMatchObject({ responses: [] });
 });
 
 testStores("exchanges belong to an owner, go with their response, and expire", async () => {

@@ -15,7 +15,7 @@ import type { Database } from "../database/schema.ts";
 import { isId } from "../database/time-first.ts";
 import { storedJson } from "../stored-json.ts";
 import { Counts, countSlice, type SliceBounds } from "./response-counts.ts";
-import { fits, hasMore, isInTime, KIND, type PlacedSides } from "./response-filter.ts";
+import { fits, hasMore, isInReach, KIND, type PlacedSides } from "./response-filter.ts";
 import { type ReplySummary, readReplySummary, replySummaryOf } from "./summary-columns.ts";
 
 /** How many responses one statement looks at, so that each is short. */
@@ -101,7 +101,7 @@ export class StoredArchive implements ResponseArchive {
     const row = await this.#db
       .selectFrom("responses")
       .select(["id", "created_at as createdAt", "number"])
-      .where(isInTime(owner, filter, sidesOf(order, from, null)))
+      .where(isInReach(owner, filter, sidesOf(order, from, null)))
       .where(isPast(from, order === "asc" ? ">" : "<"))
       .orderBy("created_at", order)
       .orderBy("number", order)
@@ -137,7 +137,7 @@ export class StoredArchive implements ResponseArchive {
         NAME_OF_KEY.as("key_name"),
         BODY_OF_OLD.as("body"),
       ])
-      .where(isInTime(owner, filter, sidesOf(order, from, end)))
+      .where(isInReach(owner, filter, sidesOf(order, from, end)))
       .where(fits(filter))
       .where(isPast(from, order === "asc" ? ">" : "<"))
       .where(isPast(end, order === "asc" ? "<=" : ">="))

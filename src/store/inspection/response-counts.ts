@@ -4,7 +4,7 @@ import type { Owner } from "../../runs/ports.ts";
 import { dialectal } from "../database/dialectal.ts";
 import type { Database } from "../database/schema.ts";
 import { storedJson } from "../stored-json.ts";
-import { fits, isInTime, type PlacedSides } from "./response-filter.ts";
+import { fits, isInReach, type PlacedSides } from "./response-filter.ts";
 
 /** The numbers of the responses of one bucket and model in a slice. */
 interface CountedRow {
@@ -45,7 +45,7 @@ export async function countSlice(
       listOf("responses.duration_ms").as("durations"),
       listOf("responses.first_text_ms").as("firstTexts"),
     ])
-    .where(isInTime(owner, filter, sides))
+    .where(isInReach(owner, filter, sides))
     .where(fits(filter))
     .where((expression) => expression.and([...conditions]))
     .groupBy([bucket, "responses.model"])

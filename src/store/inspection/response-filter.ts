@@ -4,6 +4,7 @@ import type { ResponseFilter } from "../../responses-api/inspection.ts";
 import type { Owner } from "../../runs/ports.ts";
 import { dialectal, hasText } from "../database/dialectal.ts";
 import type { Database } from "../database/schema.ts";
+import { isId } from "../database/time-first.ts";
 
 /** How much of an item is searched, in characters. */
 const SEARCHED_CHARACTERS = 16 * 1024;
@@ -17,22 +18,30 @@ export interface PlacedSides {
 }
 
 /**
- * Whether a response is this owner's and within the time of the filter. The index of lists answers it. SQLite looks up
- * one limit of each side in an index: a place is nearer than the time, so `+` keeps the time out of the index.
+ * Whether a response is this owner's, within the time of the filter, and continues the response that the filter names.
+ * An index in the order of lists answers it: the one of the owner, or the one of what responses continue. SQLite looks
+ * up one limit of each side in an index: a place is nearer than the time, so `+` keeps the time out of the index. It
+ * also keeps the owner out of it where the other index is the better one.
  */
-export function isInTime(
+export function isInReach(
   owner: Owner,
-  { createdAfter, createdBefore }: Pick<ResponseFilter, "createdAfter" | "createdBefore">,
+  { createdAfter, createdBefore, previousId }: Pick<ResponseFilter, "createdAfter" | "createdBefore" | "previousId">,
   placed: PlacedSides = { isAfter: false, isBefore: false },
 ) {
   const created = (isPlaced: boolean) => (isPlaced ? sql`+responses.created_at` : sql`responses.created_at`);
   return (expression: Responses) =>
     expression.and([
-      expression("responses.organization", "=", owner.organization),
-      expression("responses.project", "=", owner.project),
+      sql<SqlBool>`${ownerColumn("responses.organization", previousId)} = ${owner.organization}`,
+      sql<SqlBool>`${ownerColumn("responses.project", previousId)} = ${owner.project}`,
+      ...(previousId === null ? [] : [isId("responses.previous_response_id", previousId)]),
       ...(createdAfter === null ? [] : [sql<SqlBool>`${created(placed.isAfter)} >= ${createdAfter}`]),
       ...(createdBefore === null ? [] : [sql<SqlBool>`${created(placed.isBefore)} < ${createdBefore}`]),
     ]);
+}
+
+function ownerColumn(column: string, previousId: string | null): RawBuilder<string> {
+  const name = sql.ref<string>(column);
+  return previousId === null ? name : dialectal(sql<string>`+${name}`, () => name);
 }
 
 /** The rest of the filter. */
@@ -50,7 +59,7 @@ export function fits(filter: ResponseFilter) {
     ]);
 }
 
-/** Whether the filter has more than what the index of lists answers. */
+/** Whether the filter has more than what an index answers. */
 export function hasMore(filter: ResponseFilter): boolean {
   const { statuses, model, kind, isBackground, metadata, keyId, conversationId, words } = filter;
   const single = [statuses, model, kind, isBackground, keyId, conversationId];

@@ -9,6 +9,10 @@ export const LARGE_INDEXES: Readonly<Record<string, string>> = {
   // Lists go through it in order, and statistics read nothing else.
   responses_of_owner: `responses (organization, project, created_at, number)
     include (status, model, input_tokens, output_tokens, duration_ms, first_text_ms)`,
+  // Lists of the responses that continue another go through it in order.
+  responses_continued: `responses (
+    (right(previous_response_id, 32) || left(previous_response_id, -32)), created_at, number)
+    where previous_response_id is not null`,
 };
 
 /** Number of a lock that is on no row. */

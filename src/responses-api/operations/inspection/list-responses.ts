@@ -46,6 +46,7 @@ export function filterOf(query: Omit<ListResponsesCall["query"], "limit" | "orde
     metadata: query.metadata ?? {},
     keyId: query.key ?? null,
     conversationId: query.conversation ?? null,
+    previousId: query.previous_response_id ?? null,
     words: (query.query ?? "").split(/\s+/).filter((word) => word !== ""),
   };
 }
