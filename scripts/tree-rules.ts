@@ -1,6 +1,7 @@
 import { dirname } from "node:path/posix";
 import { readModule } from "./import-graph.ts";
 import { deadLinks, unlistedPages } from "./markdown-links.ts";
+import { versionFaults } from "./release-version.ts";
 import type { TextFile } from "./text-file.ts";
 
 /** A rule about the whole tree. `find` gets the paths of all files from the repository's root. */
@@ -63,6 +64,11 @@ export const TREE_RULES: readonly TreeRule[] = [
     name: "pages-are-listed",
     sentence: "docs/index.md lists every page of docs/.",
     find: unlistedPages,
+  },
+  {
+    name: "versions-agree",
+    sentence: "A release has one version: that of package.json.",
+    find: versionFaults,
   },
 ];
 

@@ -152,4 +152,4 @@ describe("a client of the speech server", () => {
   });
 });
 
-const BUILD = { name: "antiphon", version: regex("^[0-9]+\\.[0-9]+\\.[0-9]+.*$", "0.1.0"), protocol: "stt-jsonl-v1" };
+const BUILD = { name: "antiphon", version: regex("^[0-9]+\\.[0-9]+\\.[0-9]+.*$", "0.2.0"), protocol: "stt-jsonl-v1" };
