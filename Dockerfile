@@ -9,10 +9,10 @@ FROM ${NODE_IMAGE} AS packages
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 # The optional packages are copies of Node, which the image has.
-RUN npm ci --omit=dev --omit=optional --no-progress
+RUN npm ci --omit=dev --omit=optional --ignore-scripts --no-progress
 
 FROM packages AS pages
-RUN npm ci --no-progress
+RUN npm ci --ignore-scripts --no-progress
 COPY tsconfig.json ./
 COPY scripts/build-page.ts scripts/
 COPY web web

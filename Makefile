@@ -32,7 +32,8 @@ PAGE := dist/inspector/index.html
 PAGE_SOURCES := scripts/build-page.ts $(wildcard web/*/* web/*/*/* src/client/*.ts src/stream-grammar/*.ts generated/*/client.ts)
 # What makes a site of docs/, apart from the other packages because of its size.
 DOCS_SITE_INSTALLED := scripts/docs-site/node_modules/.package-lock.json
-NPM_CI := npm ci --include=dev --loglevel=error --no-progress
+# No package runs a script of its own.
+NPM_CI := npm ci --include=dev --ignore-scripts --loglevel=error --no-progress
 
 .PHONY: help setup node-version page screenshots docs speech-engine generate generate-check dev start debian-programs test-setup test clients cluster-test upgrade-test contract-test pacts mutations requirements check bench real-model fuzz real-speech client-build package newcomer sbom code-packages
 
@@ -111,8 +112,8 @@ client-build: $(INSTALLED) ## compile the client, antiphon-client and antiphon/c
 package: $(INSTALLED) $(PAGE) ## make the packages of the server and of the client, build/antiphon-*.tgz
 	node scripts/build-package.ts
 	@mkdir -p build
-	npm pack --silent --pack-destination build
-	npm pack --silent --pack-destination build ./packages/client
+	npm pack --ignore-scripts --silent --pack-destination build
+	npm pack --ignore-scripts --silent --pack-destination build ./packages/client
 
 newcomer: package ## install the packed server in an empty folder, and start it in another: a first answer within ten seconds
 	node scripts/newcomer.ts

@@ -66,7 +66,7 @@ make_release() {
     cp "$source/deploy/systemd/launcher" "$draft/bin/antiphon"
     chmod 755 "$draft/bin/antiphon"
     say "installing packages"
-    (cd "$draft" && npm ci --omit=dev --loglevel=error --no-progress)
+    (cd "$draft" && npm ci --omit=dev --ignore-scripts --loglevel=error --no-progress)
     chmod -R u=rwX,go=rX "$draft"
     mv "$draft" "$place"
     trap - EXIT
