@@ -75,3 +75,19 @@ describe("the compose file", () => {
     expect(Object.keys(services).filter((name) => at(services[name], "ports") !== undefined)).toEqual(["balancer"]);
   });
 });
+
+describe("the compose file of one server", () => {
+  const { antiphon: server } = membersOf(at(readYaml(readRoot("compose.yaml")), "services"));
+
+  test("keeps its data in a volume, and is killed only after its drain", () => {
+    verifies("operations.deploy.drains");
+    expect(at(server, "volumes")).toEqual(["data:/data"]);
+    const drain = secondsOf(at(server, "environment.DRAIN_MS"));
+    expect(secondsOf(at(server, "stop_grace_period"))).toBeGreaterThanOrEqual(drain + 10);
+  });
+
+  test("sets only what is a setting, and is seen by this machine alone unless told otherwise", () => {
+    expect(unknownVariables(Object.keys(membersOf(at(server, "environment"))))).toEqual([]);
+    expect(at(server, "ports")).toEqual(["${ADDRESS:-127.0.0.1:8080}:8080"]);
+  });
+});
