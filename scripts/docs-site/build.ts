@@ -15,7 +15,7 @@ const ROOT = resolve(import.meta.dirname, "../..");
 const STAGE = join(ROOT, "build/docs-pages");
 const SITE = join(ROOT, "dist/docs");
 const INDEX = "docs/index.md";
-const BESIDE = ["*.md", "docs/**/*", "contract-tests/README.md", "specs/README.md", "scripts/**/README.md"];
+const BESIDE = ["*.md", "docs/**/*", "{contract-tests,examples,specs}/README.md", "scripts/**/README.md"];
 
 const sections = readOutline(readFileSync(join(ROOT, INDEX), "utf8"));
 const pathOf = (link: string): string => join(dirname(INDEX), link);

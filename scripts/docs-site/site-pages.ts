@@ -5,8 +5,10 @@ const OTHER_PAGES: Readonly<Record<string, string>> = {
   "ARCHITECTURE.md": "architecture.md",
   "CHANGELOG.md": "changes.md",
   "CONTRIBUTING.md": "contributing.md",
+  "SECURITY.md": "security.md",
   "STYLE.md": "style.md",
   "contract-tests/README.md": "contract-suites.md",
+  "examples/README.md": "examples.md",
   "scripts/fixture-model/spoken-words/README.md": "spoken-words.md",
   "specs/README.md": "specs.md",
 };
