@@ -32,6 +32,7 @@ export async function openConfiguredStore(
     sync: config.databaseSync,
     contextBytesMax: config.contextBytesMax,
     ownerBytesMax: config.ownerBytesMax,
+    ownerExchangeBytesMax: config.ownerExchangeBytesMax,
     vectorStoreBytesMax: config.vectorStoreBytesMax,
     vectorCacheBytes: config.embeddingCacheBytes,
     containersFolder: join(config.dataDir, "containers"),

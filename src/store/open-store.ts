@@ -95,6 +95,8 @@ export interface StoreOptions {
   readonly contextBytesMax?: number;
   /** How many bytes may be stored for one owner. Absent or 0: no limit. */
   readonly ownerBytesMax?: number;
+  /** How many bytes of kept exchanges one owner may have; the oldest go first. Absent or 0: no limit. */
+  readonly ownerExchangeBytesMax?: number;
   /** How many bytes the vector stores of one owner may hold. Absent or 0: no limit. */
   readonly vectorStoreBytesMax?: number;
   /** How many bytes of vectors are kept in memory for searches. */
@@ -187,7 +189,7 @@ export async function assembleStore(
   return {
     responses: new StoredResponses(db, queue, contextBytesMax),
     archive: new StoredArchive(db),
-    exchanges: new StoredExchanges(db),
+    exchanges: new StoredExchanges(db, options.ownerExchangeBytesMax ?? 0),
     conversations: new StoredConversations(db, queue, quota, contextBytesMax),
     events: new StoredEventLog(db, queue, calls),
     ledger: new StoredRunLedger(db, queue, calls, options.claims),

@@ -5,10 +5,10 @@ import type { Owner } from "../../runs/ports.ts";
 import type { Database } from "../database/schema.ts";
 import { storedJson } from "../stored-json.ts";
 
-/** How much is kept for one owner, in bytes. */
-const OWNER_BYTES_MAX = 256 * 1024 * 1024;
 /** After this many bytes more, an owner's oldest exchanges are removed if there are too many. */
 const CHECKED_BYTES = 4 * 1024 * 1024;
+/** For how many owners bytes are counted at the same time. Of one more, the owner counted longest is checked at once. */
+const COUNTED_OWNERS_MAX = 10_000;
 /** How many are read for one response. */
 const READ_MAX = 256;
 /** How many one step removes. */
@@ -18,9 +18,11 @@ const STEP_ROWS = 200;
 export class StoredExchanges implements ExchangeStore {
   readonly #db: Kysely<Database>;
   readonly #ownerBytesMax: number;
-  #unchecked = 0;
+  /** Bytes that this process added since the last check, by owner. */
+  readonly #unchecked = new Map<string, { readonly owner: Owner; readonly bytes: number }>();
 
-  constructor(db: Kysely<Database>, ownerBytesMax: number = OWNER_BYTES_MAX) {
+  /** `ownerBytesMax`: how much is kept for one owner, in bytes; 0 for no limit. */
+  constructor(db: Kysely<Database>, ownerBytesMax: number) {
     this.#db = db;
     this.#ownerBytesMax = ownerBytesMax;
   }
@@ -33,10 +35,8 @@ export class StoredExchanges implements ExchangeStore {
       .insertInto("response_exchanges")
       .values({ id, response_id: responseId, organization, project, created_at, bytes, body })
       .execute();
-    this.#unchecked += bytes;
-    if (this.#unchecked < Math.min(CHECKED_BYTES, this.#ownerBytesMax)) return;
-    this.#unchecked = 0;
-    await this.#removeOldest({ organization, project });
+    const due = this.#ownerBytesMax === 0 ? null : this.#count({ organization, project }, bytes);
+    if (due !== null) await this.#removeOldest(due);
   }
 
   async list({ organization, project }: Owner, responseId: string): Promise<readonly ResponseExchange[]> {
@@ -73,6 +73,22 @@ export class StoredExchanges implements ExchangeStore {
       )
       .executeTakeFirstOrThrow();
     return Number(numDeletedRows);
+  }
+
+  /** Counts what an owner adds. Returns an owner to be checked, if one is due. */
+  #count(owner: Owner, bytes: number): Owner | null {
+    const key = JSON.stringify([owner.organization, owner.project]);
+    const sum = (this.#unchecked.get(key)?.bytes ?? 0) + bytes;
+    this.#unchecked.set(key, { owner, bytes: sum });
+    if (sum >= Math.min(CHECKED_BYTES, this.#ownerBytesMax)) return this.#take(key);
+    const [longest = key] = this.#unchecked.keys();
+    return this.#unchecked.size > COUNTED_OWNERS_MAX ? this.#take(longest) : null;
+  }
+
+  #take(key: string): Owner | null {
+    const counted = this.#unchecked.get(key);
+    this.#unchecked.delete(key);
+    return counted?.owner ?? null;
   }
 
   async #removeOldest({ organization, project }: Owner): Promise<void> {

@@ -1,4 +1,5 @@
 import { expect } from "vitest";
+import type { ResponseExchange } from "../../../generated/responses-api/types.ts";
 import type { ResponseFilter } from "../../responses-api/inspection.ts";
 import { openTestStore, runSql, storeRun, temporaryFile, testStores } from "../store.fixture.ts";
 import { anItem, aResponse, OTHERS, OURS } from "../stored-shapes.fixture.ts";
@@ -99,23 +100,17 @@ testStores("the responses that continue another are found by pages, however many
   for (const owner of OTHERS) expect(await archive.list(owner, { ...FIRST, filter })).toMatchObject({ responses: [] });
 });
 
+const BODY = { encoding: "utf-8", text: "a\u0000b", bytes: 3, is_truncated: false } as const;
+
+function exchange(id: string, created_at: number, text: string = BODY.text): ResponseExchange {
+  const request = { method: "POST", url: "http://m/v1", headers: {}, body: { ...BODY, text } };
+  const reply = { response: null, first_byte_ms: null, duration_ms: 5, error: "gone" };
+  return { id, object: "response.exchange", kind: "model", turn: 1, created_at, request, ...reply };
+}
+
 testStores("exchanges belong to an owner, go with their response, and expire", async () => {
   const { exchanges, events, responses } = await openTestStore();
   await storeRun(events, "resp_1");
-  const body = { encoding: "utf-8", text: "a\u0000b", bytes: 3, is_truncated: false } as const;
-  const exchange = (id: string, created_at: number) =>
-    ({
-      id,
-      object: "response.exchange",
-      kind: "model",
-      turn: 1,
-      created_at,
-      request: { method: "POST", url: "http://m/v1", headers: {}, body },
-      response: null,
-      first_byte_ms: null,
-      duration_ms: 5,
-      error: "gone",
-    }) as const;
   await exchanges.add(OURS, "resp_1", exchange("exch_1", CREATED));
   await exchanges.add(OURS, "resp_1", exchange("exch_2", CREATED + 5));
   expect(await exchanges.list(OURS, "resp_1")).toEqual([exchange("exch_1", CREATED), exchange("exch_2", CREATED + 5)]);
@@ -128,4 +123,18 @@ testStores("exchanges belong to an owner, go with their response, and expire", a
   expect((await exchanges.list(OURS, "resp_1")).map(({ id }) => id)).toEqual(["exch_2"]);
   await responses.deleteResponse(OURS, "resp_1");
   expect(await exchanges.list(OURS, "resp_1")).toEqual([]);
+});
+
+testStores("the oldest exchanges of an owner go when there are too many bytes, and those of others stay", async () => {
+  const { exchanges, events } = await openTestStore({ ownerExchangeBytesMax: 3_000 });
+  await storeRun(events, "resp_1");
+  const [other] = OTHERS;
+  if (other === undefined) throw new Error("there are other owners");
+  await exchanges.add(other, "resp_1", exchange("exch_other", CREATED, "x".repeat(1_000)));
+  for (let number = 0; number < 10; number++)
+    await exchanges.add(OURS, "resp_1", exchange(`exch_${number}`, CREATED, "x".repeat(1_000)));
+  const left = (await exchanges.list(OURS, "resp_1")).map(({ id }) => id);
+  expect(left.length).toBeLessThan(5);
+  expect(left.at(-1)).toBe("exch_9");
+  expect(await exchanges.list(other, "resp_1")).toHaveLength(1);
 });

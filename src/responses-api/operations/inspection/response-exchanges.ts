@@ -21,7 +21,7 @@ export function listResponseExchanges(services: Services): ResponsesApiHandlers<
         data: [...data],
         notes: [...record.notes],
         is_kept: exchangeKeeper !== null,
-        is_complete: data.length < EXCHANGES_MAX && !data.some(isTruncated),
+        is_complete: data.length < EXCHANGES_MAX && !data.some(isTruncated) && !lacksTurns(data),
       },
     };
   };
@@ -35,6 +35,12 @@ export function deleteResponseExchanges(services: Services): ResponsesApiHandler
     await exchanges.remove(owner, id);
     return { status: 200, body: { id, object: "response.exchanges.deleted", deleted: true } };
   };
+}
+
+/** Whether turns of the model are missing: the oldest exchanges of an owner go first. */
+function lacksTurns(exchanges: readonly ResponseExchange[]): boolean {
+  const turns = new Set(exchanges.flatMap(({ turn }) => turn ?? []));
+  return turns.size < Math.max(0, ...turns);
 }
 
 function isTruncated({ request, response }: ResponseExchange): boolean {
