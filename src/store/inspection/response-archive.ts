@@ -5,7 +5,6 @@ import type {
   ResponseArchive,
   ResponseCountRequest,
   ResponseCounts,
-  ResponseFilter,
   ResponsePage,
   ResponsePageRequest,
   ResponseRecord,
@@ -16,13 +15,12 @@ import { isId } from "../database/time-first.ts";
 import { storedJson } from "../stored-json.ts";
 import { Counts, countSlice, type SliceBounds } from "./response-counts.ts";
 import { fits, hasMore, isInReach, KIND, type PlacedSides } from "./response-filter.ts";
+import { SlicePace } from "./slice-pace.ts";
 import { type ReplySummary, readReplySummary, replySummaryOf } from "./summary-columns.ts";
 
-/** How many responses one statement looks at, so that each is short. */
-const SLICE_RESPONSES = 1_000;
-/** How many responses one page looks at, by whether their texts are searched. */
-const SEARCHED_MAX = 20_000;
-const FILTERED_MAX = 200_000;
+/** How many responses one statement counts, so that each is short, and how many are counted in all. */
+const COUNTED_AT_ONCE = 1_000;
+const COUNTED_MAX = 200_000;
 
 /** A place in the list. */
 interface Place {
@@ -44,15 +42,14 @@ export class StoredArchive implements ResponseArchive {
     const start = after === null ? null : await this.#findPlace(owner, after);
     if (after !== null && start === null) return null;
     const found: ListedRow[] = [];
-    let [from, lookedAt]: [Place | null, number] = [start, 0];
-    for (;;) {
-      const end = hasMore(filter) ? await this.#endOfSlice(owner, request, from) : null;
+    const pace = new SlicePace(filter.words.length > 0);
+    for (let from = start; ; ) {
+      const end = hasMore(filter) ? await this.#endOfSlice(owner, request, from, pace.size) : null;
       found.push(...(await this.#findRows(owner, request, { from, end }, limit + 1 - found.length)));
       if (found.length > limit) return pageOf(found.slice(0, limit), true, null);
       if (end === null) return pageOf(found, false, null);
       from = end;
-      lookedAt += SLICE_RESPONSES;
-      if (lookedAt >= lookedAtMax(filter)) return pageOf(found, true, end.id);
+      if (!pace.next()) return pageOf(found, true, end.id);
     }
   }
 
@@ -60,10 +57,10 @@ export class StoredArchive implements ResponseArchive {
     const counts = new Counts();
     let [from, lookedAt]: [Place | null, number] = [null, 0];
     for (;;) {
-      const end = await this.#endOfSlice(owner, { filter: request.filter, order: "desc" }, from);
+      const end = await this.#endOfSlice(owner, { filter: request.filter, order: "desc" }, from, COUNTED_AT_ONCE);
       counts.add(await countSlice(this.#db, owner, request, between(from, end)));
-      lookedAt += SLICE_RESPONSES;
-      if (end === null || lookedAt >= FILTERED_MAX) return counts.whole(end !== null);
+      lookedAt += COUNTED_AT_ONCE;
+      if (end === null || lookedAt >= COUNTED_MAX) return counts.whole(end !== null);
       from = end;
     }
   }
@@ -97,6 +94,7 @@ export class StoredArchive implements ResponseArchive {
     owner: Owner,
     { filter, order }: Pick<ResponsePageRequest, "filter" | "order">,
     from: Place | null,
+    size: number,
   ): Promise<Place | null> {
     const row = await this.#db
       .selectFrom("responses")
@@ -105,7 +103,7 @@ export class StoredArchive implements ResponseArchive {
       .where(isPast(from, order === "asc" ? ">" : "<"))
       .orderBy("created_at", order)
       .orderBy("number", order)
-      .offset(SLICE_RESPONSES - 1)
+      .offset(size - 1)
       .limit(1)
       .executeTakeFirst();
     return row ?? null;
@@ -185,10 +183,6 @@ function isPast(place: Place | null, comparison: "<" | "<=" | ">" | ">="): RawBu
   if (place === null) return sql<SqlBool>`1 = 1`;
   return sql<SqlBool>`(responses.created_at, responses.number)
     ${sql.raw(comparison)} (${place.createdAt}, ${place.number})`;
-}
-
-function lookedAtMax({ words }: ResponseFilter): number {
-  return words.length > 0 ? SEARCHED_MAX : FILTERED_MAX;
 }
 
 function pageOf(rows: readonly ListedRow[], more: boolean, lastId: string | null): ResponsePage {
