@@ -5614,11 +5614,11 @@ export interface components {
             /** @description Whether only the first bytes were kept. */
             is_truncated: boolean;
         };
-        /** @description Where a response is not made exactly as its request asked. */
+        /** @description Where a response is not made exactly as its request asked, or this server acts in place of the model server. */
         ResponseNote: {
             /** @enum {string} */
             kind: "emulated" | "omitted";
-            /** @description A member or tool of the request, such as tools.web_search. */
+            /** @description A place in the request, such as tools[0]; the first one where several are alike. */
             what: string;
             /** @description A sentence for people. */
             why: string;
@@ -5628,7 +5628,7 @@ export interface components {
             /** @constant */
             object: "list";
             data: components["schemas"]["ResponseExchange"][];
-            /** @description What was emulated or omitted. */
+            /** @description What was emulated or omitted, at most 32 notes. Also where exchanges are not kept. */
             notes: components["schemas"]["ResponseNote"][];
             /** @description Whether this server keeps exchanges at all (KEEP_EXCHANGES). */
             is_kept: boolean;
@@ -6037,6 +6037,8 @@ export interface components {
         AudioPath: string;
         /** @description The types of tools in the request that this server does not have, separated by commas. The request is answered without them; the response echoes them. Absent if there are none. */
         OmittedTools: string;
+        /** @description The members of the request that this server acts on in place of the model server, or does not act on, such as tools[0] or reasoning.summary, separated by commas. listResponseExchanges says why. Absent if there are none, and in a stream whose input takes more than a second to prepare. */
+        Emulated: string;
         /** @description Milliseconds after which to ask again, while files are being taken in. The polling helpers of the official clients follow it. */
         PollAfter: number;
         /** @description Whether the model's own tokenizer counted. */
@@ -6588,6 +6590,7 @@ export type HeaderRateLimitResetRequests = components['headers']['RateLimitReset
 export type HeaderRateLimitResetTokens = components['headers']['RateLimitResetTokens'];
 export type HeaderAudioPath = components['headers']['AudioPath'];
 export type HeaderOmittedTools = components['headers']['OmittedTools'];
+export type HeaderEmulated = components['headers']['Emulated'];
 export type HeaderPollAfter = components['headers']['PollAfter'];
 export type HeaderTokenCount = components['headers']['TokenCount'];
 export type HeaderRetryAfter = components['headers']['RetryAfter'];
@@ -6729,6 +6732,7 @@ export interface operations {
                     "x-ratelimit-reset-requests": components["headers"]["RateLimitResetRequests"];
                     "x-ratelimit-reset-tokens": components["headers"]["RateLimitResetTokens"];
                     "x-antiphon-omitted-tools": components["headers"]["OmittedTools"];
+                    "x-antiphon-emulated": components["headers"]["Emulated"];
                     "x-antiphon-audio": components["headers"]["AudioPath"];
                     [name: string]: unknown;
                 };
