@@ -4,6 +4,7 @@ import { measureCores } from "./cores.ts";
 import { measureEndurance } from "./endure.ts";
 import { measureEventList } from "./event-list.ts";
 import { measureFlatness } from "./flat.ts";
+import { measureInspection } from "./inspection.ts";
 import { measureLoopDelay } from "./loop-delay.ts";
 import { measureOverload } from "./overload.ts";
 import { measureReaders } from "./readers.ts";
@@ -29,6 +30,7 @@ const BENCHES: Readonly<Record<string, () => Promise<void>>> = {
   endure: measureEndurance,
   flat: measureFlatness,
   "event-list": measureEventList,
+  inspection: measureInspection,
   readers: measureReaders,
   responsiveness: measureResponsiveness,
   state: measureState,
