@@ -1,6 +1,6 @@
+import type { EngineKind } from "../base/ledger/ledger-note.ts";
 import type { RunHost } from "../runs/index.ts";
 import type { EventLog, ModelEngine, Neighbours, RunLedger, RunObserver } from "../runs/ports.ts";
-import type { EngineKind } from "./checks/check-availability.ts";
 import type { CodeFinder, Containers } from "./containers.ts";
 import type { ExchangeKeeper } from "./exchanges/exchange-keeper.ts";
 import type { ExchangeStore, PriceTable, ResponseArchive } from "./inspection.ts";

@@ -229,6 +229,8 @@ export interface ModelEngine {
    * of every check that `sample` makes before it asks the model server.
    */
   countTokens(request: ModelRequest, signal: AbortSignal): Promise<TokenCount>;
+  /** Where the engine does not send exactly what a turn asks. What the field ledger says is not among it. */
+  notesOn(request: ModelRequest): readonly ResponseNote[];
   /**
    * The maximum of input and output tokens together; null if neither the operator nor the model server gives it. The
    * result is cached. Never rejects.

@@ -9,6 +9,7 @@ import { type BackendProfile, chooseProfile } from "./profile.ts";
 import { ChunkReader } from "./reply/chunk-reader.ts";
 import { UpstreamTurn } from "./reply/upstream-turn.ts";
 import { mapRequest } from "./request/map-request.ts";
+import { notesOnRequest } from "./request/notes-on-request.ts";
 import { requestBody } from "./request-body.ts";
 import { ContextWindows } from "./tokens/context-windows.ts";
 import { estimateAttachmentTokens, estimateChatTokens } from "./tokens/estimate-chat-tokens.ts";
@@ -103,6 +104,7 @@ export function createChatCompletionsEngine(options: ChatCompletionsOptions): Mo
     },
     listModels: (signal) => models.read(signal),
     countTokens: (request, signal) => tokens.count(request, signal),
+    notesOn: (request) => notesOnRequest(request, profile),
     contextWindow: async (model, signal) => options.contextWindow ?? (await windows.read(model, signal)),
   };
 }

@@ -1,4 +1,5 @@
 import { fieldLedger } from "../../../generated/responses-api/field-ledger.ts";
+import { ledgerNote } from "../../base/ledger/ledger-note.ts";
 import { type ModelEngine, ModelError, type ModelRequest } from "../../runs/ports.ts";
 import { hearAnswer } from "./heard-answer.ts";
 import { PROBES, type Probe } from "./probes.ts";
@@ -102,7 +103,7 @@ function judgeFields(engine: ModelEngine, tried: ReadonlyMap<string, Finding>): 
     const treatment = entry["chat-completions"];
     if (treatment === undefined) return [];
     const finding = tried.get(field);
-    const ofAdapter = adapterLimit(engine, field) ?? noteFor(entry.note);
+    const ofAdapter = adapterLimit(engine, field) ?? ledgerNote(entry.note, "chat-completions");
     if (finding === undefined) return [{ field, verdict: treatment, why: ofAdapter, probe: null }];
     const verdict = finding.verdict === "honoured" ? treatment : finding.verdict;
     return [{ field, verdict, why: finding.why ?? ofAdapter, probe: finding.name }];
@@ -117,12 +118,6 @@ function adapterLimit({ abilities }: ModelEngine, field: string): string | null 
   if (field === "content.input_audio" && abilities.audioFormats.length === 0)
     return "recordings are transcribed, because MODEL_INPUT has no audio";
   return null;
-}
-
-/** The part of a note that is not about the built-in engine. */
-function noteFor(note: string | undefined): string | null {
-  const parts = (note ?? "").split("; ").filter((part) => part !== "" && !part.startsWith("built-in: "));
-  return parts.length === 0 ? null : parts.join("; ").replace("chat-completions: ", "");
 }
 
 /** Faults of the request are refusals; anything else is no answer to the question. */

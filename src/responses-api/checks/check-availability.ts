@@ -1,24 +1,34 @@
 import { fieldLedger, type LedgerEntry } from "../../../generated/responses-api/field-ledger.ts";
 import type { CreateResponseRequest, InputItem } from "../../../generated/responses-api/types.ts";
 import { isRecord } from "../../base/json/records.ts";
+import type { EngineKind } from "../../base/ledger/ledger-note.ts";
 import { Slices } from "../../base/limits/slices.ts";
 import { modelInBodyNotFound } from "../errors/model-errors.ts";
 import { backgroundWithoutStore, unsupportedParameter } from "../errors/parameter-errors.ts";
 
-/** The model engines that have a column in the field ledger. */
-export type EngineKind = "chat-completions" | "built-in";
+/** A path of the field ledger that is emulated, with the first place in the request that uses it. */
+export interface EmulatedUse extends UsedPath {
+  readonly note: string | undefined;
+}
 
 /**
  * Refuses each member that, by the field ledger, this server or its engine does not support. No member is ignored
- * silently.
+ * silently. Returns what is emulated, each path once.
  */
-export async function checkAvailability(request: CreateResponseRequest, engine: EngineKind): Promise<void> {
+export async function checkAvailability(
+  request: CreateResponseRequest,
+  engine: EngineKind,
+): Promise<readonly EmulatedUse[]> {
   const slices = new Slices();
+  const emulated = new Map<string, EmulatedUse>();
   for (const { path, param } of usedPaths(request)) {
     const entry = fieldLedger[path];
-    if (entry !== undefined && isRefused(entry, engine)) throw unsupportedParameter(param, reason(entry));
+    const treatment = entry?.server ?? entry?.[engine];
+    if (entry !== undefined && treatment === "refused") throw unsupportedParameter(param, reason(entry));
+    if (treatment === "emulated" && !emulated.has(path)) emulated.set(path, { path, param, note: entry?.note });
     if (slices.isOver) await slices.next();
   }
+  return [...emulated.values()];
 }
 
 /** Refuses members that exclude, or need, a background response. */
@@ -36,10 +46,6 @@ export function checkBackground(request: CreateResponseRequest): void {
 /** Refuses an empty name, for which some model servers would use any model. The engine checks all other names. */
 export function checkModelName(model: string | null | undefined): void {
   if (model?.trim() === "") throw modelInBodyNotFound(model);
-}
-
-function isRefused(entry: LedgerEntry, engine: EngineKind): boolean {
-  return entry.server === "refused" || entry[engine] === "refused";
 }
 
 function reason({ note }: LedgerEntry): string {

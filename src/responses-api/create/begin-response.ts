@@ -1,4 +1,9 @@
-import type { CreateResponseRequest, Response, StoredItem } from "../../../generated/responses-api/types.ts";
+import type {
+  CreateResponseRequest,
+  Response,
+  ResponseNote,
+  StoredItem,
+} from "../../../generated/responses-api/types.ts";
 import { QueueClosed, type RunOrder, type RunOutcome, RunsExhausted, type ShownAnswer } from "../../runs/index.ts";
 import { ModelError, type OpenedRun, type RecordedEvent, type RunWatch } from "../../runs/ports.ts";
 import { Admission } from "../access/admission.ts";
@@ -29,6 +34,8 @@ export interface BegunResponse {
   readonly response: Response;
   /** The items of the request, in the form in which they are stored. */
   readonly inputItems: readonly StoredItem[];
+  /** Where it is not made exactly as asked. */
+  readonly notes: readonly ResponseNote[];
   /** The calls of hosted functions so far, if the response is not stored; a stored one has them in the ledger. */
   readonly exchanges: readonly KnownExchange[];
   /** The six `x-ratelimit-*` headers. */
@@ -51,12 +58,15 @@ export async function beginResponse(
   const watched = { owner, responseId: response.id, signal: caller.signal };
   const events = await begun(admitted, () => begin(services, order, watched));
   const { exchanges } = admitted.order;
-  return { responseId: response.id, events, response, inputItems, exchanges, headers: admission.headers };
+  const notes = notesOf(admitted);
+  return { responseId: response.id, events, response, inputItems, notes, exchanges, headers: admission.headers };
 }
 
 export interface AnsweredResponse {
   /** The final snapshot. */
   readonly response: Response;
+  /** Where it is not made exactly as asked. */
+  readonly notes: readonly ResponseNote[];
   /** The six `x-ratelimit-*` headers. */
   readonly headers: Readonly<Record<string, string>>;
 }
@@ -76,9 +86,10 @@ export async function answerResponse(
   const { owner, response } = admitted.order.opened;
   const { ended } = await begun(admitted, () => services.runs.startPlain(admitted.order, caller.signal));
   const outcome = await admitted.hold.during(() => storedOutcome(ended));
-  if (outcome.type === "ended") return { response: outcome.response, headers };
+  const notes = notesOf(admitted);
+  if (outcome.type === "ended") return { response: outcome.response, notes, headers };
   const watched = { owner, responseId: response.id, signal: caller.signal };
-  return { response: await endElsewhere(services, watched), headers };
+  return { response: await endElsewhere(services, watched), notes, headers };
 }
 
 /** A request that may begin its response. */
@@ -86,6 +97,10 @@ interface AdmittedRequest {
   readonly order: WatchedOrder;
   readonly hold: ConversationHold;
   readonly admission: Admission;
+}
+
+function notesOf({ order }: AdmittedRequest): readonly ResponseNote[] {
+  return order.opened.origin?.notes ?? [];
 }
 
 async function admit(

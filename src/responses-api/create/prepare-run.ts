@@ -3,7 +3,7 @@ import { type IdStem, idFromStem, keyOfId, newIdStem } from "../../base/ids.ts";
 import { Slices } from "../../base/limits/slices.ts";
 import type { ModelRequest, OpenedRun, Owner, RunOrigin } from "../../runs/ports.ts";
 import type { Caller } from "../access/caller.ts";
-import { checkAvailability, checkBackground, checkModelName } from "../checks/check-availability.ts";
+import { checkAvailability, checkBackground, checkModelName, type EmulatedUse } from "../checks/check-availability.ts";
 import { checkTextFormat, checkToolChoice, checkTools } from "../checks/check-tools.ts";
 import { asksForCompaction, checkCompaction, planCompaction } from "../compaction/plan-compaction.ts";
 import { summaryRequest } from "../compaction/summary-turn.ts";
@@ -19,7 +19,7 @@ import { toolSecrets } from "../keeping/seal-tools.ts";
 import { writeTask } from "../keeping/stored-task.ts";
 import type { SpeechOutput } from "../ports.ts";
 import type { ResponseServices } from "../services.ts";
-import { acceptTools, askerOf, labelsOf, type OmittedTool, tellOmitted } from "../tool-loop/accept-tools.ts";
+import { acceptTools, askerOf, labelsOf, tellOmitted } from "../tool-loop/accept-tools.ts";
 import { checkApprovals, freshApprovals } from "../tool-loop/approvals.ts";
 import { withHostedFunctions } from "../tool-loop/count-tools.ts";
 import type { TaskTools } from "../tool-loop/task-tools.ts";
@@ -28,6 +28,7 @@ import { type ConversationHold, conversationIdOf, holdConversation } from "./con
 import { firstSnapshot } from "./first-snapshot.ts";
 import { withJoinedTools } from "./joined-tools.ts";
 import { estimateInputTokens, modelRequest, withConfiguration } from "./model-request.ts";
+import { type NotedRun, runNotes } from "./notes/run-notes.ts";
 
 export interface PreparedRun {
   readonly task: RunTask;
@@ -49,20 +50,26 @@ export async function prepareRun(
   createdAt: number,
 ): Promise<PreparedRun> {
   const slices = new Slices();
-  await checkAvailability(request, services.engineKind);
+  const emulated = await checkAvailability(request, services.engineKind);
   checkBackground(request);
   checkCompaction(request);
   if (slices.isOver) await slices.next();
   const ids = newIdStem(createdAt, stemKey(request));
   const hold = await holdConversation(services, caller.principal.owner, request, idFromStem("resp", ids, 0));
-  return { ...(await hold.during(() => prepareHeld(services, caller, request, ids))), hold };
+  return { ...(await hold.during(() => prepareHeld(services, caller, { sent: request, emulated }, ids))), hold };
+}
+
+/** A request without members that this server lacks. */
+interface CheckedRequest {
+  readonly sent: CreateResponseRequest;
+  readonly emulated: readonly EmulatedUse[];
 }
 
 /** Runs while the conversation is held, so nobody else changes it. */
 async function prepareHeld(
   services: ResponseServices,
   caller: Caller,
-  sent: CreateResponseRequest,
+  { sent, emulated }: CheckedRequest,
   ids: IdStem,
 ): Promise<Omit<PreparedRun, "hold">> {
   const { principal, signal, trace, generate = true } = caller;
@@ -91,7 +98,7 @@ async function prepareHeld(
   const seen = await seenContext(services, caller, request, { context, places, hosted: accepted.hosted });
   const shaped = modelRequest(request, response, seen, accepted);
   if (slices.isOver) await slices.next();
-  const fitting = await fitTurn(services, request, shaped, signal).catch(rethrowModelError);
+  const { turn: fitting, leftOut } = await fitTurn(services, request, shaped, signal).catch(rethrowModelError);
   const turn = { owner, request: fitting, hosted: accepted.hosted, context };
   const asked = generate ? fitting : await warmUpRequest(services, turn, signal);
   const task: RunTask = {
@@ -114,22 +121,19 @@ async function prepareHeld(
       inputItems: items,
       task: isBackground ? await writeTask(task, toolSecrets(services.sealer, owner, response.id)) : null,
       streamed: request.stream === true,
-      origin: runOrigin(request, caller, accepted.omitted),
+      origin: runOrigin(services, caller, { ...task, request, accepted, emulated, turn: fitting, leftOut }),
     },
   };
 }
 
-/** Who asks for a response, how, and where it will not be made exactly as asked. */
+/** Who asks for a response and how, and where it will not be made exactly as asked. */
 function runOrigin(
-  request: CreateResponseRequest,
+  services: ResponseServices,
   { principal, remembered }: Pick<Caller, "principal" | "remembered">,
-  omitted: readonly OmittedTool[],
+  run: NotedRun,
 ): RunOrigin {
-  return {
-    kind: kindOf(request, remembered !== undefined),
-    keyId: principal.keyId,
-    notes: omitted.map(({ param, reason }) => ({ kind: "omitted", what: param, why: reason })),
-  };
+  const kind = kindOf(run.request, remembered !== undefined);
+  return { kind, keyId: principal.keyId, notes: runNotes(services, run) };
 }
 
 /** Only callers on a WebSocket remember turns. */
@@ -197,6 +201,12 @@ async function settleSpeech(
   }
 }
 
+interface FittedTurn {
+  readonly turn: ModelRequest;
+  /** How many items were dropped. */
+  readonly leftOut: number;
+}
+
 /**
  * Turns the request into one for a summary if a compaction is wanted, and drops items beyond the window if the request
  * allows it.
@@ -206,11 +216,12 @@ async function fitTurn(
   { input, truncation }: CreateResponseRequest,
   shaped: ModelRequest,
   signal: AbortSignal,
-): Promise<ModelRequest> {
+): Promise<FittedTurn> {
   const compacts = asksForCompaction(input);
   if (compacts && shaped.items.length === 0) throw nothingToAnswer();
-  const turn = compacts ? summaryRequest(shaped) : shaped;
-  return compacts || truncation === "auto" ? await fitToWindow(engine, turn, signal) : turn;
+  const whole = compacts ? summaryRequest(shaped) : shaped;
+  const turn = compacts || truncation === "auto" ? await fitToWindow(engine, whole, signal) : whole;
+  return { turn, leftOut: whole.items.length - turn.items.length };
 }
 
 function checkSomethingToAnswer({ input }: CreateResponseRequest, history: readonly StoredItem[]): void {

@@ -87,6 +87,7 @@ function modelOf(world: World, life: MortalProcess): ModelEngine {
     },
     listModels: async () => [],
     countTokens: async () => ({ tokens: 1, exact: true }),
+    notesOn: () => [],
     contextWindow: async () => null,
   };
 }

@@ -45,8 +45,17 @@ function omittedHeader(services: ResponseServices, body: CreateResponseRequest, 
 }
 
 /** Only foreground replies carry the rate limit headers, as at the reference. */
-function replyHead({ headers }: Pick<BegunResponse, "headers">, { background }: CreateResponseRequest) {
-  return { status: 200 as const, headers: background === true ? {} : headers };
+function replyHead(
+  { headers, notes }: Pick<BegunResponse, "headers" | "notes">,
+  { background }: CreateResponseRequest,
+) {
+  return { status: 200 as const, headers: { ...(background === true ? {} : headers), ...emulatedHeader(notes) } };
+}
+
+/** Names what this server does in place of the model server. */
+function emulatedHeader(notes: BegunResponse["notes"]) {
+  const emulated = notes.filter(({ kind }) => kind === "emulated").map(({ what }) => what);
+  return emulated.length === 0 ? {} : { "x-antiphon-emulated": emulated.join(", ") };
 }
 
 /**

@@ -1,3 +1,4 @@
+import type { EngineKind } from "../../base/ledger/ledger-note.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { Config } from "../../config/load-config.ts";
 import type { AnswerLimits } from "../../model-engines/answer-meter.ts";
@@ -7,7 +8,6 @@ import { createChatCompletionsEngine } from "../../model-engines/chat-completion
 import { findLocalDaemon } from "../../model-engines/chat-completions/find-local-daemon.ts";
 import { PROFILES } from "../../model-engines/chat-completions/profile.ts";
 import { limitAnswers } from "../../model-engines/limit-answers.ts";
-import type { EngineKind } from "../../responses-api/checks/check-availability.ts";
 import type { ModelAbilities, ModelEngine } from "../../runs/ports.ts";
 
 export interface ChosenModel {

@@ -7,7 +7,7 @@ import { storedJson } from "../stored-json.ts";
 
 /** After this many bytes more, an owner's oldest exchanges are removed if there are too many. */
 const CHECKED_BYTES = 4 * 1024 * 1024;
-/** For how many owners bytes are counted at the same time. Of one more, the owner counted longest is checked at once. */
+/** For how many owners bytes are counted. If there is one more, the one counted longest is checked at once. */
 const COUNTED_OWNERS_MAX = 10_000;
 /** How many are read for one response. */
 const READ_MAX = 256;

@@ -14,7 +14,7 @@ import { ToolNames } from "./tool-names.ts";
 /** The default verbosity, which is not sent. */
 const USUAL_VERBOSITY = "medium";
 /** Default service tiers, which are not sent. */
-const USUAL_TIERS: ReadonlySet<string> = new Set(["auto", "default"]);
+export const USUAL_TIERS: ReadonlySet<string> = new Set(["auto", "default"]);
 
 export interface MappedRequest {
   readonly body: ChatRequest;

@@ -1,0 +1,34 @@
+import type { ResponseNote } from "../../../../generated/responses-api/types.ts";
+import type { ModelRequest } from "../../../runs/ports.ts";
+import type { BackendProfile } from "../profile.ts";
+import { USUAL_TIERS } from "./map-request.ts";
+
+/** What a turn asks and the model server is not sent, because servers of its family do not know it. */
+export function notesOnRequest(
+  { items, promptCacheKey, serviceTier }: Pick<ModelRequest, "items" | "promptCacheKey" | "serviceTier">,
+  { acceptsReasoning, knowsVendorFields }: BackendProfile,
+): readonly ResponseNote[] {
+  const hasTier = serviceTier !== null && !USUAL_TIERS.has(serviceTier);
+  const hasReasoning = !acceptsReasoning && items.some(({ type }) => type === "reasoning");
+  return [
+    ...(promptCacheKey === null || knowsVendorFields ? [] : [CACHE_KEY]),
+    ...(hasTier && !knowsVendorFields ? [TIER] : []),
+    ...(hasReasoning ? [REASONING] : []),
+  ];
+}
+
+const CACHE_KEY: ResponseNote = {
+  kind: "omitted",
+  what: "prompt_cache_key",
+  why: "The model server is not sent it: servers of its kind cache by the beginning of a prompt, without a key.",
+};
+const TIER: ResponseNote = {
+  kind: "omitted",
+  what: "service_tier",
+  why: "The model server is not sent it: servers of its kind have one tier.",
+};
+const REASONING: ResponseNote = {
+  kind: "omitted",
+  what: "input",
+  why: "The model server is not sent earlier reasoning: it takes none.",
+};

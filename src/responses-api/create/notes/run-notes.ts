@@ -1,0 +1,93 @@
+import type { CreateResponseRequest, ResponseNote } from "../../../../generated/responses-api/types.ts";
+import { type EngineKind, ledgerNote } from "../../../base/ledger/ledger-note.ts";
+import type { ModelRequest } from "../../../runs/ports.ts";
+import type { EmulatedUse } from "../../checks/check-availability.ts";
+import type { RunTask } from "../../keeping/run-task.ts";
+import type { ResponseServices } from "../../services.ts";
+import type { AcceptedTools, OfferedHostedTool } from "../../tool-loop/accept-tools.ts";
+import { mediaNotes } from "./media-notes.ts";
+
+/** So many are kept of one run. What is left out comes first. */
+const NOTES_MAX = 32;
+
+/** It depends on what the model reads whether these are emulated; `mediaNotes` knows. */
+const MEDIA = /^content\.input_(audio|file)(\.|$)/;
+/** The engine for chat completions knows whether its server takes these. */
+const DECIDED_BY_ENGINE: ReadonlySet<string> = new Set(["prompt_cache_key", "service_tier"]);
+
+/** What is known of a run before its model is asked. */
+export interface NotedRun extends Pick<RunTask, "speech" | "compaction"> {
+  readonly request: CreateResponseRequest;
+  readonly accepted: Pick<AcceptedTools, "hosted" | "omitted">;
+  readonly emulated: readonly EmulatedUse[];
+  /** The first turn of the model. */
+  readonly turn: ModelRequest;
+  /** How many items of the context the turn does without, because they do not fit the model's window. */
+  readonly leftOut: number;
+}
+
+/** Where a run is not made exactly as its request asks, and what this server does in place of the model server. */
+export function runNotes(
+  { engine, engineKind }: Pick<ResponseServices, "engine" | "engineKind">,
+  { request, accepted, emulated, turn, leftOut, speech, compaction }: NotedRun,
+): readonly ResponseNote[] {
+  return [
+    ...accepted.omitted.map(({ param, reason }): ResponseNote => ({ kind: "omitted", what: param, why: reason })),
+    ...(leftOut === 0 ? [] : [tooLong(leftOut)]),
+    ...engine.notesOn(turn),
+    ...toolNotes(request, accepted.hosted),
+    ...mediaNotes(request, engine.abilities),
+    ...(speech === null ? [] : [SPOKEN]),
+    ...(compaction === null ? [] : [COMPACTED]),
+    ...ledgerNotes(emulated, engineKind),
+  ].slice(0, NOTES_MAX);
+}
+
+const SPOKEN: ResponseNote = {
+  kind: "emulated",
+  what: "output_audio",
+  why: "A voice of this server speaks the text of the model.",
+};
+const COMPACTED: ResponseNote = {
+  kind: "emulated",
+  what: "context_management",
+  why: "This server asks the same model for a summary of the context.",
+};
+
+function tooLong(count: number): ResponseNote {
+  const items = count === 1 ? "The oldest item of the context is" : `The ${count} oldest items of the context are`;
+  return { kind: "omitted", what: "input", why: `${items} left out, so that it fits the model's window.` };
+}
+
+/** The tools that a model knows only as functions of this server. */
+function toolNotes(
+  { tools }: Pick<CreateResponseRequest, "tools">,
+  hosted: readonly OfferedHostedTool[],
+): readonly ResponseNote[] {
+  if (hosted.length === 0) return [];
+  const places = new Map((tools ?? []).map((tool, index) => [tool, index]));
+  return hosted.map(({ kind, tool }) => ({
+    kind: "emulated" as const,
+    what: `tools[${places.get(tool) ?? 0}]`,
+    why: isRunByClient(kind, tool)
+      ? `The model is offered ${tool.type} as functions, and their calls are turned into calls of the tool.`
+      : `This server runs ${tool.type}, and offers it to the model as functions.`,
+  }));
+}
+
+function isRunByClient(kind: OfferedHostedTool["kind"], tool: OfferedHostedTool["tool"]): boolean {
+  if (tool.type === "shell") return tool.environment?.type.startsWith("container") !== true;
+  return kind === "computer" || kind === "local_shell" || kind === "apply_patch";
+}
+
+/** What the field ledger says of members that are emulated. A member is not noted where the one above it is. */
+function ledgerNotes(uses: readonly EmulatedUse[], engine: EngineKind): readonly ResponseNote[] {
+  const noted = new Set<string>();
+  return uses.flatMap(({ path, param, note }): readonly ResponseNote[] => {
+    const isDecided = MEDIA.test(path) || (engine === "chat-completions" && DECIDED_BY_ENGINE.has(path));
+    const why = isDecided || noted.has(path.slice(0, path.lastIndexOf("."))) ? null : ledgerNote(note, engine);
+    if (why === null) return [];
+    noted.add(path);
+    return [{ kind: "emulated", what: param, why: `${why.slice(0, 1).toUpperCase()}${why.slice(1)}.` }];
+  });
+}
