@@ -2,11 +2,12 @@ import { type ChildProcess, execFileSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, globSync } from "node:fs";
 import { appendFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "pg";
 import { freePort } from "./free-port.ts";
-import { ServiceFolder, unprivilegedUser } from "./service-folder.ts";
+import { fastFolder, ServiceFolder, unprivilegedUser } from "./service-folder.ts";
 
 /** A PostgreSQL server of our own, with a user `antiphon` who may do everything and needs no password. */
 export interface PostgresServer {
@@ -77,7 +78,7 @@ async function startIn(
 ): Promise<PostgresServer> {
   const why = whyNoPostgres();
   if (why !== undefined) throw new Error(why);
-  const folder = new ServiceFolder("postgres", "QUIT");
+  const folder = new ServiceFolder("postgres", options.fsync === true ? tmpdir() : fastFolder(), "QUIT");
   try {
     return await OwnPostgres.start(folder, options, (data) => prepare(folder, data));
   } catch (error) {
@@ -159,6 +160,7 @@ function settingsOf({ fsync = false, addresses = [], settings = {} }: PostgresOp
     listen_addresses: ["127.0.0.1", ...addresses].join(","),
     unix_socket_directories: "",
     max_connections: CONNECTIONS_MAX,
+    max_wal_size: "256MB",
     ...(fsync ? START_SOON_AFTER_A_CRASH : { fsync: "off", full_page_writes: "off" }),
     ...settings,
   };

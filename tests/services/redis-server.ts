@@ -2,6 +2,7 @@ import { type ChildProcess, execFileSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { connect } from "node:net";
+import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { freePort } from "./free-port.ts";
@@ -35,7 +36,7 @@ const PORTS_TRIED_MAX = 3;
 export async function startRedis(options: RedisOptions = {}): Promise<RedisServer> {
   const found = program();
   if (found === undefined) throw new Error(whyNoRedis());
-  const folder = new ServiceFolder("redis", "KILL");
+  const folder = new ServiceFolder("redis", tmpdir(), "KILL");
   for (let tried = 1; ; tried += 1) {
     const server = new OwnRedis(folder, found, await freePort(), options.addresses ?? []);
     try {

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { chownSync, closeSync, mkdtempSync, openSync, readFileSync } from "node:fs";
+import { chownSync, closeSync, existsSync, mkdtempSync, openSync, readFileSync, statfsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -23,6 +23,10 @@ rm -rf "$0"
 const UNPRIVILEGED = "nobody";
 const LOG_CHARACTERS_SHOWN = 2000;
 
+/** Linux keeps files there in memory. Containers often have some megabytes of it only. */
+const MEMORY = "/dev/shm";
+const MEMORY_FREE_MIN = 4 * 1024 ** 3;
+
 /**
  * A temporary folder in which programs run as an unprivileged user. The folder and the program that was started last
  * end with `remove`, or when this process ends in any way, SIGKILL included.
@@ -32,10 +36,10 @@ export class ServiceFolder {
   readonly #user: Partial<User>;
   readonly #keeper: ChildProcess;
 
-  /** `endSignal` ends the program at once. Its name has no `SIG`. */
-  constructor(name: string, endSignal: "QUIT" | "KILL") {
+  /** `parent`: the folder in which it is made. `endSignal` ends the program at once. Its name has no `SIG`. */
+  constructor(name: string, parent: string, endSignal: "QUIT" | "KILL") {
     const user = unprivilegedUser();
-    this.path = mkdtempSync(join(tmpdir(), `antiphon-${name}-`));
+    this.path = mkdtempSync(join(parent, `antiphon-${name}-`));
     if (user !== undefined) chownSync(this.path, user.uid, user.gid);
     this.#user = user ?? {};
     this.#keeper = spawn("/bin/sh", ["-c", KEEPER, this.path, endSignal], {
@@ -86,6 +90,16 @@ export class ServiceFolder {
   get #log(): string {
     return join(this.path, "log");
   }
+}
+
+/**
+ * Where files lie that need not outlive the machine: in memory if there is room, since PostgreSQL makes a database there
+ * in a tenth of the time.
+ */
+export function fastFolder(): string {
+  if (!existsSync(MEMORY)) return tmpdir();
+  const { bavail, bsize } = statfsSync(MEMORY);
+  return bavail * bsize >= MEMORY_FREE_MIN ? MEMORY : tmpdir();
 }
 
 interface User {
