@@ -1,18 +1,16 @@
-import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { promisify } from "node:util";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { startLocalSttServer } from "../local-stt-server.ts";
+import { runAsNobody } from "../run-as-nobody.ts";
 import { verifies } from "../verifies.ts";
 
 const KEY = "sk-the-first-key-0123456789";
 const isLinux = process.platform === "linux";
-const NOBODY = 65_534;
 
 async function serve(env: Readonly<Record<string, string>> = {}) {
   const folder = await mkdtemp(join(tmpdir(), "antiphon-demo-key-"));
@@ -81,8 +79,7 @@ describe.skipIf(!isLinux)("the key of the same machine", () => {
       request("${url}/demo/key", { method: "POST", headers: ${JSON.stringify(page)} }, (reply) => {
         reply.setEncoding("utf8").on("data", (text) => console.log(reply.statusCode, text));
       }).end();`;
-    const { stdout } = await promisify(execFile)(process.execPath, ["-e", code], { uid: NOBODY, cwd: "/", env: {} });
-    expect(stdout).toMatch(/^403 .*user_not_allowed/);
+    expect(await runAsNobody(code)).toMatch(/^403 .*user_not_allowed/);
   });
 
   test("is given to nobody if it is switched off or was never made", async () => {

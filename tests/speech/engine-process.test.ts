@@ -3,10 +3,12 @@ import { cp, mkdtemp, readdir, readFile, readlink, rm, stat, symlink, writeFile 
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { loadConfig } from "../../src/config/load-config.ts";
 import { startChildServer } from "../child-server.ts";
 import { startLocalSttServer } from "../local-stt-server.ts";
+import { runAsNobody } from "../run-as-nobody.ts";
 import { verifies } from "../verifies.ts";
 import { tones } from "./tones.ts";
 import { enginePids, hear, startToneEngine, toneModelFile, whisperForTests } from "./whisper-for-tests.ts";
@@ -22,19 +24,10 @@ function valueOf(flag: string, words: readonly string[]): string {
   return words[words.indexOf(flag) + 1] ?? "";
 }
 
-const NOBODY_UID = 65_534;
-const ASKS_HEALTH = `
-  require("node:http").get({ socketPath: process.argv[1], path: "/health", agent: false }, (reply) => { console.log(reply.statusCode); reply.destroy(); })
+const asksHealth = (socketPath: string): string => `
+  require("node:http").get({ socketPath: ${JSON.stringify(socketPath)}, path: "/health", agent: false }, (reply) => { console.log(reply.statusCode); reply.destroy(); })
     .on("error", (error) => console.log(error.code));
 `;
-
-/** The status of the engine's answer, or the error code, for a process of the given user. */
-async function healthThrough(socket: string, uid?: number): Promise<string> {
-  const options = { cwd: "/", ...(uid === undefined ? {} : { uid }) };
-  const { promise, resolve } = Promise.withResolvers<string>();
-  execFile(process.execPath, ["-e", ASKS_HEALTH, socket], options, (_error, out, err) => resolve((out + err).trim()));
-  return promise;
-}
 
 /** Inodes of the TCP sockets that a process listens on. */
 async function listeningPorts(pid: number): Promise<string[]> {
@@ -69,8 +62,8 @@ describe.skipIf(program === null)("the engine's process", () => {
     const [pid = 0] = await enginePids();
     const socket = valueOf("--host", await commandLine(pid));
     expect((await stat(dirname(socket))).mode & 0o777).toBe(0o700);
-    expect(await healthThrough(socket)).toBe("200");
-    if (process.getuid?.() === 0) expect(await healthThrough(socket, NOBODY_UID)).toBe("EACCES");
+    expect((await promisify(execFile)(process.execPath, ["-e", asksHealth(socket)])).stdout.trim()).toBe("200");
+    if (process.getuid?.() === 0) expect((await runAsNobody(asksHealth(socket))).trim()).toBe("EACCES");
     expect(await listeningPorts(pid)).toEqual([]);
     const environment = (await readFile(`/proc/${pid}/environ`, "utf8"))
       .split("\0")
