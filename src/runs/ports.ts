@@ -26,6 +26,7 @@ export type {
   HostedOutput,
   ToolStep,
 } from "./hosted.ts";
+export { PLAIN_REQUEST } from "./plain-request.ts";
 export type { JournalPage, Neighbours, RunPlace, RunPlaces } from "./reading/neighbours.ts";
 export { DeltaTemplate, endsRun, RecordedDelta, type RecordedEvent, RecordedWhole } from "./recorded-event.ts";
 export { type RunTimes, readEventTimes } from "./recording/event-times.ts";

@@ -1,6 +1,6 @@
 import { fieldLedger } from "../../../generated/responses-api/field-ledger.ts";
 import { ledgerNote } from "../../base/ledger/ledger-note.ts";
-import { type ModelEngine, ModelError, type ModelRequest } from "../../runs/ports.ts";
+import { type ModelEngine, ModelError, PLAIN_REQUEST } from "../../runs/ports.ts";
 import { hearAnswer } from "./heard-answer.ts";
 import { PROBES, type Probe } from "./probes.ts";
 
@@ -81,7 +81,7 @@ async function tryProbe(
   const startedAt = performance.now();
   try {
     const limited = AbortSignal.any([signal, AbortSignal.timeout(PROBE_MS_MAX)]);
-    const why = judge(await hearAnswer(await engine.sample({ ...USUAL, model, ...asks }, limited)));
+    const why = judge(await hearAnswer(await engine.sample({ ...PLAIN_REQUEST, items: [], model, ...asks }, limited)));
     if (limited.aborted) throw new Error(`no whole answer within ${PROBE_MS_MAX / 1000} s`);
     return { name, verdict: why === null ? "honoured" : "ignored", why, ms: since(startedAt) };
   } catch (error) {
@@ -130,24 +130,3 @@ function failure(error: unknown): Pick<Finding, "verdict" | "why"> {
 function since(startedAt: number): number {
   return Math.round(performance.now() - startedAt);
 }
-
-const USUAL: ModelRequest = {
-  model: "",
-  instructions: null,
-  items: [],
-  tools: [],
-  toolChoice: "auto",
-  parallelToolCalls: true,
-  text: { format: { type: "text" }, verbosity: "medium" },
-  reasoning: { effort: null, summary: null },
-  maxOutputTokens: null,
-  temperature: null,
-  topP: null,
-  presencePenalty: null,
-  frequencyPenalty: null,
-  topLogprobs: null,
-  user: null,
-  promptCacheKey: null,
-  serviceTier: null,
-  metadata: {},
-};

@@ -1,4 +1,4 @@
-import { numberOfId, stemFromId } from "../../base/ids.ts";
+import { timeOfId } from "../../base/ids.ts";
 
 /** How many different times are kept of a run. If there are more, they are kept less exactly. */
 const MARKS_MAX = 8_192;
@@ -32,7 +32,7 @@ export class EventTimes {
 
   /** The times of a run with this id, which tells when it was asked for; from now on if it does not. */
   static ofRun(responseId: string): EventTimes {
-    return new EventTimes(numberOfId(responseId) === null ? Date.now() : startOf(responseId));
+    return new EventTimes(timeOfId(responseId) ?? Date.now());
   }
 
   /** The run has left its queue. */
@@ -117,10 +117,4 @@ function writeMarks(marks: readonly number[]): string {
 
 function isDelta(event: object): boolean {
   return "delta" in event;
-}
-
-/** When an id was made, in Unix milliseconds. */
-function startOf(responseId: string): number {
-  const { createdAt, seed } = stemFromId(responseId);
-  return createdAt * 1000 + Number.parseInt(seed.slice(0, 3), 16);
 }
