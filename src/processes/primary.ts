@@ -1,3 +1,4 @@
+import { waitAtMost } from "../base/limits/wait-at-most.ts";
 import type { Logger } from "../base/logger.ts";
 import type { ForkedProcess } from "./forked-process.ts";
 import type { Greeting } from "./messages.ts";
@@ -214,7 +215,7 @@ export class Primary {
     fresh.isLeaving = false;
     if (old === null || old.hasEnded) return true;
     this.#dismiss(old, true);
-    await endsWithin(old.process, this.#options.overlapMs);
+    await waitAtMost(this.#options.overlapMs, old.process.ended);
     return true;
   }
 
@@ -242,14 +243,6 @@ export class Primary {
 
 function newPlace(number: number): Place {
   return { number, member: null, isReplacing: false, deaths: 0, failedStarts: 0 };
-}
-
-/** Waits for the end of a process, but not for longer than this. */
-async function endsWithin(process: ForkedProcess, ms: number): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, ms);
-  await Promise.race([promise, process.ended]);
-  clearTimeout(timer);
 }
 
 /** Kills a process if this has not happened in time. */
