@@ -40,6 +40,12 @@ export function stemFromId(id: string): IdStem {
   return { key, createdAt: Number.parseInt(createdAt, 16), seed };
 }
 
+/** When the stem of an id was made, in Unix milliseconds; null if `idFromStem` did not make the id. */
+export function timeOfId(id: string): number | null {
+  const { createdAt, seed } = stemFromId(id);
+  return seed === "" ? null : createdAt * MS_PER_S + Number.parseInt(seed.slice(0, 3), 16);
+}
+
 /** The counter of an id that `idFromStem` made; null for any other id. */
 export function numberOfId(id: string): number | null {
   const counter = /_[0-9a-f]{16}00[0-9a-f]{24}([0-9a-f]{8})$/.exec(id)?.[1];
