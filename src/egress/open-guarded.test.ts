@@ -16,7 +16,8 @@ function createGuard(options: Partial<EgressOptions> = {}) {
 
 function callOf(call: Partial<GuardedCall> = {}): GuardedCall {
   const { signal } = new AbortController();
-  return { method: "POST", headers: new Headers(), body: null, bytesMax: 1000, signal, caller: "us", ...call };
+  const standing = { kind: "mcp", method: "POST", headers: new Headers(), body: null, caller: "us" } as const;
+  return { ...standing, bytesMax: 1000, signal, ...call };
 }
 
 async function checkRefused(reason: EgressReason, made: Promise<unknown>): Promise<void> {

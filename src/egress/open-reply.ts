@@ -1,6 +1,6 @@
 import type { Readable } from "node:stream";
 import type { Dispatcher } from "undici";
-import { beginExchange } from "../base/exchanges/exchange-recording.ts";
+import { beginExchange, type OutgoingCall } from "../base/exchanges/exchange-recording.ts";
 import { readJson } from "../base/json/read-json.ts";
 import { explainFailure } from "./ask-once.ts";
 import { EgressError } from "./egress-error.ts";
@@ -13,6 +13,8 @@ const BODILESS: ReadonlySet<number> = new Set([204, 205, 304]);
 
 /** One call of any method, and the limits of its reply. */
 export interface OpenedCall {
+  /** What kind of server is asked, for whoever keeps what is asked of it. */
+  readonly kind: OutgoingCall["kind"];
   readonly method: string;
   /** Names are in lower case. */
   readonly headers: Headers | Readonly<Record<string, string>>;
@@ -39,9 +41,8 @@ export interface OpenedReply {
 export async function openReply(agent: Dispatcher, url: URL, call: OpenedCall): Promise<OpenedReply> {
   const standing = { "user-agent": USER_AGENT, accept: "*/*" };
   const own = call.headers instanceof Headers ? Object.fromEntries(call.headers) : call.headers;
-  // Tools call by this way only MCP servers.
   const recorded = beginExchange(() => ({
-    kind: "mcp",
+    kind: call.kind,
     method: call.method,
     url: url.href,
     headers: Object.entries(own),

@@ -65,6 +65,7 @@ export class DirectCalls {
     const message = { method: "tools/call", params: { ...params, _meta: { progressToken: id } }, jsonrpc: "2.0", id };
     try {
       const reply = await egress.callGuarded(address.url, {
+        kind: "mcp",
         method: "POST",
         headers: this.#headers,
         body: JSON.stringify(message),

@@ -73,6 +73,7 @@ function guardedFetch(kind: HttpTransport, address: McpAddress, options: McpTran
     if (new URL(target).origin === origin)
       for (const [name, value] of Object.entries(address.headers)) if (!headers.has(name)) headers.set(name, value);
     const reply = await options.egress.openGuarded(String(target), {
+      kind: "mcp",
       method,
       headers,
       body,
