@@ -1,6 +1,7 @@
 import { createParser } from "eventsource-parser";
 import { type Browser, chromium } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { builtPage } from "../../tests/built-page.ts";
 import { CHROMIUM } from "../../tests/local-stt/chat-lab-page.ts";
 import { startTestServer, type TestServer } from "../../tests/test-server.ts";
 import { verifies } from "../../tests/verifies.ts";
@@ -14,7 +15,6 @@ import {
 } from "./cases.fixture.ts";
 import { type BrowserPair, compare, keepScreenshots } from "./compare.fixture.ts";
 import { FAULTS } from "./faults.fixture.ts";
-import { buildPage } from "./page-files.fixture.ts";
 import { startProxy } from "./proxy.fixture.ts";
 import type { Frame, Source, Stream } from "./show.fixture.ts";
 import { openViewer } from "./viewer.fixture.ts";
@@ -22,6 +22,7 @@ import { openViewer } from "./viewer.fixture.ts";
 if (CHROMIUM === null)
   console.warn("Tests of what a chat page shows are left out: there is no Chromium. CHROMIUM_PATH names one.");
 
+const PAGE = new URL("page/", import.meta.url).pathname;
 const folder = RECORDINGS;
 const recorded = folder === undefined ? [] : RECORDED_CASES.map((one) => readRecordedCase(folder, one));
 
@@ -32,7 +33,7 @@ let browsers: BrowserPair;
 describe.skipIf(CHROMIUM === null)("a chat page and a list of events (CHROMIUM_PATH)", () => {
   beforeAll(async () => {
     const [page, ...started] = await Promise.all([
-      buildPage(),
+      builtPage(PAGE),
       chromium.launch({ executablePath: CHROMIUM ?? "", args: ["--no-sandbox"] }),
       startTestServer({ scenario: scenarioOfCases([...WRITTEN_CASES, ...recorded]) }),
     ]);

@@ -1,6 +1,6 @@
 import { type Browser, chromium, type Page } from "playwright-core";
-import { build } from "vite";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { builtPage } from "../built-page.ts";
 import { serveHttp } from "../http-server.ts";
 import { accessibilityFaults, CHROMIUM, keep } from "../local-stt/chat-lab-page.ts";
 import { verifies } from "../verifies.ts";
@@ -25,7 +25,7 @@ let whole: string | null = null;
 
 describe.skipIf(CHROMIUM === null)("a page with the AI SDK's useChat", () => {
   beforeAll(async () => {
-    files = await buildPage();
+    files = await builtPage(PAGE);
     browser = await chromium.launch({ executablePath: CHROMIUM ?? "", args: ["--no-sandbox"] });
   });
   afterAll(() => browser?.close());
@@ -133,18 +133,4 @@ async function openChat() {
 async function say(page: Page, text: string): Promise<void> {
   await page.getByLabel("Message").fill(text);
   await page.getByRole("button", { name: "Send" }).click();
-}
-
-async function buildPage(): Promise<ReadonlyMap<string, string>> {
-  const built = await build({
-    configFile: false,
-    root: PAGE,
-    base: "./",
-    logLevel: "error",
-    build: { write: false, target: "es2024", modulePreload: false },
-  });
-  const outputs = [built].flat().flatMap((result) => ("output" in result ? result.output : []));
-  return new Map(
-    outputs.map((file) => [file.fileName, file.type === "chunk" ? file.code : Buffer.from(file.source).toString()]),
-  );
 }

@@ -1,12 +1,10 @@
 import { build } from "vite";
 
-const PAGE = new URL("page/", import.meta.url).pathname;
-
-/** Builds the page as an app would, and returns its files by name. */
-export async function buildPage(): Promise<ReadonlyMap<string, string>> {
+/** Builds the page in this folder as an app would, and returns its files by name. */
+export async function builtPage(root: string): Promise<ReadonlyMap<string, string>> {
   const built = await build({
     configFile: false,
-    root: PAGE,
+    root,
     base: "./",
     logLevel: "error",
     build: { write: false, target: "es2024", modulePreload: false },
