@@ -1,0 +1,73 @@
+import { existsSync, readFileSync } from "node:fs";
+import type { Logger } from "../../base/logger.ts";
+import type { Asset, Assets } from "../../transport/http/assets.ts";
+
+const PAGE = "text/html; charset=utf-8";
+const TYPES: Readonly<Record<string, string>> = {
+  css: "text/css; charset=utf-8",
+  js: "text/javascript; charset=utf-8",
+};
+
+const NOT_BUILT = `<!doctype html><html lang="en"><meta charset="utf-8"><title>The page is not built</title>
+<h1>The page is not built</h1><p>Run <code>make page</code> in the folder of the server, and start it again. Everything else of this server works.</p></html>`;
+
+export interface BuiltPage {
+  /** As messages name it: "the inspector". */
+  readonly name: string;
+  /** The output folder of `make page`, in which `index.html` and these files lie. */
+  readonly folder: URL;
+  /** Where the page itself is found. */
+  readonly paths: readonly string[];
+  /** The path that its scripts and styles lie under. */
+  readonly filesPath: string;
+  readonly files: readonly string[];
+  /** Makes the page from the text of `index.html`. */
+  readonly fill?: (html: string) => string;
+  /** Directives of the content security policy besides those of all pages. */
+  readonly policy: readonly string[];
+}
+
+/** A page as `make page` built it. Its files are read once. If it is not built, it says so to visitors and in the log. */
+export function builtPage({ name, folder, paths, filesPath, files, fill, policy }: BuiltPage, log: Logger): Assets {
+  const headers = pageHeaders(policy);
+  const index = new URL("index.html", folder);
+  const at = (page: Asset): Assets => Object.fromEntries(paths.map((path) => [path, page]));
+  if (!existsSync(index)) {
+    log.warn({}, `${name} is not built; run make page, and start again`);
+    return at({ status: 503, contentType: PAGE, headers, bytes: NOT_BUILT });
+  }
+  const html = readFileSync(index, "utf8");
+  return {
+    ...at({ contentType: PAGE, headers, bytes: fill?.(html) ?? html }),
+    ...Object.fromEntries(
+      files.map((file) => {
+        const contentType = TYPES[file.slice(file.lastIndexOf(".") + 1)] ?? "application/octet-stream";
+        return [`${filesPath}/${file}`, { contentType, headers, file: new URL(file, folder) }];
+      }),
+    ),
+  };
+}
+
+/** The page loads nothing from elsewhere but what `policy` allows, and may not be framed. */
+function pageHeaders(policy: readonly string[]): Readonly<Record<string, string>> {
+  const directives = [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src data:",
+    ...policy,
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+  ];
+  return {
+    "content-security-policy": directives.join("; "),
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "permissions-policy": "microphone=(self), camera=(), geolocation=()",
+    "referrer-policy": "no-referrer",
+    "x-frame-options": "DENY",
+  };
+}
