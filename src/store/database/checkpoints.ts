@@ -49,17 +49,13 @@ export class Checkpoints {
   afterTransaction(): void {
     this.#pages += PAGES_PER_TRANSACTION + this.#written / PAGE_BYTES;
     this.#written = 0;
-    if (this.#isLogFull && !this.#database.isTransaction) this.#startLogAgain();
+    if (this.#isLogFull && !this.#database.isTransaction) this.#restartLog();
     if (this.#pages >= PAGES_DUE && this.#working === null && !this.#isAlone) this.#ask();
   }
 
-  /** After a statement that found no room on the disk: what was copied makes room in the log. */
-  makeRoom(): void {
-    try {
-      this.#startLogAgain();
-    } catch (error) {
-      if (!isStorageFull(error)) throw error;
-    }
+  /** Copies the log, and starts it again, after this transaction. For a full disk: the log then has room again. */
+  startLogAgain(): void {
+    this.#isLogFull = true;
   }
 
   /** Waits until the thread has ended. */
@@ -107,8 +103,12 @@ export class Checkpoints {
   }
 
   /** Most of the log was just copied, so this is short. While another process reads the log, it has no effect. */
-  #startLogAgain(): void {
+  #restartLog(): void {
     this.#isLogFull = false;
-    this.#database.exec("pragma wal_checkpoint(restart)");
+    try {
+      this.#database.exec("pragma wal_checkpoint(restart)");
+    } catch (error) {
+      if (!isStorageFull(error)) throw error; // The disk is full, and the next copy may find room.
+    }
   }
 }

@@ -57,8 +57,11 @@ export class SharedFileDriver extends SqliteDriver {
 
   override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
     this.#inTransaction = false;
-    await super.rollbackTransaction(connection);
-    this.#checkpoints?.afterTransaction();
+    try {
+      await super.rollbackTransaction(connection);
+    } finally {
+      this.#checkpoints?.afterTransaction();
+    }
   }
 
   override async destroy(): Promise<void> {
@@ -77,6 +80,9 @@ export class SharedFileDriver extends SqliteDriver {
     this.#checkpoints?.beforeStatement(query.parameters);
     try {
       return await connection.executeQuery<Row>(query);
+    } catch (error) {
+      if (isStorageFull(error)) this.#checkpoints?.startLogAgain();
+      throw error;
     } finally {
       if (!this.#inTransaction) this.#checkpoints?.afterTransaction();
     }
@@ -85,15 +91,14 @@ export class SharedFileDriver extends SqliteDriver {
   /** A started transaction holds every lock it needs, so its statements are not retried. */
   async #tryUntilFree<Row>(execute: () => Promise<QueryResult<Row>>): Promise<QueryResult<Row>> {
     const startedAt = performance.now();
-    let hasMadeRoom = false;
+    let isDiskFull = false;
     for (let tries = 0; ; tries++) {
       try {
         return await execute();
       } catch (error) {
-        if (isStorageFull(error) && !this.#inTransaction && !hasMadeRoom) {
-          hasMadeRoom = true;
-          this.#checkpoints?.makeRoom();
-          continue;
+        if (isStorageFull(error) && !this.#inTransaction && !isDiskFull) {
+          isDiskFull = true;
+          continue; // The log was started again, which may have made room for a deletion.
         }
         if (isSpoilt(error)) {
           this.#onSpoilt();
