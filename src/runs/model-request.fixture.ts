@@ -1,4 +1,4 @@
-import { PLAIN_REQUEST } from "./plain-request.ts";
+import { PLAIN_REQUEST } from "./model-request.ts";
 import type { ModelRequest } from "./ports.ts";
 
 /** A request with default settings. */

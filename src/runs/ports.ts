@@ -1,18 +1,15 @@
 import type {
   Annotation,
-  InputItem,
   LogProb,
   OutputItem,
   Response,
   ResponseNote,
   RunKind,
   StoredItem,
-  TextConfig,
-  Tool,
-  ToolChoice,
 } from "../../generated/responses-api/types.ts";
 import type { TraceContext } from "../base/trace-context.ts";
-import type { HostedCall, HostedFunction, HostedFunctionChoice, HostedItemEvent, HostedOutput } from "./hosted.ts";
+import type { HostedItemEvent } from "./hosted.ts";
+import type { ModelRequest } from "./model-request.ts";
 import type { RecordedEvent } from "./recorded-event.ts";
 import type { RunTimes } from "./recording/event-times.ts";
 import type { WaitingEvent } from "./recording/packed-deltas.ts";
@@ -26,7 +23,7 @@ export type {
   HostedOutput,
   ToolStep,
 } from "./hosted.ts";
-export { PLAIN_REQUEST } from "./plain-request.ts";
+export { type ContextItem, type ModelRequest, type OfferedTool, PLAIN_REQUEST } from "./model-request.ts";
 export type { JournalPage, Neighbours, RunPlace, RunPlaces } from "./reading/neighbours.ts";
 export { DeltaTemplate, endsRun, RecordedDelta, type RecordedEvent, RecordedWhole } from "./recorded-event.ts";
 export { type RunTimes, readEventTimes } from "./recording/event-times.ts";
@@ -38,41 +35,6 @@ export { unpackDeltas, type WaitingEvent } from "./recording/packed-deltas.ts";
 export interface Owner {
   readonly organization: string;
   readonly project: string;
-}
-
-/** An item of a context; calls of hosted tools are in the model's words instead of their wire form. */
-export type ContextItem = InputItem | HostedCall | HostedOutput;
-
-/** A tool that a model is offered: run by the client, or a function that this server runs. */
-export type OfferedTool = Tool | HostedFunction;
-
-/**
- * The request for one turn of a model. Items are in context order and resolved: no `item_reference`, no extension
- * parts, and sealed reasoning is opened.
- */
-export interface ModelRequest {
-  readonly model: string;
-  readonly instructions: string | null;
-  readonly items: readonly ContextItem[];
-  /** The tools that the client runs, those that items added, and the functions of hosted tools. */
-  readonly tools: readonly OfferedTool[];
-  readonly toolChoice: ToolChoice | HostedFunctionChoice;
-  readonly parallelToolCalls: boolean;
-  readonly text: TextConfig;
-  readonly reasoning: { readonly effort: string | null; readonly summary: string | null };
-  readonly maxOutputTokens: number | null;
-  readonly temperature: number | null;
-  readonly topP: number | null;
-  readonly presencePenalty: number | null;
-  readonly frequencyPenalty: number | null;
-  /** Number of alternatives per token; null if log probabilities were not requested. */
-  readonly topLogprobs: number | null;
-  readonly user: string | null;
-  readonly promptCacheKey: string | null;
-  readonly serviceTier: string | null;
-  readonly metadata: Readonly<Record<string, string>>;
-  /** Sent to the model server as the parent trace of the call. Nothing is sent if it is absent or null. */
-  readonly trace?: TraceContext | null;
 }
 
 /** Token counts of one turn. `inputTokens` includes cached tokens, `outputTokens` includes reasoning tokens. */
