@@ -9,10 +9,10 @@ import type {
 } from "../../generated/responses-api/types.ts";
 import type { TraceContext } from "../base/trace-context.ts";
 import type { HostedItemEvent } from "./hosted.ts";
-import type { ModelRequest } from "./model-request.ts";
 import type { RecordedEvent } from "./recorded-event.ts";
 import type { RunTimes } from "./recording/event-times.ts";
 import type { WaitingEvent } from "./recording/packed-deltas.ts";
+import type { ModelRequest } from "./request/model-request.ts";
 
 export type {
   HostedCall,
@@ -23,11 +23,11 @@ export type {
   HostedOutput,
   ToolStep,
 } from "./hosted.ts";
-export { type ContextItem, type ModelRequest, type OfferedTool, PLAIN_REQUEST } from "./model-request.ts";
 export type { JournalPage, Neighbours, RunPlace, RunPlaces } from "./reading/neighbours.ts";
 export { DeltaTemplate, endsRun, RecordedDelta, type RecordedEvent, RecordedWhole } from "./recorded-event.ts";
 export { type RunTimes, readEventTimes } from "./recording/event-times.ts";
 export { unpackDeltas, type WaitingEvent } from "./recording/packed-deltas.ts";
+export { type ContextItem, type ModelRequest, type OfferedTool, PLAIN_REQUEST } from "./request/model-request.ts";
 
 /**
  * The organization and project that stored data belongs to. Every query names it; another owner's id counts as unknown.

@@ -17,8 +17,8 @@ import type { Upgrade } from "../transport/websocket/websocket.ts";
 import { byteBudgetsOf } from "./byte-budgets.ts";
 import { contractOf, refusals } from "./contract.ts";
 import { type Hearing, type LocalSttParts, localSttHandlers, localSttParts } from "./handlers/local-stt-handlers.ts";
-import { demoPage } from "./pages/demo-page.ts";
 import { docsAssets } from "./pages/docs-assets.ts";
+import { demoPage } from "./pages/pages.ts";
 
 const MEBIBYTE = 1024 * 1024;
 /** The largest body of a text or chat request. */

@@ -41,7 +41,7 @@ import { responsesApiBodyChecks } from "./handlers/body-checks.ts";
 import { NOT_YET, responsesApiHandlers } from "./handlers/responses-api-handlers.ts";
 import { filesFolder, openConfiguredStore } from "./open-configured-store.ts";
 import { docsAssets, frontDoor } from "./pages/docs-assets.ts";
-import { inspectorPage } from "./pages/inspector-page.ts";
+import { inspectorPage } from "./pages/pages.ts";
 import { buildResponseServices } from "./response-services.ts";
 import { sweepExpired } from "./sweeping.ts";
 import { websocketMode } from "./websocket-mode.ts";

@@ -93,8 +93,8 @@ export class ServiceFolder {
 }
 
 /**
- * Where files lie that need not outlive the machine: in memory if there is room, since PostgreSQL makes a database there
- * in a tenth of the time.
+ * Where files lie that need not outlive the machine: in memory if there is room. PostgreSQL makes a database there in
+ * a tenth of the time.
  */
 export function fastFolder(): string {
   if (!existsSync(MEMORY)) return tmpdir();

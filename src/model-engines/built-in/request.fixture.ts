@@ -1,6 +1,6 @@
 import type { InputItem, Tool } from "../../../generated/responses-api/types.ts";
-import { aRequest as aModelRequest } from "../../runs/model-request.fixture.ts";
 import type { ModelEvent, ModelRequest } from "../../runs/ports.ts";
+import { aRequest as aModelRequest } from "../../runs/request/model-request.fixture.ts";
 import { isDelta, type Step } from "./step.ts";
 
 /** A request with the given messages and defaults for everything else. */

@@ -26,7 +26,7 @@ import type { RequestObserver } from "../../transport/request-observer.ts";
 import { programVersion } from "../../version/program-version.ts";
 import { sourceCommit } from "../../version/source-commit.ts";
 import { chooseFormatter, type Formatting } from "../choices/choose-formatter.ts";
-import { responsesApiUrl } from "../pages/demo-page.ts";
+import { responsesApiUrl } from "../pages/pages.ts";
 
 /** The parts of Interface B. */
 export interface LocalSttParts {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { aRequest } from "../../../runs/model-request.fixture.ts";
 import type { ContextItem, HostedFunction, ModelRequest } from "../../../runs/ports.ts";
+import { aRequest } from "../../../runs/request/model-request.fixture.ts";
 import { chooseProfile } from "../profile.ts";
 import { ChunkReader } from "../reply/chunk-reader.ts";
 import { transcript } from "../reply/transcript.fixture.ts";

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { InputItem, Tool } from "../../../../generated/responses-api/types.ts";
 import { verifies } from "../../../../tests/verifies.ts";
-import { aRequest } from "../../../runs/model-request.fixture.ts";
 import { ModelError, type ModelRequest } from "../../../runs/ports.ts";
+import { aRequest } from "../../../runs/request/model-request.fixture.ts";
 import { type BackendProfile, chooseProfile } from "../profile.ts";
 import { mapRequest } from "./map-request.ts";
 

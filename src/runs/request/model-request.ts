@@ -1,6 +1,6 @@
-import type { InputItem, TextConfig, Tool, ToolChoice } from "../../generated/responses-api/types.ts";
-import type { TraceContext } from "../base/trace-context.ts";
-import type { HostedCall, HostedFunction, HostedFunctionChoice, HostedOutput } from "./hosted.ts";
+import type { InputItem, TextConfig, Tool, ToolChoice } from "../../../generated/responses-api/types.ts";
+import type { TraceContext } from "../../base/trace-context.ts";
+import type { HostedCall, HostedFunction, HostedFunctionChoice, HostedOutput } from "../hosted.ts";
 
 /** An item of a context; calls of hosted tools are in the model's words instead of their wire form. */
 export type ContextItem = InputItem | HostedCall | HostedOutput;

@@ -1,5 +1,5 @@
+import type { ModelRequest } from "../ports.ts";
 import { PLAIN_REQUEST } from "./model-request.ts";
-import type { ModelRequest } from "./ports.ts";
 
 /** A request with default settings. */
 export function aRequest(changes: Partial<ModelRequest> = {}): ModelRequest {

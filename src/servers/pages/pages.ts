@@ -4,7 +4,8 @@ import type { Config } from "../../config/load-config.ts";
 import type { Assets } from "../../transport/http/assets.ts";
 import { builtPage } from "./built-page.ts";
 
-const FOLDER = new URL("../../../dist/chat-lab/", import.meta.url);
+const CHAT_LAB_FOLDER = new URL("../../../dist/chat-lab/", import.meta.url);
+const INSPECTOR_FOLDER = new URL("../../../dist/inspector/", import.meta.url);
 /** Placeholder in the page for the URL of this process's Responses API. */
 const RESPONSES_API_MARK = "{{responses-api-url}}";
 const USUAL_PORT = 8080;
@@ -12,7 +13,7 @@ const USUAL_PORT = 8080;
 type PageConfig = Pick<Config, "chatLabServers" | "port">;
 
 /** The chat lab, at `/` and `/demo`. It may connect to this machine and to the listed servers. */
-export function demoPage(config: PageConfig, log: Logger, folder: URL = FOLDER): Assets {
+export function demoPage(config: PageConfig, log: Logger, folder: URL = CHAT_LAB_FOLDER): Assets {
   const servers = ["'self'", "http://127.0.0.1:*", "http://localhost:*", ...config.chatLabServers.map(originOf)];
   const page = {
     name: "the chat lab",
@@ -22,6 +23,19 @@ export function demoPage(config: PageConfig, log: Logger, folder: URL = FOLDER):
     files: ["chat-lab.css", "chat-lab.js", "microphone-worklet.js"],
     fill: (html: string) => html.replaceAll(RESPONSES_API_MARK, responsesApiUrl(config)),
     policy: [`connect-src ${servers.join(" ")}`],
+  };
+  return builtPage(page, log);
+}
+
+/** The inspector, at `/inspector`. It speaks only to the server that sent it. */
+export function inspectorPage(log: Logger, folder: URL = INSPECTOR_FOLDER): Assets {
+  const page = {
+    name: "the inspector",
+    folder,
+    paths: ["/inspector"],
+    filesPath: "/inspector",
+    files: ["inspector.css", "inspector.js", "microphone-worklet.js"],
+    policy: ["media-src blob:", "connect-src 'self'"],
   };
   return builtPage(page, log);
 }

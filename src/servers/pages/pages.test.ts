@@ -7,7 +7,7 @@ import { startLocalSttServer } from "../../../tests/local-stt-server.ts";
 import { verifies } from "../../../tests/verifies.ts";
 import { silentLogger } from "../../base/logger.ts";
 import { ConfigError } from "../../config/config-error.ts";
-import { demoPage } from "./demo-page.ts";
+import { demoPage } from "./pages.ts";
 
 const CONFIG = { chatLabServers: [], port: 8080 };
 
