@@ -4,7 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { sse } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
 import { createChatCompletionsEngine } from "../../src/model-engines/chat-completions/engine.ts";
-import { aRequest } from "../../src/runs/model-request.fixture.ts";
+import { aRequest } from "../../src/runs/request/model-request.fixture.ts";
 import { verifies } from "../verifies.ts";
 import { chunk, serveBytes } from "./model-server.ts";
 
