@@ -27,7 +27,7 @@ export interface BuiltPage {
   readonly policy: readonly string[];
 }
 
-/** A page as `make page` built it. Its files are read once. If it is not built, it says so to visitors and in the log. */
+/** A page as `make page` built it. Its files are read once. If it is not built, visitors and the log are told. */
 export function builtPage({ name, folder, paths, filesPath, files, fill, policy }: BuiltPage, log: Logger): Assets {
   const headers = pageHeaders(policy);
   const index = new URL("index.html", folder);
