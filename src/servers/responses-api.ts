@@ -86,9 +86,9 @@ export async function startResponsesApi(
   const told = { onCommit: telemetry.onCommit, claims: telemetry.claims, onFilesWaiting: filesWaiting.tell };
   const store = await openTriedStore(config, told, log);
   const [stopping, runs] = [new AbortController(), openRunHost(config, telemetry)];
-  const bus = chooseBus(config, { places: store.places, runs, observer: telemetry.bus, joined }, log);
+  const bus = await chooseBus(config, { places: store.places, runs, observer: telemetry.bus, joined }, log);
   telemetry.watchOthers(store, bus);
-  const rates = chooseRates(config, { store, joined }, log);
+  const rates = await chooseRates(config, { store, joined }, log);
   try {
     const keys = await openApiKeys(revealed(config.apiKeys), store.keys, config.dataDir);
     const model = telemetry.watchModel(await chooseModel(config, log));

@@ -40,7 +40,7 @@ export async function startSttCloud(config: Config, log: Logger, speech: SpeechE
     const configured = config.apiKeys.map((key) => key.reveal());
     const keys = await openApiKeys(configured, store.keys, config.dataDir);
     const { sttCloudHost: host, sttCloudPort: port, drainMs } = config;
-    const chosen = chooseStreamRates(config, log);
+    const chosen = await chooseStreamRates(config, log);
     const server = await listen(application(config, log, { speech, keys, rates: chosen.rates }), {
       host,
       port,

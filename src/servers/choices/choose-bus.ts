@@ -2,7 +2,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type Logger, silentLogger } from "../../base/logger.ts";
 import { findNamespace } from "../../bus/brokers/find-namespace.ts";
 import { NotifyBroker } from "../../bus/brokers/notify-broker.ts";
-import { RedisBroker } from "../../bus/brokers/redis-broker.ts";
 import { writeMessage } from "../../bus/bus-message.ts";
 import { type Broker, type BusObserver, EVERYONE, silentBusObserver } from "../../bus/ports.ts";
 import { RunBus, type RunBusParts } from "../../bus/run-bus.ts";
@@ -21,15 +20,19 @@ export interface BusFoundations extends Omit<RunBusParts, "broker" | "log"> {
 }
 
 /** The bus to the other processes that serve the database; null if they have no way to tell each other anything. */
-export function chooseBus(config: Config, { joined, ...parts }: BusFoundations, log: Logger): RunBus | null {
-  const network = networkBroker(config, parts.observer, log);
+export async function chooseBus(
+  config: Config,
+  { joined, ...parts }: BusFoundations,
+  log: Logger,
+): Promise<RunBus | null> {
+  const network = await networkBroker(config, parts.observer, log);
   const broker = network ?? (joined === null ? null : new ProcessBroker(joined));
   return broker === null ? null : new RunBus({ ...parts, broker, log });
 }
 
 /** Tells all servers of the database that keys were changed, unless it takes long. They also find out by themselves. */
 export async function tellKeysChanged(config: Config): Promise<void> {
-  const broker = networkBroker(config, silentBusObserver, silentLogger);
+  const broker = await networkBroker(config, silentBusObserver, silentLogger);
   if (broker === null) return;
   broker.open(() => {});
   for (let waits = 0; waits < CONNECT_WAITS_MAX && !broker.isConnected; waits += 1) await sleep(CONNECT_WAIT_MS);
@@ -38,9 +41,14 @@ export async function tellKeysChanged(config: Config): Promise<void> {
 }
 
 /** The broker between machines; null with SQLite, which one machine serves alone. */
-function networkBroker({ databaseUrl, busUrl }: Config, observer: BusObserver, log: Logger): Broker | null {
+async function networkBroker(
+  { databaseUrl, busUrl }: Config,
+  observer: BusObserver,
+  log: Logger,
+): Promise<Broker | null> {
   if (databaseUrl === null) return null;
   const database = databaseUrl.reveal();
   if (busUrl === null) return new NotifyBroker({ url: database, observer, log });
+  const { RedisBroker } = await import("../../bus/brokers/redis-broker.ts"); // Its client has 500 modules.
   return new RedisBroker({ url: busUrl.reveal(), namespace: () => findNamespace(database), observer, log });
 }

@@ -7,7 +7,7 @@ import { ClusterRates } from "../../rate-limits/cluster-rates.ts";
 import { ClusterStreamRates } from "../../rate-limits/cluster-stream-rates.ts";
 import { CountBatches } from "../../rate-limits/count-batches.ts";
 import { MinuteRates } from "../../rate-limits/minute-rates.ts";
-import { RedisCounts } from "../../rate-limits/redis-counts.ts";
+import type { CommonCounts } from "../../rate-limits/ports.ts";
 import { SharedRates } from "../../rate-limits/shared-rates.ts";
 import { MemoryStreamRates } from "../../rate-limits/stream-rates.ts";
 import type { RateLimiter } from "../../responses-api/ports.ts";
@@ -24,13 +24,13 @@ export interface Chosen<Rates> {
 const LOOK_MS = 10_000;
 
 /** All servers of a database count together, or the processes of this one, by RATE_LIMITS. */
-export function chooseRates(
+export async function chooseRates(
   config: Config,
   { store, joined }: { readonly store: Pick<Store, "countWorkers">; readonly joined: JoinedProcess | null },
   log: Logger,
-): Chosen<RateLimiter> {
+): Promise<Chosen<RateLimiter>> {
   const limits = { requests: config.rateLimitRequestsPerMinute, tokens: config.rateLimitTokensPerMinute };
-  const counts = commonCounts(config, log);
+  const counts = await commonCounts(config, log);
   if (counts !== null) {
     const living = watchLiving(store);
     const rates = new ClusterRates(limits, counts, () => living.count());
@@ -47,29 +47,34 @@ export function chooseRates(
 }
 
 /** The same for streams of speech. */
-export function chooseStreamRates(config: Config, log: Logger): Chosen<StreamRates> {
+export async function chooseStreamRates(config: Config, log: Logger): Promise<Chosen<StreamRates>> {
   const limits = {
     streamsPerMinute: config.sttCloudStreamsPerMinute,
     soundSecondsPerMinute: config.sttCloudAudioSecondsPerMinute,
     waitMs: config.sttCloudRateLimitWaitMs,
   };
-  const counts = commonCounts(config, log);
+  const counts = await commonCounts(config, log);
   return counts === null
     ? { rates: new MemoryStreamRates(limits), close: async () => {} }
     : { rates: new ClusterStreamRates(limits, counts), close: () => counts.close() };
 }
 
 /** Null if each server counts for itself. */
-function commonCounts({ rateLimits, databaseUrl, busUrl }: Config, log: Logger): CountBatches | null {
+async function commonCounts({ rateLimits, databaseUrl, busUrl }: Config, log: Logger): Promise<CountBatches | null> {
   if (databaseUrl === null || rateLimits === "node") return null;
   const database = databaseUrl.reveal();
-  const counts =
-    busUrl === null ? new PostgresCounts(database) : new RedisCounts(busUrl.reveal(), () => findNamespace(database));
+  const counts = busUrl === null ? new PostgresCounts(database) : await redisCounts(busUrl.reveal(), database);
   const where = busUrl === null ? "PostgreSQL" : "the broker of BUS_URL";
   return new CountBatches(counts, {
     away: (error) => log.warn({ err: error }, `${where} does not count rates: each server lets its part through`),
     back: () => log.info({}, `${where} counts rates again`),
   });
+}
+
+/** Loads the client of Redis, which has 500 modules, only where it is used. */
+async function redisCounts(url: string, database: string): Promise<CommonCounts> {
+  const { RedisCounts } = await import("../../rate-limits/redis-counts.ts");
+  return new RedisCounts(url, () => findNamespace(database));
 }
 
 /** While the database does not tell, the last known number counts. */
