@@ -37,8 +37,9 @@ const FURTHER_TESTS_ON_POSTGRES = [
   "tests/runs/foreground.test.ts",
   "tests/vector-stores/{meaning,renewal,kill,intake}.test.ts",
 ];
-/** Left out by TRIALS=short, too: they take three minutes, and other tests show each requirement that they show. */
+/** Left out by TRIALS=short, too: they take five minutes, and other tests show each requirement that they show. */
 const LONG_TRIALS = [
+  "tests/cluster/{anywhere,trial}.test.ts",
   "tests/containers/engine-choice.test.ts",
   "tests/crash/upgrade.test.ts",
   "tests/hostile/{linear-time,process}.test.ts",

@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import type { Response as ResponseBody } from "../../generated/responses-api/types.ts";
 import type { ChildServer } from "../child-server.ts";
 import { type ReadStream, readStream } from "../responses/read-stream.ts";
+import { someCases } from "../some-cases.ts";
 import { query } from "../tested-store.ts";
 import { verifies } from "../verifies.ts";
 import type { Tool } from "./bank.ts";
@@ -48,7 +49,7 @@ async function replay(server: ChildServer, id: string): Promise<ReadStream> {
   return await readStream(await server.fetch(`/v1/responses/${id}/events?dialect=reference`));
 }
 
-test.each(CASES)(
+test.each(someCases(CASES, 2))(
   `a background response goes on after its process was killed $place of $tool (${ROUNDS} kills each)`,
   async ({ place, tool }) => {
     verifies("state.crash.tools-go-on");
@@ -103,7 +104,7 @@ function turnsIn(output: ResponseBody["output"]): number {
   return output.filter(({ type }) => type === "mcp_call").length + 1;
 }
 
-test.each(CASES)(
+test.each(someCases(CASES, 2, 1))(
   "an approval is spent once, although the process was killed $place of $tool",
   async ({ place, tool }) => {
     verifies("state.crash.tools-go-on");

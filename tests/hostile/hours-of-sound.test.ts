@@ -8,9 +8,9 @@ import { verifies } from "../verifies.ts";
 const MEBIBYTE = 1024 * 1024;
 /** Ogg pages of half a minute. They make an hour, which is 115 MB as samples. */
 const PAGES = 120;
-const AT_ONCE = 3;
+const AT_ONCE = 2;
 /** Memory for the decoding threads, about 60 MB each. The samples of the recordings would take more. */
-const GROWTH_BYTES_MAX = 300 * MEBIBYTE;
+const GROWTH_BYTES_MAX = 200 * MEBIBYTE;
 
 test.skipIf(program === null || process.platform !== "linux")(
   "the Responses API transcribes small files of many hours without holding their samples in memory",

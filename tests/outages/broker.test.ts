@@ -3,8 +3,14 @@ import { whyNoPostgres } from "../services/postgres-server.ts";
 import { startRedis, whyNoRedis } from "../services/redis-server.ts";
 import { databaseOfTest } from "../services/services-of-run.ts";
 import { startTcpProxy, type TcpProxy } from "../services/tcp-proxy.ts";
+import { someCases } from "../some-cases.ts";
 import { verifies } from "../verifies.ts";
 import { create, expectDense, look, metric, readiness, readStream, startNode, TEST_TIMEOUT_MS } from "./nodes.ts";
+
+const OUTAGES = [
+  ["is down", (proxy: TcpProxy) => proxy.cut()],
+  ["is cut off without a word", async (proxy: TcpProxy) => proxy.silence()],
+] as const;
 
 const why = whyNoPostgres() ?? whyNoRedis();
 
@@ -34,10 +40,7 @@ describe.skipIf(why !== undefined)(`the broker${why === undefined ? "" : ` (${wh
     TEST_TIMEOUT_MS,
   );
 
-  test.each([
-    ["is down", (proxy: TcpProxy) => proxy.cut()],
-    ["is cut off without a word", async (proxy: TcpProxy) => proxy.silence()],
-  ])(
+  test.each(someCases(OUTAGES, 2))(
     "%s: readers on another node go on from the database, cancels arrive, and it is connected again by itself",
     async (_what, breakIt) => {
       verifies("outages.broker.down");

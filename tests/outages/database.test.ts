@@ -3,6 +3,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { promote, startPostgres, startReplica, whyNoPostgres } from "../services/postgres-server.ts";
 import { databaseOfTest } from "../services/services-of-run.ts";
 import { startTcpProxy, type TcpProxy } from "../services/tcp-proxy.ts";
+import { someCases } from "../some-cases.ts";
 import { verifies } from "../verifies.ts";
 import {
   create,
@@ -18,6 +19,11 @@ import {
   TEST_TIMEOUT_MS,
 } from "./nodes.ts";
 
+const OUTAGES = [
+  ["is down", (proxy: TcpProxy) => proxy.cut()],
+  ["is cut off without a word", async (proxy: TcpProxy) => proxy.silence()],
+] as const;
+
 const why = whyNoPostgres();
 
 /** Where a lease that is lost fails the test, a busy machine must not be the reason. */
@@ -25,10 +31,7 @@ const PATIENT_LEASE_MS = 8000;
 const PATIENT = { LEASE_MS: String(PATIENT_LEASE_MS) };
 
 describe.skipIf(why !== undefined)(`the database${why === undefined ? "" : ` (${why})`}`, () => {
-  test.each([
-    ["is down", (proxy: TcpProxy) => proxy.cut()],
-    ["is cut off without a word", async (proxy: TcpProxy) => proxy.silence()],
-  ])(
+  test.each(someCases(OUTAGES, 2))(
     "%s: requests get 503 and when to come again, streams end as failed, and all heals by itself",
     async (_what, breakIt) => {
       verifies("outages.database.down");

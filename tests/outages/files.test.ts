@@ -2,9 +2,15 @@ import { expect, onTestFinished, test } from "vitest";
 import { silentLogger } from "../../src/base/logger.ts";
 import { startS3Server } from "../services/s3-server.ts";
 import { startTcpProxy, type TcpProxy } from "../services/tcp-proxy.ts";
+import { someCases } from "../some-cases.ts";
 import { startTestServer, type TestServer } from "../test-server.ts";
 import { verifies } from "../verifies.ts";
 import { answerOf, expectLater, TEST_TIMEOUT_MS } from "./nodes.ts";
+
+const OUTAGES = [
+  ["is down", true, (proxy: TcpProxy) => proxy.cut()],
+  ["is cut off without a word", false, async (proxy: TcpProxy) => proxy.silence()],
+] as const;
 
 function form(text: string): RequestInit {
   const body = new FormData();
@@ -17,10 +23,7 @@ async function readFile(server: TestServer, id: unknown): Promise<Response> {
   return await server.fetch(`/v1/files/${String(id)}/content`);
 }
 
-test.each([
-  ["is down", true, (proxy: TcpProxy) => proxy.cut()],
-  ["is cut off without a word", false, async (proxy: TcpProxy) => proxy.silence()],
-])(
+test.each(someCases(OUTAGES, 2))(
   "while the storage of files %s, operations on files get 503, everything else goes on, and nothing is half stored",
   async (_what, looksAtReadyz, breakIt) => {
     verifies("outages.files.down");
