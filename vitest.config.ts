@@ -41,8 +41,11 @@ const FURTHER_TESTS_ON_POSTGRES = [
 const LONG_TRIALS = [
   "tests/cluster/{anywhere,trial}.test.ts",
   "tests/containers/engine-choice.test.ts",
+  "tests/conversations/crash.test.ts",
   "tests/crash/upgrade.test.ts",
   "tests/hostile/{linear-time,process}.test.ts",
+  "tests/nodes/waiting.test.ts",
+  "tests/processes/vector-stores.test.ts",
   "tests/vector-stores/kill.test.ts",
 ];
 const isShort = process.env["TRIALS"] === "short";

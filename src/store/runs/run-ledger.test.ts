@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { leastOf } from "../../../tests/cpu-time.ts";
 import { RunLost } from "../../runs/ports.ts";
 import { numbersFrom, openTestStore, readNumbers, runSql, temporaryFile, testStores } from "../store.fixture.ts";
 import { aResponse, OURS } from "../stored-shapes.fixture.ts";
@@ -148,9 +149,11 @@ test("a look for runs is as short beside 50,000 ended ones", async () => {
     claims: () => one.ledger.claimAbandoned(10),
   };
   for (const [name, look] of Object.entries(looks)) {
-    await look();
-    const startedAt = performance.now();
-    await look();
-    expect(performance.now() - startedAt, name).toBeLessThan(30);
+    const shortest = await leastOf(5, async () => {
+      const startedAt = performance.now();
+      await look();
+      return performance.now() - startedAt;
+    });
+    expect(shortest, name).toBeLessThan(30);
   }
 });
