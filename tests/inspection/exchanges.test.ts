@@ -99,6 +99,7 @@ test("calls of an MCP server are kept between the turns of the model, without it
   const paid = data.find(({ request }) => request.body.text.includes('"amount":3') && request.url.includes("/mcp"));
   expect(paid).toMatchObject({ kind: "mcp", turn: 1, request: { headers: { authorization: "[redacted]" } } });
   expect(paid?.request.url).toBe(`${mcp.url}?token=[redacted]`);
+  expect(paid?.request.body.text).toContain('"method":"tools/call"');
   expect(paid?.response?.body.text).toContain("paid 3");
   const all = JSON.stringify(data);
   for (const secret of ["secret-token-1", "team-secret", "in-the-query-1"]) expect(all).not.toContain(secret);

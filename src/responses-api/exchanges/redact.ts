@@ -14,6 +14,8 @@ const KEPT: ReadonlySet<string> = new Set([
   "content-type",
   "date",
   "keep-alive",
+  "mcp-method",
+  "mcp-name",
   "mcp-protocol-version",
   "openai-processing-ms",
   "openai-version",
