@@ -91,5 +91,7 @@ function hasWord(word: string): RawBuilder<SqlBool> {
     sql<SqlBool>`${text} like ${pattern} escape '\\'`,
     () => sql<SqlBool>`${text} ilike ${pattern} escape '\\'`,
   );
-  return sql<SqlBool>`exists (select 1 from items where items.response_number = responses.number and ${isLike})`;
+  // With an offset, PostgreSQL looks at the items of each response instead of reading all items first.
+  return sql<SqlBool>`exists (
+    select 1 from items where items.response_number = responses.number and ${isLike} limit 1 offset 0)`;
 }
