@@ -53,8 +53,9 @@ async function run(): Promise<void> {
   if (first === "runs") {
     const { runRunsCommand } = await import("./commands/runs-command.ts");
     const stopped = new AbortController();
+    const outputs = { ...OUTPUTS, columns: process.stdout.isTTY ? process.stdout.columns : null };
     process.once("SIGINT", () => stopped.abort());
-    process.exitCode = await runRunsCommand(others, readEnvironment(), OUTPUTS, stopped.signal);
+    process.exitCode = await runRunsCommand(others, readEnvironment(), outputs, stopped.signal);
     return;
   }
   if (readCommandLine(process.argv.slice(2)).wantsHelp) return console.log(helpText());

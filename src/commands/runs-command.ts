@@ -2,9 +2,9 @@ import { readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import type { Response, ResponseSummary, RunKind } from "../../generated/responses-api/types.ts";
-import { Antiphon, AntiphonError } from "../client/index.ts";
+import { Antiphon, AntiphonError, APIError } from "../client/index.ts";
 import type { Environment } from "../config/load-config.ts";
-import { eventLine, exchangeLines, runLine, runLines } from "./runs-text.ts";
+import { eventLine, eventLines, exchangeLines, printable, runLine, runLines, runOnTerminal } from "./runs-text.ts";
 
 const USAGE = `Usage: antiphon runs list [--status STATUS]... [--model MODEL] [--kind KIND] [--query WORDS] [--previous ID] [--conversation ID] [--metadata NAME=VALUE]... [--limit 20] [--json]
        antiphon runs show ID [--events] [--exchanges] [--json]
@@ -24,6 +24,8 @@ const PAGE = 100;
 export interface RunsOutputs {
   readonly print: (text: string) => void;
   readonly note: (text: string) => void;
+  /** The width of the terminal that the text is for; null if it is for another program. */
+  readonly columns: number | null;
 }
 
 type Values = ReturnType<typeof readArguments>["values"];
@@ -32,6 +34,7 @@ interface Asking {
   readonly client: Antiphon;
   readonly values: Values;
   readonly print: (text: string) => void;
+  readonly printRun: (run: ResponseSummary) => void;
   /** Ends `tail`. */
   readonly signal: AbortSignal;
 }
@@ -40,15 +43,18 @@ interface Asking {
 export async function runRunsCommand(
   argv: readonly string[],
   environment: Environment,
-  { print, note }: RunsOutputs,
+  outputs: RunsOutputs,
   signal: AbortSignal,
 ): Promise<number> {
+  const { print, note } = outputs;
   try {
     const { values, positionals } = readArguments(argv);
     const [command, id, ...others] = positionals;
     if (values.help === true) return say(print, USAGE);
     if (others.length > 0) throw new RunsMisused(USAGE);
-    const asking = { client: await clientFor(values, environment), values, print, signal };
+    const hasColors = (environment["NO_COLOR"] ?? "") === "";
+    const printRun = (run: ResponseSummary): void => print(shownRun(run, values, { ...outputs, hasColors }));
+    const asking = { client: await clientFor(values, environment), values, print, printRun, signal };
     if (command === "list" && id === undefined) await list(asking);
     else if (command === "show" && id !== undefined) await show(asking, id);
     else if (command === "tail") await (id === undefined ? tail(asking) : tailOne(asking, id));
@@ -62,18 +68,27 @@ export async function runRunsCommand(
   }
 }
 
+function shownRun(
+  run: ResponseSummary,
+  { json }: Values,
+  { columns, hasColors }: Pick<RunsOutputs, "columns"> & { readonly hasColors: boolean },
+): string {
+  if (json === true) return JSON.stringify(run);
+  return columns === null ? runLine(run) : runOnTerminal(run, columns, hasColors);
+}
+
 class RunsMisused extends Error {
   override readonly name = "RunsMisused";
 }
 
-async function list({ client, values, print }: Asking): Promise<void> {
+async function list({ client, values, printRun }: Asking): Promise<void> {
   const limit = readLimit(values.limit);
   const filter = filterOf(values);
   let left = limit;
   for (let after: string | null | undefined; left > 0 && after !== null; ) {
     const place = after === undefined ? {} : { after };
     const page = await client.listResponses({ ...filter, limit: Math.min(left, PAGE), ...place });
-    for (const run of page.data) print(values.json === true ? JSON.stringify(run) : runLine(run));
+    for (const run of page.data) printRun(run);
     left -= page.data.length;
     after = page.has_more ? page.last_id : null;
   }
@@ -92,20 +107,21 @@ async function show({ client, values, print }: Asking, id: string): Promise<void
 async function printEvents(client: Antiphon, id: string, values: Values, print: Asking["print"]): Promise<void> {
   for (let after: number | null | undefined; after !== null; ) {
     const page = await client.listResponseTimeline(id, after === undefined ? {} : { after });
-    for (const event of page.data) print(values.json === true ? JSON.stringify(event) : eventLine(event));
+    const lines = values.json === true ? page.data.map((event) => JSON.stringify(event)) : eventLines(page.data);
+    for (const line of lines) print(line);
     after = page.has_more ? (page.data.at(-1)?.sequence_number ?? null) : null;
   }
 }
 
 /** Prints each run when it is new and when its status changes. */
-async function tail({ client, values, print, signal }: Asking): Promise<void> {
+async function tail({ client, values, printRun, signal }: Asking): Promise<void> {
   const known = new Map<string, Response["status"]>();
   for (let isFirst = true; !signal.aborted; isFirst = false) {
     const { data } = await client.listResponses({ ...filterOf(values), limit: PAGE });
     for (const run of data.toReversed()) {
       if (known.get(run.id) === run.status) continue;
       known.set(run.id, run.status);
-      if (!isFirst || run.is_live) print(values.json === true ? JSON.stringify(run) : runLine(run));
+      if (!isFirst || run.is_live) printRun(run);
     }
     forgetOldest(known);
     await sleep(TAIL_MS, null, { signal });
@@ -121,8 +137,14 @@ function forgetOldest(known: Map<string, unknown>): void {
 
 async function tailOne({ client, values, print, signal }: Asking, id: string): Promise<void> {
   const events = await client.streamResponseEvents(id, { dialect: "reference" }, { signal });
-  for await (const event of events)
-    print(values.json === true ? JSON.stringify(event) : eventLine({ ...event, at_ms: null }));
+  try {
+    for await (const event of events)
+      print(values.json === true ? JSON.stringify(event) : eventLine({ ...event, at_ms: null }));
+  } catch (error) {
+    if (!(error instanceof APIError) || error.status !== null) throw error;
+    const { code, message } = error; // The run failed, not the command.
+    print(values.json === true ? JSON.stringify({ type: "error", code, message }) : `failed: ${printable(message)}`);
+  }
 }
 
 function filterOf({

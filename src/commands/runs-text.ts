@@ -1,3 +1,4 @@
+import { styleText } from "node:util";
 import type {
   OutputItem,
   Response,
@@ -32,6 +33,42 @@ export function runLine(run: ResponseSummary): string {
   );
 }
 
+const COLORS: Readonly<Record<ResponseSummary["status"], Parameters<typeof styleText>[0]>> = {
+  queued: "cyan",
+  in_progress: "cyan",
+  completed: "green",
+  incomplete: "yellow",
+  failed: "red",
+  cancelled: "yellow",
+};
+const YEAR_CHARACTERS = "2026-".length;
+const INDENT = " ".repeat("01-31 15:04:05  ".length);
+const ARROW = " → ";
+const ROOM_MIN = 40;
+
+/** A run in a list on a terminal, as three lines that fit its width. */
+export function runOnTerminal(run: ResponseSummary, columns: number, hasColors: boolean): string {
+  const paint = (format: Parameters<typeof styleText>[0], text: string): string =>
+    hasColors ? styleText(format, text, { validateStream: false }) : text;
+  const { id, status, kind, model, usage, price, timing, input_preview: asked, output_preview, tools } = run;
+  const said = output_preview === "" ? tools.join(", ") : output_preview;
+  const facts = [
+    kind.padEnd(KIND_WIDTH),
+    durationOf(timing.duration_ms).padStart(TIME_WIDTH),
+    model,
+    ...(usage === null ? [] : [`${usage.input_tokens}+${usage.output_tokens} tokens`]),
+    ...(price === null ? [] : [`${price.amount} ${price.currency}`]),
+  ].join("  ");
+  const time = timeOf(run.created_at).slice(YEAR_CHARACTERS);
+  const room = Math.max(ROOM_MIN, columns - INDENT.length);
+  const shares = said === "" ? [asked] : [shortened(asked, Math.floor((room - ARROW.length) / 2)), said];
+  return [
+    `${time}  ${paint(COLORS[status], status.padEnd(STATUS_WIDTH))}  ${printable(facts)}`,
+    `${INDENT}${paint("dim", printable(id))}`,
+    `${INDENT}${printable(shortened(shares.join(ARROW), room))}`,
+  ].join("\n");
+}
+
 /** A run with its output, as a person reads it. */
 export function runLines(response: Response): string {
   const { id, status, model, created_at, error, usage, previous_response_id: previous, output } = response;
@@ -42,6 +79,17 @@ export function runLines(response: Response): string {
     ...(error === null ? [] : [`${error.code}: ${error.message}`]),
   ];
   return printable([...head, ...output.map(itemLine)].join("\n"));
+}
+
+/** Events of one type that follow each other are one line. */
+export function eventLines(events: readonly TimelineEvent[]): readonly string[] {
+  const groups: { readonly first: TimelineEvent; count: number }[] = [];
+  for (const event of events) {
+    const last = groups.at(-1);
+    if (last?.first.type === event.type) last.count += 1;
+    else groups.push({ first: event, count: 1 });
+  }
+  return groups.map(({ first, count }) => `${eventLine(first)}${count === 1 ? "" : ` × ${count}`}`);
 }
 
 export function eventLine(event: Pick<TimelineEvent, "at_ms" | "type"> & { readonly sequence_number: number }): string {
@@ -69,7 +117,11 @@ function itemLine(item: OutputItem): string {
   if (item.type === "message")
     return item.content.map((part) => (part.type === "output_text" ? part.text : part.refusal)).join("\n");
   if ("arguments" in item && "name" in item) return `${item.type} ${item.name}(${item.arguments})`;
-  return item.type;
+  if (item.type === "mcp_list_tools")
+    return `${item.type} ${item.server_label}: ${item.tools.map(({ name }) => name).join(", ")}`;
+  if (item.type !== "reasoning") return item.type;
+  const thoughts = [...(item.content ?? []), ...item.summary].map(({ text }) => text);
+  return thoughts.length === 0 ? item.type : `${item.type}: ${thoughts.join("\n")}`;
 }
 
 function timeOf(seconds: number): string {
@@ -81,11 +133,11 @@ function durationOf(ms: number | null): string {
   return ms < MS_PER_S ? `${ms} ms` : `${(ms / MS_PER_S).toFixed(1)} s`;
 }
 
-function shortened(text: string): string {
-  return text.length <= PREVIEW_CHARACTERS ? text : `${text.slice(0, PREVIEW_CHARACTERS - 1)}…`;
+function shortened(text: string, charactersMax = PREVIEW_CHARACTERS): string {
+  return text.length <= charactersMax ? text : `${text.slice(0, charactersMax - 1).toWellFormed()}…`;
 }
 
 /** Removes control characters: an answer could send commands to the terminal. */
-function printable(text: string): string {
+export function printable(text: string): string {
   return text.replaceAll(/[^\P{Cc}\n]/gu, "\uFFFD");
 }

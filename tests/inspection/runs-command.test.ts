@@ -1,6 +1,8 @@
 import { expect, test } from "vitest";
 import { runRunsCommand } from "../../src/commands/runs-command.ts";
+import { sse, textChunk } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
 import { says, serveBehind } from "../responses/behind-upstream.ts";
+import { readStream } from "../responses/read-stream.ts";
 import { verifies } from "../verifies.ts";
 
 test("runs are listed, shown and followed in a terminal", async () => {
@@ -8,13 +10,7 @@ test("runs are listed, shown and followed in a terminal", async () => {
   const { server, create } = await serveBehind(says("Hello \u001b[31mAda"), { KEEP_EXCHANGES: "stored" });
   const { id }: { id: string } = JSON.parse(await (await create({ input: "Greet Ada" })).text());
   const environment = { ANTIPHON_URL: server.url, ANTIPHON_API_KEY: server.apiKey };
-  const run = async (...argv: readonly string[]) => {
-    const printed: string[] = [];
-    const noted: string[] = [];
-    const outputs = { print: (text: string) => void printed.push(text), note: (text: string) => void noted.push(text) };
-    const code = await runRunsCommand(argv, environment, outputs, new AbortController().signal);
-    return { code, text: printed.join("\n"), noted: noted.join("\n") };
-  };
+  const run = async (...argv: readonly string[]) => await runOn(null, environment, argv);
   const listed = await run("list", "--status", "completed", "--query", "greet");
   expect(listed.code).toBe(0);
   expect(listed.text).toMatch(new RegExp(`completed +plain .*${id}  m .*"Greet Ada" → "Hello .*Ada"`));
@@ -34,12 +30,48 @@ test("runs are listed, shown and followed in a terminal", async () => {
   expect(await run("list", "--status", "odd")).toMatchObject({ code: 2, text: "" });
 });
 
+test("a run fits a terminal in three lines, with colour unless NO_COLOR is set", async () => {
+  verifies("inspection.command.runs");
+  const { server, create } = await serveBehind(says("Good \u001b[31mmorning, Ada. ".repeat(20)));
+  const { id }: { id: string } = JSON.parse(await (await create({ input: "Greet Ada at length, please" })).text());
+  const environment = { ANTIPHON_URL: server.url, ANTIPHON_API_KEY: server.apiKey };
+  const plain = await runOn(80, { ...environment, NO_COLOR: "1" }, ["list"]);
+  const [facts, shownId, preview, ...more] = plain.text.split("\n");
+  expect(facts).toMatch(/^\d\d-\d\d \d\d:\d\d:\d\d {2}completed +plain +\d+ ms {2}m/);
+  expect(shownId?.trim()).toBe(id);
+  expect(preview?.trim()).toMatch(/^Greet Ada at length, please → Good \uFFFD\[31mmorning.*…$/);
+  expect(preview).toHaveLength(80);
+  expect(more).toEqual([]);
+  expect((await runOn(80, environment, ["list"])).text).toContain("\u001b[32mcompleted");
+});
+
+test("the failure of a run is told as its end, and events of one type as one line", async () => {
+  verifies("inspection.command.runs");
+  const { server, create } = await serveBehind((response) => {
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.end(sse(textChunk("I"), textChunk(" was"), textChunk(" about"), { error: { message: "It broke." } }));
+  });
+  const { id } = (await readStream(await create({ stream: true }))).final;
+  const environment = { ANTIPHON_URL: server.url, ANTIPHON_API_KEY: server.apiKey };
+  const told = await runOn(null, environment, ["tail", id]);
+  expect(told).toMatchObject({ code: 0, noted: "", text: expect.stringMatching(/\nfailed: .+$/) });
+  expect((await runOn(null, environment, ["show", id, "--events"])).text).toMatch(/output_text\.delta × \d\n/);
+});
+
+async function runOn(columns: number | null, environment: Readonly<Record<string, string>>, argv: readonly string[]) {
+  const printed: string[] = [];
+  const noted: string[] = [];
+  const outputs = { print: (text: string) => void printed.push(text), note: (text: string) => void noted.push(text) };
+  const code = await runRunsCommand(argv, environment, { ...outputs, columns }, new AbortController().signal);
+  return { code, text: printed.join("\n"), noted: noted.join("\n") };
+}
+
 test("tail tells of new runs until it is stopped", async () => {
   verifies("inspection.command.runs");
   const { server, create } = await serveBehind(says("Hello"));
   const stopping = new AbortController();
   const printed: string[] = [];
-  const outputs = { print: (text: string) => void printed.push(text), note: () => {} };
+  const outputs = { print: (text: string) => void printed.push(text), note: () => {}, columns: null };
   const environment = { ANTIPHON_URL: server.url, ANTIPHON_API_KEY: server.apiKey };
   await create({ input: "before" });
   const ended = runRunsCommand(["tail"], environment, outputs, stopping.signal);
