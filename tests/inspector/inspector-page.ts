@@ -14,7 +14,7 @@ export function buildPages(): void {
  */
 export async function openInspector(
   browser: Browser,
-  { server, query = "" }: { readonly server: DemoServer; readonly query?: string },
+  { server, query = "" }: { readonly server: Pick<DemoServer, "url" | "apiKey">; readonly query?: string },
   options: BrowserContextOptions = {},
 ): Promise<Page> {
   const page = await openPage(browser, `${server.url}/inspector`, options);

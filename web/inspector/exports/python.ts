@@ -1,8 +1,18 @@
 import { isMembers, type Members } from "../base/members.ts";
 
+/** Members that the method of the package has no argument for. */
+const UNKNOWN_TO_PACKAGE: ReadonlySet<string> = new Set(["presence_penalty", "frequency_penalty"]);
+
 /** A program with the openai package of PyPI that sends the request. */
 export function pythonCode(request: Members, baseUrl: string): string {
-  const settings = Object.entries(request).map(([name, value]) => `    ${name}=${literal(value, "    ")},\n`);
+  const isKnown = ([name]: readonly [string, unknown]): boolean => !UNKNOWN_TO_PACKAGE.has(name);
+  const members = Object.entries(request);
+  const more = members.filter((member) => !isKnown(member));
+  const given = [
+    ...members.filter(isKnown),
+    ...(more.length === 0 ? [] : [["extra_body", Object.fromEntries(more)] as const]),
+  ];
+  const settings = given.map(([name, value]) => `    ${name}=${literal(value, "    ")},\n`);
   return `import os
 
 from openai import OpenAI
@@ -13,8 +23,10 @@ stream = client.responses.create(
 ${settings.join("")}    stream=True,
 )
 for event in stream:
-    if event.type == "response.output_text.delta":
+    if event.type in ("response.output_text.delta", "response.refusal.delta"):
         print(event.delta, end="", flush=True)
+    if event.type == "response.output_item.done" and event.item.type == "function_call":
+        print(event.item.name, event.item.arguments)
 `;
 }
 

@@ -50,12 +50,17 @@ function isUsual(name: string, value: unknown): boolean {
   );
 }
 
-/** Null members say as much as missing ones. */
-function withoutNulls(value: unknown): unknown {
+/** How deep the API's own members stand. Below are schemas of people, in which null has a meaning. */
+const OWN_DEPTH = 2;
+
+/** The value without members that are null: they say as much as missing ones. */
+function withoutNulls(value: unknown, depth = OWN_DEPTH): unknown {
   if (value === null) return undefined;
+  if (depth === 0) return value;
+  if (Array.isArray(value)) return value.map((member: unknown) => withoutNulls(member, depth - 1));
   if (!isMembers(value)) return value;
   const members = Object.entries(value).flatMap(([name, member]): [string, unknown][] => {
-    const kept = withoutNulls(member);
+    const kept = withoutNulls(member, depth - 1);
     return kept === undefined ? [] : [[name, kept]];
   });
   return Object.fromEntries(members);

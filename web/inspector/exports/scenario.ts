@@ -1,27 +1,35 @@
 import type { Response } from "../../../src/client/index.ts";
-import { jsonOrUndefined, listAt, type Members, membersAt, numberAt, textAt } from "../base/members.ts";
+import { listAt, numberAt, textAt } from "../base/members.ts";
 import { asShownItem, type ShownItem } from "../items/fold-events.ts";
+import { eventsOf, isRunByServer } from "./scenario-events.ts";
+
+/** What the model said in one turn, and how many outputs of tools it had seen since the last message. */
+interface Turn {
+  readonly items: readonly ShownItem[];
+  readonly outputsSeen: number;
+}
 
 /**
  * A scenario file that makes the built-in engine answer as this run did. YAML accepts JSON, so texts are written as
  * JSON.
  */
 export function scenarioFile(response: Response, input: readonly ShownItem[]): string {
-  const turns = turnsOf(response.output.flatMap((item) => asShownItem(item) ?? []));
+  const output = response.output.flatMap((item) => asShownItem(item) ?? []);
+  const turns = turnsOf(output, outputsAtEnd(input));
   const said = lastWords(input);
-  const scenarios = turns.map((events, index) => {
+  const scenarios = turns.map(({ items, outputsSeen }, index) => {
+    const isLast = index === turns.length - 1;
     const when = [
       ...(said === "" ? [] : [`input_contains: ${JSON.stringify(said)}`]),
-      ...(turns.length > 1 ? [index === 0 ? "has_tool_output: false" : `tool_outputs: ${index}`] : []),
+      ...conditionOn(outputsSeen, turns.length),
     ];
-    const isLast = index === turns.length - 1;
-    const last = isLast
+    const end = isLast
       ? [...usageLine(response), finishLine(response)]
       : ["usage: {input_tokens: 0, output_tokens: 0}"];
     return [
-      `  - when: { ${when.join(", ")} }`,
+      when.length === 0 ? "  - when: {}" : `  - when: { ${when.join(", ")} }`,
       "    events:",
-      ...[...events, ...last].map((line) => `      - ${line}`),
+      ...[...linesOf(items, output), ...end].map((line) => `      - ${line}`),
     ].join("\n");
   });
   return [`models: [${JSON.stringify(response.model)}]`, "fallback: planner", "", "scenarios:", ...scenarios, ""].join(
@@ -29,56 +37,34 @@ export function scenarioFile(response: Response, input: readonly ShownItem[]): s
   );
 }
 
-/** The events of each turn: a call of a tool ends a turn if something follows it. */
-function turnsOf(items: readonly ShownItem[]): string[][] {
-  const turns: string[][] = [[]];
-  let hasCalled = false;
+/** A turn ends with each call that the server runs, because it then asks the model again. */
+function turnsOf(items: readonly ShownItem[], outputsBefore: number): Turn[] {
+  const turns: Turn[] = [];
+  let [current, seen]: [ShownItem[], number] = [[], outputsBefore];
   for (const item of items) {
-    const lines = linesOf(item);
-    const isCall = lines.some((line) => /^(custom_)?call:/.test(line));
-    if (hasCalled && !isCall && lines.length > 0) turns.push([]);
-    if (lines.length > 0) hasCalled = isCall;
-    turns.at(-1)?.push(...lines);
+    if (eventsOf(item, items).length === 0) continue;
+    current.push(item);
+    if (!isRunByServer(item, items)) continue;
+    turns.push({ items: current, outputsSeen: seen });
+    seen = current.some(({ type }) => type === "message") ? 1 : seen + 1;
+    current = [];
   }
-  return turns;
+  return [...turns, { items: current, outputsSeen: seen }];
 }
 
-function linesOf(item: ShownItem): string[] {
-  const call = (name: string, args: unknown, more: Members = {}): string[] => [
-    `call: ${JSON.stringify({ name, arguments: args, ...more })}`,
-  ];
-  const text = (value: string, word = "text"): string[] => (value === "" ? [] : [`${word}: ${JSON.stringify(value)}`]);
-  switch (item.type) {
-    case "message":
-      return listAt(item, "content").flatMap((part) => [
-        ...text(textAt(part, "text")),
-        ...text(textAt(part, "refusal"), "refusal"),
-        ...listAt(part, "annotations").map((annotation) => `annotation: ${JSON.stringify(annotation)}`),
-      ]);
-    case "reasoning": {
-      const summary = listAt(item, "summary").map((part) => textAt(part, "text"));
-      if (summary.length > 0) return [`reasoning_summary: ${JSON.stringify(summary)}`];
-      return listAt(item, "content").flatMap((part) => text(textAt(part, "text"), "reasoning"));
-    }
-    case "function_call":
-      return call(textAt(item, "name"), argumentsOf(item), { call_id: textAt(item, "call_id") });
-    case "custom_tool_call":
-      return [
-        `custom_call: ${JSON.stringify({ name: textAt(item, "name"), input: textAt(item, "input"), call_id: textAt(item, "call_id") })}`,
-      ];
-    case "mcp_call":
-      return call(textAt(item, "name"), argumentsOf(item), { namespace: textAt(item, "server_label") });
-    case "web_search_call":
-      return call("web_search", { query: textAt(membersAt(item, "action"), "query") });
-    case "code_interpreter_call":
-      return call("code_interpreter", { code: textAt(item, "code") });
-    default:
-      return [];
-  }
+/** A single turn needs no count, which earlier responses of a chain may change. */
+function conditionOn(outputsSeen: number, turns: number): string[] {
+  if (turns > 1) return [`tool_outputs: ${outputsSeen}`];
+  return outputsSeen === 0 ? [] : ["has_tool_output: true"];
 }
 
-function argumentsOf(item: ShownItem): unknown {
-  return jsonOrUndefined(textAt(item, "arguments")) ?? textAt(item, "arguments");
+function linesOf(items: readonly ShownItem[], all: readonly ShownItem[]): string[] {
+  return items.flatMap((item, index) => {
+    const isAnother = items.slice(0, index).some(({ type }) => type === "message");
+    const phase = textAt(item, "phase");
+    const begins = item.type === "message" && (isAnother || phase !== "");
+    return [...(begins ? [`message: ${JSON.stringify(phase === "" ? {} : { phase })}`] : []), ...eventsOf(item, all)];
+  });
 }
 
 function usageLine({ usage }: Response): string[] {
@@ -93,9 +79,16 @@ function usageLine({ usage }: Response): string[] {
 }
 
 function finishLine({ status, incomplete_details: cut, error }: Response): string {
-  if (status === "failed") return `error: ${JSON.stringify({ message: error?.message ?? "The model failed." })}`;
+  if (status === "failed")
+    return `error: ${JSON.stringify({ message: error?.message ?? "The model failed.", ...(error == null ? {} : { code: error.code }) })}`;
   if (status !== "incomplete") return "finish: stop";
   return cut?.reason === "content_filter" ? "finish: content_filter" : "finish: length";
+}
+
+/** How many outputs of tools stand at the end of the input, after its last message. */
+function outputsAtEnd(input: readonly ShownItem[]): number {
+  const last = input.findLastIndex(({ type }) => type === "message");
+  return input.slice(last + 1).filter(({ type }) => type.endsWith("_output")).length;
 }
 
 /** The words of the user that the scenario waits for. */

@@ -8,7 +8,10 @@ const client = new OpenAI({ baseURL: "${baseUrl}/v1", apiKey: process.env.ANTIPH
 
 const stream = await client.responses.create(${literal({ ...request, stream: true })});
 for await (const event of stream) {
-  if (event.type === "response.output_text.delta") process.stdout.write(event.delta);
+  if (event.type === "response.output_text.delta" || event.type === "response.refusal.delta")
+    process.stdout.write(event.delta);
+  if (event.type === "response.output_item.done" && event.item.type === "function_call")
+    console.log(event.item.name, event.item.arguments);
 }
 `;
 }

@@ -65,6 +65,9 @@ export function ExportDialog({ response, input, log, onClose }: ExportDialogProp
             </button>
           </span>
         </div>
+        {text.includes("<redacted>") ? (
+          <p className="hint">The server does not show secrets. Fill in what stands as &lt;redacted&gt;.</p>
+        ) : null}
         <pre className="code export" role="region" tabIndex={0} aria-label={form.label}>
           {text}
         </pre>

@@ -1,0 +1,166 @@
+import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
+import { mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { promisify } from "node:util";
+import { type Browser, chromium, type Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type DemoRuns, makeDemoRuns } from "../../scripts/demo/demo-runs.ts";
+import { type DemoServer, startDemoServer } from "../../scripts/demo/demo-server.ts";
+import { Antiphon, type Response } from "../../src/client/index.ts";
+import { CHROMIUM } from "../chromium.ts";
+import { startTestServer } from "../test-server.ts";
+import { buildPages, openInspector } from "./inspector-page.ts";
+
+const ROOT = resolve(import.meta.dirname, "../..");
+/** What `make test-setup` installs where there is a python3 with venv. */
+const PYTHON = join(ROOT, ".cache/python-clients/bin/python");
+const run = promisify(execFile);
+
+let browser: Browser;
+let server: DemoServer;
+let runs: DemoRuns;
+let client: Antiphon;
+/** Within the clone, so that programs find the packages. */
+let folder: string;
+/** A run whose request has what is hard to write as code. */
+let difficult: Response;
+
+describe.skipIf(CHROMIUM === null)("an export of the inspector", () => {
+  beforeAll(async () => {
+    buildPages();
+    await mkdir(join(ROOT, "build"), { recursive: true });
+    [browser, server, folder] = await Promise.all([
+      chromium.launch({ executablePath: CHROMIUM ?? "", args: ["--no-sandbox"] }),
+      startDemoServer(),
+      mkdtemp(join(ROOT, "build/exports-")),
+    ]);
+    client = new Antiphon({ baseUrl: server.url, apiKey: server.apiKey });
+    runs = await makeDemoRuns(server);
+    difficult = await client.createResponse({
+      model: "antiphon-built-in",
+      instructions: `It's "quoted" \\ $HOME \`ls\` ${"x".repeat(200_000)}`,
+      input: [
+        { type: "message", role: "user", content: "Say good morning.\nREQUEST\nüñ ☂ 🦉" },
+        { type: "message", role: "assistant", content: "Good morning." },
+        { type: "message", role: "user", content: "Say 'good night'." },
+      ],
+      presence_penalty: 0.5,
+      parallel_tool_calls: false,
+      metadata: { note: "a \"b\" 'c'" },
+    });
+  });
+
+  afterAll(async () => {
+    await Promise.all([browser?.close(), server?.close()]);
+    if (folder !== undefined) await rm(folder, { recursive: true, force: true });
+  });
+
+  const asked = (): Readonly<Record<string, Response>> => ({
+    "a call of an MCP server": runs.weekend,
+    "a call of a function": runs.invoice,
+    "the output of a function": runs.paid,
+    "the end of a chain": runs.chained,
+    "quotes, signs and a long text": difficult,
+  });
+
+  const NAMES = [
+    "a call of an MCP server",
+    "a call of a function",
+    "the output of a function",
+    "the end of a chain",
+    "quotes, signs and a long text",
+  ];
+
+  /** The export of a run, downloaded as people do; resolves to the path of the file. */
+  async function download(id: string, form: string): Promise<string> {
+    const page = await open(id);
+    await page.getByRole("tab", { name: form }).click();
+    const [file] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("button", { name: /^Download/ }).click(),
+    ]);
+    const path = join(await mkdtemp(join(folder, "file-")), file.suggestedFilename());
+    await file.saveAs(path);
+    return path;
+  }
+
+  async function open(id: string): Promise<Page> {
+    const page = await openInspector(browser, { server, query: `?run=${id}` });
+    await page.getByText("No rule broken").waitFor();
+    await page.getByRole("button", { name: "Export" }).click();
+    return page;
+  }
+
+  /** What a program prints that gets the key as the export says. */
+  async function printed(program: string, path: string): Promise<string> {
+    const env = { PATH: process.env["PATH"], ANTIPHON_API_KEY: server.apiKey };
+    const { stdout } = await run(program, [path], { env, maxBuffer: 1e8 });
+    return stdout;
+  }
+
+  test.each(NAMES)("as a curl command makes the run again: %s", async (name) => {
+    const made = expected(asked(), name);
+    const again: Response = JSON.parse(await printed("bash", await download(made.id, "curl")));
+    expect(saidIn(again)).toEqual(saidIn(made));
+    expect([again.instructions, again.metadata]).toEqual([made.instructions, made.metadata]);
+  });
+
+  test.each(NAMES)("as TypeScript makes the run again: %s", async (name) => {
+    const made = expected(asked(), name);
+    expect((await printed(process.execPath, await download(made.id, "TypeScript"))).trim()).toBe(saidIn(made));
+  });
+
+  test.skipIf(!existsSync(PYTHON)).each(NAMES)("as Python makes the run again: %s", async (name) => {
+    const made = expected(asked(), name);
+    expect((await printed(PYTHON, await download(made.id, "Python"))).trim()).toBe(saidIn(made));
+  });
+
+  test("as linter input is what the linter reads", async () => {
+    const path = await download(runs.weekend.id, "Linter input");
+    const { stdout } = await run(process.execPath, [join(ROOT, "src/main.ts"), "lint-stream", path], { cwd: ROOT });
+    expect(stdout).toMatch(/no faults|0 faults|fine|ok/i);
+  });
+
+  test.each(["a call of an MCP server", "a call of a function", "the end of a chain"])(
+    "as a scenario makes another server answer the same: %s",
+    async (name) => {
+      const made = expected(asked(), name);
+      const scenario = await readFile(await download(made.id, "Scenario"), "utf8");
+      const other = await startTestServer({ scenario, env: { EGRESS_ALLOW: "127.0.0.1" } });
+      try {
+        const request = await requestFrom(await download(made.id, "curl"));
+        const reply = await other.post("/v1/responses", { ...request, previous_response_id: undefined });
+        const again: Response = JSON.parse(await reply.text());
+        expect(saidIn(again)).toEqual(saidIn(made));
+        expect(again.usage?.output_tokens).toBe(made.usage?.output_tokens);
+      } finally {
+        await other.close();
+      }
+    },
+  );
+});
+
+function expected(all: Readonly<Record<string, Response>>, name: string): Response {
+  const made = all[name];
+  if (made === undefined) throw new Error("There is no such run.");
+  return made;
+}
+
+/** The body of an exported command. */
+async function requestFrom(path: string): Promise<Readonly<Record<string, unknown>>> {
+  const command = await readFile(path, "utf8");
+  return JSON.parse(command.slice(command.indexOf("{"), command.lastIndexOf("}") + 1));
+}
+
+/** The text of an answer, and its calls of functions, as the exported programs print them. */
+function saidIn({ output }: Response): string {
+  return output
+    .flatMap((item) => {
+      if (item.type === "function_call") return [`${item.name} ${item.arguments}`];
+      if (item.type !== "message") return [];
+      return item.content.map((part) => ("text" in part ? part.text : ""));
+    })
+    .join("")
+    .trim();
+}
