@@ -1,11 +1,11 @@
 import {
   hasMember,
-  indentedJson,
   isMembers,
   listAt,
   type Members,
   membersAt,
   numberAt,
+  readableJson,
   textAt,
 } from "../base/members.ts";
 import { ContentParts, Picture } from "./content-parts.tsx";
@@ -67,7 +67,7 @@ function Block({ label, text }: { readonly label: string; readonly text: string 
   return (
     <div className="block">
       <span className="block-label">{label}</span>
-      <JsonText text={indentedJson(text)} label={label} />
+      <JsonText text={readableJson(text)} label={label} />
     </div>
   );
 }
@@ -106,8 +106,8 @@ function ListedTools({ item }: { readonly item: ShownItem }) {
     <>
       <ul className="tool-names">
         {listAt(item, "tools").map((tool, index) => (
-          <li key={index}>
-            <code>{textAt(tool, "name")}</code> {textAt(tool, "description")}
+          <li key={index} className="tag" title={textAt(tool, "description")}>
+            <code>{textAt(tool, "name")}</code>
           </li>
         ))}
       </ul>

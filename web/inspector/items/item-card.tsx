@@ -1,7 +1,7 @@
-import type { ReactNode } from "react";
+import { type ReactNode, useState } from "react";
 import { asWords } from "../base/format.ts";
 import { textAt } from "../base/members.ts";
-import { Disclosure } from "../shell/disclosure.tsx";
+import { Icon } from "../shell/icons.tsx";
 import type { ShownItem } from "./fold-events.ts";
 import { ItemBody } from "./item-body.tsx";
 import { isToolItem, itemTitle } from "./item-title.ts";
@@ -19,6 +19,7 @@ interface ItemCardProps {
 
 /** An item as a person reads it, with its JSON one click away. */
 export function ItemCard({ item, isInput = false, actions, aside, children }: ItemCardProps) {
+  const [isJson, setIsJson] = useState(false);
   const role = textAt(item, "role");
   const status = textAt(item, "status");
   const kind = isToolItem(item) ? "tool" : item.type === "reasoning" ? "reasoning" : role === "" ? "other" : role;
@@ -34,13 +35,22 @@ export function ItemCard({ item, isInput = false, actions, aside, children }: It
         )}
         {textAt(item, "phase") === "" ? null : <span className="tag">{asWords(textAt(item, "phase"))}</span>}
         <span className="item-aside">{aside}</span>
-        {actions}
+        <span className="item-actions">
+          <button
+            type="button"
+            className="quiet icon-button"
+            aria-pressed={isJson}
+            aria-label={`JSON of ${itemTitle(item)}`}
+            title="JSON"
+            onClick={() => setIsJson(!isJson)}
+          >
+            <Icon name="braces" />
+          </button>
+          {actions}
+        </span>
       </header>
-      <ItemBody item={item} />
+      {isJson ? <Json value={item} label={`${itemTitle(item)} as JSON`} /> : <ItemBody item={item} />}
       {children}
-      <Disclosure className="item-json" summary="JSON">
-        {() => <Json value={item} label={`JSON of ${itemTitle(item)}`} />}
-      </Disclosure>
     </article>
   );
 }

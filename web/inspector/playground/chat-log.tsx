@@ -5,12 +5,13 @@ import { BlobAudio } from "../items/blob-audio.tsx";
 import { asShownItem, type ShownItem } from "../items/fold-events.ts";
 import { ItemCard } from "../items/item-card.tsx";
 import { itemTitle } from "../items/item-title.ts";
+import { ResponseAudio } from "../items/response-audio.tsx";
+import { VOICE_SAMPLE_RATE, type VoicePlayer } from "../items/voice-player.ts";
+import { wavOf } from "../items/wav.ts";
 import { Link } from "../shell/link.tsx";
 import { runRoute } from "../shell/route.ts";
 import { StatusPill } from "../shell/status-pill.tsx";
 import { answerTo, approvalOf, callKey, pendingCalls, type Turn } from "./chat.ts";
-import { VOICE_SAMPLE_RATE, type VoicePlayer } from "./voice-player.ts";
-import { wavOf } from "./wav.ts";
 
 interface ChatLogProps {
   readonly turns: readonly Turn[];
@@ -34,7 +35,9 @@ export function ChatLog({ turns, voices, origin, onAnswer }: ChatLogProps) {
           {turn.output.map((item, place) => (
             <ItemCard key={`out-${place}`} item={item} />
           ))}
-          {turn.hasSound && turn.status !== "asking" ? <Spoken voice={voices.get(turn.key)} /> : null}
+          {turn.hasSound && turn.status !== "asking" ? (
+            <Spoken voice={voices.get(turn.key)} responseId={turn.responseId} />
+          ) : null}
           {index === turns.length - 1 ? <PendingCalls key={turn.responseId} turn={turn} onAnswer={onAnswer} /> : null}
           <TurnEnd turn={turn} origin={index === 0 ? origin : null} />
         </li>
@@ -43,10 +46,16 @@ export function ChatLog({ turns, voices, origin, onAnswer }: ChatLogProps) {
   );
 }
 
-function Spoken({ voice }: { readonly voice: VoicePlayer | undefined }) {
-  return voice === undefined ? null : (
-    <BlobAudio bytes={wavOf(voice.pieces, VOICE_SAMPLE_RATE)} type="audio/wav" label="Spoken answer" />
-  );
+interface SpokenProps {
+  readonly voice: VoicePlayer | undefined;
+  readonly responseId: string | null;
+}
+
+/** The sound that was streamed; of a plain reply, what the server keeps. */
+function Spoken({ voice, responseId }: SpokenProps) {
+  if (voice !== undefined)
+    return <BlobAudio bytes={wavOf(voice.pieces, VOICE_SAMPLE_RATE)} type="audio/wav" label="Spoken answer" />;
+  return responseId === null ? null : <ResponseAudio id={responseId} />;
 }
 
 function TurnEnd({ turn, origin }: { readonly turn: Turn; readonly origin: string | null }) {

@@ -43,6 +43,8 @@ export interface Asking {
   readonly hear: (base64: string) => void;
 }
 
+/** The name of the event depends on the dialect. */
+const AUDIO = /^response[.](output_)?audio[.]delta$/;
 /** Text comes in faster than a page can be drawn. */
 const SHOW_INTERVAL_MS = 50;
 /** How often a response in the background is looked at that is not streamed. */
@@ -64,12 +66,13 @@ async function askStreamed(client: Antiphon, { body, turn, signal, show, hear }:
   };
   try {
     for await (const event of await client.createResponse({ ...asRequest(body), stream: true }, { signal })) {
-      if (event.type === "response.audio.delta") hear(event.delta);
-      else events.push({ event: { ...event } });
+      const sound = AUDIO.test(event.type) ? textAt(event, "delta") : "";
+      if (sound === "") events.push({ event: { ...event } });
+      else hear(sound);
       const isFirst = current.firstTokenMs === null && event.type.endsWith("delta");
       current = {
         ...current,
-        hasSound: current.hasSound || event.type === "response.audio.delta",
+        hasSound: current.hasSound || sound !== "",
         firstTokenMs: isFirst ? performance.now() - startedAt : current.firstTokenMs,
         responseId: current.responseId ?? (textAt(membersAt(event, "response"), "id") || null),
       };
@@ -92,7 +95,8 @@ async function askPlain(client: Antiphon, { body, turn, signal, show }: Asking):
   }
   const output = response.output.flatMap((item) => asShownItem(item) ?? []);
   const ended = endOf({ ...response });
-  return { ...turn, ...ended, responseId: response.id, output, durationMs: performance.now() - startedAt };
+  const durationMs = performance.now() - startedAt;
+  return { ...turn, ...ended, responseId: response.id, output, hasSound: hasMember(body, "output_audio"), durationMs };
 }
 
 function endOf(response: Members): Pick<Turn, "status" | "error" | "usage"> {

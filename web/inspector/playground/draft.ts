@@ -1,5 +1,5 @@
 import type { CreateResponseRequest, Response } from "../../../src/client/index.ts";
-import { isMembers, jsonOrUndefined, type Members, membersAt, textAt } from "../base/members.ts";
+import { hasMember, isMembers, jsonOrUndefined, type Members, membersAt } from "../base/members.ts";
 import { requestOf } from "../exports/request-of.ts";
 
 /** A tool as it is edited. */
@@ -97,9 +97,18 @@ export function readDraft(draft: Draft): DraftRequest {
     ...(draft.isSpoken
       ? { output_audio: { format: "pcm16", ...(draft.voice === "" ? {} : { voice: draft.voice }) } }
       : {}),
-    ...(draft.more.trim() === "" ? {} : parse(draft.more, "Further members")),
   };
-  return { settings, troubles };
+  const more = draft.more.trim() === "" ? {} : parse(draft.more, "Further members");
+  return { settings: withMore(settings, more), troubles };
+}
+
+/** Members of `text` and `reasoning` stand beside those of the settings; all others take their place. */
+function withMore(settings: Members, more: Members): Members {
+  const shared = ["text", "reasoning"].flatMap((name): [string, Members][] => {
+    const [own, given] = [membersAt(settings, name), membersAt(more, name)];
+    return hasMember(settings, name) && hasMember(more, name) ? [[name, { ...own, ...given }]] : [];
+  });
+  return { ...settings, ...more, ...Object.fromEntries(shared) };
 }
 
 /** A body that people wrote. The server checks it, and says what is wrong with it. */
@@ -124,11 +133,16 @@ export function draftOf(response: Response): Draft {
     max_output_tokens: maxOutputTokens,
     background,
     store,
-    metadata: _metadata,
-    ...more
+    ...others
   } = requestOf(response, []);
-  const format = membersAt(text, "format");
-  const { type: formatType, ...schema } = format;
+  const { format, ...moreText } = isMembers(text) ? text : {};
+  const { type: formatType, ...schema } = isMembers(format) ? format : {};
+  const { effort, summary, ...moreReasoning } = isMembers(reasoning) ? reasoning : {};
+  const more = {
+    ...others,
+    ...(Object.keys(moreText).length === 0 ? {} : { text: moreText }),
+    ...(Object.keys(moreReasoning).length === 0 ? {} : { reasoning: moreReasoning }),
+  };
   return {
     ...EMPTY_DRAFT,
     model: typeof model === "string" ? model : "",
@@ -141,8 +155,8 @@ export function draftOf(response: Response): Draft {
       toolChoice === undefined ? "" : typeof toolChoice === "string" ? toolChoice : JSON.stringify(toolChoice),
     format: formatType === "json_schema" || formatType === "json_object" ? formatType : "text",
     schema: formatType === "json_schema" ? JSON.stringify(schema, null, 2) : EMPTY_DRAFT.schema,
-    effort: textAt(reasoning, "effort"),
-    summary: textAt(reasoning, "summary"),
+    effort: typeof effort === "string" ? effort : "",
+    summary: typeof summary === "string" ? summary : "",
     temperature: typeof temperature === "number" ? String(temperature) : "",
     maxOutputTokens: typeof maxOutputTokens === "number" ? String(maxOutputTokens) : "",
     isBackground: background === true,

@@ -1,4 +1,6 @@
-import type { Antiphon } from "../../../src/client/index.ts";
+import type { Antiphon, Response, StoredItem } from "../../../src/client/index.ts";
+import { readInputItems } from "../api/input-items.ts";
+import { isNotFound } from "../api/use-call.ts";
 import { listAt, type Members, textAt } from "../base/members.ts";
 import { withoutServerMembers } from "../exports/request-of.ts";
 import { asShownItem, type ShownItem } from "../items/fold-events.ts";
@@ -15,24 +17,60 @@ export interface Seed {
   readonly text: string;
 }
 
-const ITEMS_MAX = 100;
+const PAGE_SIZE = 100;
+/** Items of a conversation that are looked through for those before the run. */
+const CONVERSATION_ITEMS_MAX = 2_000;
 
 /** Reads a run up to an item, or up to its input if there is none, so that it can be run again from there. */
 export async function readSeed(
   client: Antiphon,
   { from, item, signal }: { from: string; item: string | null; signal: AbortSignal },
 ): Promise<Seed> {
-  const [response, { data }] = await Promise.all([
+  const [response, stored] = await Promise.all([
     client.getResponse(from, {}, { signal }),
-    client.listInputItems(from, { limit: ITEMS_MAX, order: "asc" }, { signal }),
+    readInputItems(client, from, signal),
   ]);
-  const input = data.flatMap((stored) => asShownItem(stored) ?? []);
+  const own = stored.flatMap((sent) => asShownItem(sent) ?? []);
+  const input = [...(await readSeenBefore(client, response, { own, signal })), ...own];
   const all = [...input, ...response.output.flatMap((made) => asShownItem(made) ?? [])];
   const end = item === null ? -1 : all.findIndex((known) => textAt(known, "id") === item);
   const kept = end === -1 ? input : all.slice(0, end + 1);
   const { items, text } = end === -1 ? withoutLastWords(kept) : { items: kept, text: "" };
   const draft = draftOf(response);
   return { draft, previousId: response.previous_response_id, items: items.map(withoutServerMembers), text };
+}
+
+/**
+ * What a run of a conversation saw before its own items. A fork sends it again, because it does not belong to the
+ * conversation. Nothing if the conversation was deleted.
+ */
+async function readSeenBefore(
+  client: Antiphon,
+  response: Response,
+  { own, signal }: { own: readonly ShownItem[]; signal: AbortSignal },
+): Promise<ShownItem[]> {
+  const conversation = response.conversation?.id;
+  if (conversation === undefined) return [];
+  const ids = new Set([...own, ...response.output].map((item) => textAt(item, "id")));
+  const seen: ShownItem[] = [];
+  let after: string | undefined;
+  while (seen.length < CONVERSATION_ITEMS_MAX) {
+    const query = { limit: PAGE_SIZE, order: "asc", ...(after === undefined ? {} : { after }) } as const;
+    const page = await client.listConversationItems(conversation, query, { signal }).catch(nothingIfDeleted);
+    for (const item of page.data) {
+      if (ids.has(textAt(item, "id"))) return seen;
+      const shown = asShownItem(item);
+      if (shown !== null) seen.push(shown);
+    }
+    after = page.data.at(-1)?.id;
+    if (!page.has_more || after === undefined) break;
+  }
+  return seen;
+}
+
+function nothingIfDeleted(error: unknown): { data: StoredItem[]; has_more: boolean } {
+  if (isNotFound(error)) return { data: [], has_more: false };
+  throw error;
 }
 
 /** Takes a last message that is only text out of the items, because people change it most. */

@@ -2,8 +2,8 @@ import { useEffect, useRef, useState } from "react";
 import { useClient } from "../api/session.ts";
 import { sentenceOf } from "../api/use-call.ts";
 import type { Members } from "../base/members.ts";
+import { VoicePlayer } from "../items/voice-player.ts";
 import { ask, newTurn, type Turn } from "./chat.ts";
-import { VoicePlayer } from "./voice-player.ts";
 
 export interface Chat {
   readonly turns: readonly Turn[];
@@ -54,6 +54,7 @@ export function useChat(start: string | null): Chat {
       else replace({ ...latest, status: "failed", error: sentenceOf(error) });
     } finally {
       setIsBusy(false);
+      voices.current.get(turn.key)?.finish();
     }
   };
 

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from "react";
 import { type Microphone, openMicrophone } from "../../chat-lab/microphone.ts";
 import { sentenceOf } from "../api/use-call.ts";
-import { wavOf } from "./wav.ts";
+import { wavOf } from "../items/wav.ts";
 
 const WORKLET_URL = "/inspector/microphone-worklet.js";
 /** A recording ends by itself after this long. */

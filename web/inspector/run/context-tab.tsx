@@ -12,7 +12,8 @@ export function ContextTab({ response }: { readonly response: Response }) {
   const client = useClient();
   const { reply, error } = useCall((signal) => readChain(client, response, signal), [client, response.id]);
   if (reply === null) return <p className="empty">{error ?? "Loading…"}</p>;
-  const most = Math.max(1, ...reply.map(({ run }) => (run.inputTokens ?? 0) + (run.outputTokens ?? 0)));
+  const { nodes, isWhole } = reply;
+  const most = Math.max(1, ...nodes.map(({ run }) => (run.inputTokens ?? 0) + (run.outputTokens ?? 0)));
   return (
     <section aria-label="Chain">
       <h2>{response.conversation == null ? "Chain" : "Conversation"}</h2>
@@ -21,9 +22,10 @@ export function ContextTab({ response }: { readonly response: Response }) {
           ? "Each response continues the one above it. A step to the right is a fork."
           : `The runs of ${response.conversation.id}.`}{" "}
         The bars are the tokens of each turn: the context that the model read, and what it added.
+        {isWhole ? null : ` There are more runs; ${formatCount(nodes.length)} of them are shown.`}
       </p>
       <ol className="chain">
-        {reply.map(({ run, depth }) => (
+        {nodes.map(({ run, depth }) => (
           <Turn key={run.id} node={{ run, depth }} most={most} isCurrent={run.id === response.id} />
         ))}
       </ol>

@@ -12,11 +12,12 @@ const GAP_MS_SHOWN = 250;
 interface EventListProps {
   readonly events: readonly LoggedEvent[];
   readonly selected: number;
+  readonly isRevealed: boolean;
   readonly onSelect: (index: number) => void;
 }
 
 /** All events of a run, one a line: number, time, gap since the one before, type and what it brings. */
-export function EventList({ events, selected, onSelect }: EventListProps) {
+export function EventList({ events, selected, isRevealed, onSelect }: EventListProps) {
   return (
     <VirtualList
       label={`Events, ${events.length}`}
@@ -24,6 +25,7 @@ export function EventList({ events, selected, onSelect }: EventListProps) {
       count={events.length}
       rowHeight={EVENT_ROW_HEIGHT}
       selected={selected}
+      isRevealed={isRevealed}
       onSelect={onSelect}
       row={(index) => <EventRow logged={events[index]} before={events[index - 1]} />}
     />

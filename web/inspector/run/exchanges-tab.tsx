@@ -1,10 +1,13 @@
 import { useState } from "react";
-import type { ResponsesApi } from "../../../src/client/index.ts";
+import type { Response, ResponsesApi } from "../../../src/client/index.ts";
 import { useClient } from "../api/session.ts";
 import { sentenceOf, useCall } from "../api/use-call.ts";
 import { formatBytes, formatMs } from "../base/format.ts";
 import { indentedJson } from "../base/members.ts";
+import { requestOf } from "../exports/request-of.ts";
+import type { ShownItem } from "../items/fold-events.ts";
 import { Json, JsonText } from "../items/json.tsx";
+import { CopyButton } from "../shell/copy-button.tsx";
 import { Disclosure } from "../shell/disclosure.tsx";
 import { Icon } from "../shell/icons.tsx";
 
@@ -14,13 +17,20 @@ const KINDS: Readonly<Record<ResponsesApi.ResponseExchange["kind"], string>> = {
   web_search: "Search provider",
 };
 
-/** What this server asked others for a run, and what it left out or made up itself. */
-export function ExchangesTab({ id }: { readonly id: string }) {
+interface ExchangesTabProps {
+  readonly response: Response;
+  readonly input: readonly ShownItem[];
+}
+
+/** What this server was asked beside what it asked others, and what it left out or imitated. */
+export function ExchangesTab({ response, input }: ExchangesTabProps) {
+  const { id } = response;
   const client = useClient();
   const [version, setVersion] = useState(0);
   const [trouble, setTrouble] = useState("");
   const { reply, error } = useCall((signal) => client.listResponseExchanges(id, { signal }), [client, id, version]);
   if (reply === null) return <p className="empty">{error ?? "Loading…"}</p>;
+  const { data, notes } = reply;
   const remove = (): void => {
     client.deleteResponseExchanges(id).then(
       () => setVersion(version + 1),
@@ -28,12 +38,16 @@ export function ExchangesTab({ id }: { readonly id: string }) {
     );
   };
   return (
-    <>
-      <Notes notes={reply.notes} />
+    <div className="upstream">
+      <section className="upstream-asked" aria-label="Request">
+        <h2>This server was asked</h2>
+        <Json value={requestOf(response, input)} label="The request" />
+      </section>
       <section aria-label="Exchanges">
+        <Notes notes={notes} />
         <div className="section-head">
-          <h2>Exchanges</h2>
-          {reply.data.length === 0 ? null : (
+          <h2>It asked others</h2>
+          {data.length === 0 ? null : (
             <button type="button" onClick={remove}>
               <Icon name="trash" /> Delete what is kept
             </button>
@@ -45,12 +59,12 @@ export function ExchangesTab({ id }: { readonly id: string }) {
         <p className="trouble" role="alert">
           {trouble}
         </p>
-        {reply.data.length === 0 ? <NothingKept isKept={reply.is_kept} /> : null}
-        {reply.data.map((exchange) => (
-          <Exchange key={exchange.id} exchange={exchange} />
+        {data.length === 0 ? <NothingKept isKept={reply.is_kept} /> : null}
+        {data.map((exchange) => (
+          <Exchange key={exchange.id} exchange={exchange} isOpenAtFirst={data.length === 1} />
         ))}
       </section>
-    </>
+    </div>
   );
 }
 
@@ -67,18 +81,20 @@ function NothingKept({ isKept }: { readonly isKept: boolean }) {
 
 function Notes({ notes }: { readonly notes: readonly ResponsesApi.ResponseNote[] }) {
   return (
-    <section aria-label="Omitted and emulated">
+    <section className="notes" aria-label="Omitted and emulated">
       <h2>Omitted and emulated</h2>
       {notes.length === 0 ? (
         <p className="hint">Nothing is known to have been left out or imitated.</p>
       ) : (
-        <ul className="notes">
+        <ul>
           {notes.map(({ kind, what, why }, index) => (
             <li key={index}>
               <span className="tag" data-status={kind}>
                 {kind}
-              </span>{" "}
-              <code>{what}</code> {why}
+              </span>
+              <span>
+                <code>{what}</code> {why}
+              </span>
             </li>
           ))}
         </ul>
@@ -87,11 +103,17 @@ function Notes({ notes }: { readonly notes: readonly ResponsesApi.ResponseNote[]
   );
 }
 
-function Exchange({ exchange }: { readonly exchange: ResponsesApi.ResponseExchange }) {
+interface ExchangeProps {
+  readonly exchange: ResponsesApi.ResponseExchange;
+  readonly isOpenAtFirst: boolean;
+}
+
+function Exchange({ exchange, isOpenAtFirst }: ExchangeProps) {
   const { kind, turn, request, response: reply, first_byte_ms: firstByteMs, duration_ms: durationMs, error } = exchange;
   return (
     <Disclosure
       className="exchange card"
+      isOpenAtFirst={isOpenAtFirst}
       summary={
         <>
           <span className="exchange-kind">{KINDS[kind]}</span>
@@ -111,10 +133,8 @@ function Exchange({ exchange }: { readonly exchange: ResponsesApi.ResponseExchan
       {() => (
         <>
           {error === null ? null : <p className="trouble">{error}</p>}
-          <div className="pair">
-            <Side title="Request" headers={request.headers} body={request.body} />
-            {reply === null ? null : <Side title="Reply" headers={reply.headers} body={reply.body} />}
-          </div>
+          <Side title="Request" headers={request.headers} body={request.body} />
+          {reply === null ? null : <Side title="Reply" headers={reply.headers} body={reply.body} />}
         </>
       )}
     </Disclosure>
@@ -129,17 +149,20 @@ interface SideProps {
 
 function Side({ title, headers, body }: SideProps) {
   return (
-    <div>
-      <h3>{title}</h3>
+    <div className="exchange-side">
+      <div className="exchange-head">
+        <h3>{title}</h3>
+        <span className="hint">
+          {formatBytes(body.bytes)}
+          {body.encoding === "base64" ? ", shown as base64" : ""}
+          {body.is_truncated ? ", the rest was not kept" : ""}
+        </span>
+        <CopyButton text={body.text} label={`Copy the ${title.toLowerCase()}`} />
+      </div>
       <details>
-        <summary>Headers</summary>
+        <summary className="hint">Headers</summary>
         <Json value={headers} label={`Headers of the ${title.toLowerCase()}`} />
       </details>
-      <p className="hint">
-        {formatBytes(body.bytes)}
-        {body.encoding === "base64" ? ", shown as base64" : ""}
-        {body.is_truncated ? ", the rest was not kept" : ""}
-      </p>
       <JsonText text={indentedJson(body.text)} label={`Body of the ${title.toLowerCase()}`} />
     </div>
   );

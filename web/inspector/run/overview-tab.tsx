@@ -1,9 +1,11 @@
 import { useMemo } from "react";
 import type { Response } from "../../../src/client/index.ts";
 import { formatMs } from "../base/format.ts";
+import { textAt } from "../base/members.ts";
 import { foldEvents, type ShownItem } from "../items/fold-events.ts";
 import { ItemCard } from "../items/item-card.tsx";
 import { Json } from "../items/json.tsx";
+import { ResponseAudio } from "../items/response-audio.tsx";
 import { Disclosure } from "../shell/disclosure.tsx";
 import { Icon } from "../shell/icons.tsx";
 import { navigate } from "../shell/route.ts";
@@ -12,6 +14,8 @@ import { EventList } from "./event-list.tsx";
 import { Lanes } from "./lanes.tsx";
 import { usePlayer } from "./player.ts";
 import { PlayerBar } from "./player-bar.tsx";
+import type { LoggedEvent } from "./run-log.ts";
+import { itemDurationsMs } from "./run-times.ts";
 import type { Run } from "./use-run.ts";
 
 interface OverviewTabProps {
@@ -20,6 +24,8 @@ interface OverviewTabProps {
   readonly input: readonly ShownItem[];
   readonly output: readonly ShownItem[];
 }
+
+const AUDIO = /^response[.](output_)?audio[.]delta$/;
 
 /** The course of a run, its items as they are at a moment, and its events. */
 export function OverviewTab({ run: { log }, response, input, output }: OverviewTabProps) {
@@ -31,6 +37,8 @@ export function OverviewTab({ run: { log }, response, input, output }: OverviewT
     () => (isAtEnd && !log.isAttached ? output : foldEvents(events, position + 1)),
     [isAtEnd, log.isAttached, output, events, position],
   );
+  const isSpoken = useMemo(() => events.some(({ event }) => AUDIO.test(event.type)), [events]);
+  const isRunning = response.status === "queued" || response.status === "in_progress";
   const current = events[position];
   useKey(["ArrowLeft", "ArrowRight"], ({ key }) => player.seek(position + (key === "ArrowLeft" ? -1 : 1)));
   useKey([" "], (event) => {
@@ -49,18 +57,19 @@ export function OverviewTab({ run: { log }, response, input, output }: OverviewT
       </section>
       <section className="items" aria-label="Items">
         <h2>{isAtEnd ? "Items" : `Items after ${formatMs(current?.atMs ?? 0)}`}</h2>
-        {input.map((item, index) => (
-          <ItemCard key={`input-${index}`} item={item} isInput actions={<ForkHere onFork={() => fork(item["id"])} />} />
-        ))}
-        {shown.map((item, index) => (
-          <ItemCard key={`output-${index}`} item={item} actions={<ForkHere onFork={() => fork(item["id"])} />} />
-        ))}
+        <Items input={input} output={shown} events={events} onFork={fork} />
+        {isSpoken && !log.isAttached ? <ResponseAudio id={response.id} /> : null}
         {input.length + shown.length === 0 ? <p className="empty">No items yet.</p> : null}
       </section>
       <section className="card events" aria-label="Events">
         <h2>Events</h2>
         {log.error === null ? null : <p className="trouble">{log.error}</p>}
-        <EventList events={events} selected={position} onSelect={player.seek} />
+        <EventList
+          events={events}
+          selected={position}
+          isRevealed={isRunning || !player.isFollowing}
+          onSelect={player.seek}
+        />
         {current === undefined ? null : (
           <Disclosure className="event-detail" summary={`Event ${current.number} as it was sent`}>
             {() => <Json value={current.event} label={`Event ${current.number}`} />}
@@ -69,6 +78,36 @@ export function OverviewTab({ run: { log }, response, input, output }: OverviewT
       </section>
     </div>
   );
+}
+
+interface ItemsProps {
+  readonly input: readonly ShownItem[];
+  readonly output: readonly ShownItem[];
+  readonly events: readonly LoggedEvent[];
+  readonly onFork: (id: unknown) => void;
+}
+
+function Items({ input, output, events, onFork }: ItemsProps) {
+  const durations = useMemo(() => itemDurationsMs(events), [events]);
+  return (
+    <>
+      {input.map((item, index) => (
+        <ItemCard key={`input-${index}`} item={item} isInput actions={<ForkHere onFork={() => onFork(item["id"])} />} />
+      ))}
+      {output.map((item, index) => (
+        <ItemCard
+          key={`output-${index}`}
+          item={item}
+          aside={<ItemTime ms={durations.get(textAt(item, "id")) ?? null} />}
+          actions={<ForkHere onFork={() => onFork(item["id"])} />}
+        />
+      ))}
+    </>
+  );
+}
+
+function ItemTime({ ms }: { readonly ms: number | null }) {
+  return ms === null || ms === 0 ? null : <span className="hint">{formatMs(ms)}</span>;
 }
 
 function ForkHere({ onFork }: { readonly onFork: () => void }) {

@@ -11,7 +11,7 @@ interface PlayerBarProps {
 
 /** Plays a run as it happened, pauses it, and moves to any event. */
 export function PlayerBar({ player, count, atMs, isLive }: PlayerBarProps) {
-  const { position, isPlaying, isFollowing, speed } = player;
+  const { position, isPlaying, isFollowing } = player;
   return (
     <div className="player" role="group" aria-label="Replay">
       <button
@@ -45,9 +45,22 @@ export function PlayerBar({ player, count, atMs, isLive }: PlayerBarProps) {
       <output className="player-time">
         {formatMs(atMs)} · {position + 1}/{count}
       </output>
+      <Pace player={player} />
+      {isLive && !isFollowing ? (
+        <button type="button" onClick={player.follow}>
+          Go to live
+        </button>
+      ) : null}
+    </div>
+  );
+}
+
+function Pace({ player }: { readonly player: Player }) {
+  return (
+    <>
       <label className="speed">
         <span className="unseen">Speed of the replay</span>
-        <select value={speed} onChange={({ target }) => player.setSpeed(Number(target.value))}>
+        <select value={player.speed} onChange={({ target }) => player.setSpeed(Number(target.value))}>
           {SPEEDS.map((value) => (
             <option key={value} value={value}>
               {value}×
@@ -55,11 +68,14 @@ export function PlayerBar({ player, count, atMs, isLive }: PlayerBarProps) {
           ))}
         </select>
       </label>
-      {isLive && !isFollowing ? (
-        <button type="button" onClick={player.follow}>
-          Go to live
-        </button>
-      ) : null}
-    </div>
+      <label className="switch" title="Play long pauses as one second">
+        <input
+          type="checkbox"
+          checked={player.isShortened}
+          onChange={({ target }) => player.setShortened(target.checked)}
+        />
+        Skip pauses
+      </label>
+    </>
   );
 }

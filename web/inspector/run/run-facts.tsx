@@ -1,27 +1,28 @@
 import type { ReactNode } from "react";
-import type { Response } from "../../../src/client/index.ts";
+import type { Response, ResponsesApi } from "../../../src/client/index.ts";
 import type { StreamReport } from "../../../src/stream-grammar/index.ts";
-import { formatCount, formatMs, UNKNOWN } from "../base/format.ts";
-import { RunPrice } from "./run-price.tsx";
+import { formatCount, formatMs, formatPrice, UNKNOWN } from "../base/format.ts";
 import type { RunTimes } from "./run-times.ts";
 
 interface RunFactsProps {
   readonly response: Response;
+  readonly summary: ResponsesApi.ResponseSummary | null;
   readonly times: RunTimes;
   readonly events: number;
   readonly report: StreamReport | null;
 }
 
 /** The figures of a run in one line. */
-export function RunFacts({ response, times, events, report }: RunFactsProps) {
+export function RunFacts({ response, summary, times, events, report }: RunFactsProps) {
   const { usage } = response;
+  const price = summary?.price ?? null;
   const cached = usage?.input_tokens_details.cached_tokens ?? 0;
   const reasoning = usage?.output_tokens_details.reasoning_tokens ?? 0;
   const faults = report === null ? null : report.faults.length + report.faultsLeftOut;
   return (
     <dl className="facts">
       <Fact name="Duration" value={formatMs(times.endedMs)} />
-      <Fact name={response.background === true ? "Queue" : "Preparation"} value={formatMs(times.startedMs)} />
+      <Fact name="Queue wait" value={formatMs(times.startedMs)} />
       <Fact name="First token" value={formatMs(times.firstTokenMs)} />
       <Fact
         name="Speed"
@@ -41,11 +42,7 @@ export function RunFacts({ response, times, events, report }: RunFactsProps) {
         value={formatCount(usage?.output_tokens ?? null)}
         more={reasoning === 0 ? null : `${formatCount(reasoning)} reasoning`}
       />
-      <RunPrice
-        id={response.id}
-        createdAt={response.created_at}
-        render={(price) => <Fact name="Price" value={price} />}
-      />
+      <Fact name="Price" value={price === null ? UNKNOWN : formatPrice(price.amount, price.currency)} />
       <Fact name="Events" value={formatCount(events)} />
       <Fact name="Linter" value={faults === null ? UNKNOWN : faults === 0 ? "No rule broken" : `${faults} broken`} />
     </dl>

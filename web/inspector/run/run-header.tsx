@@ -1,23 +1,24 @@
 import { useState } from "react";
-import type { Response } from "../../../src/client/index.ts";
+import type { Response, ResponsesApi } from "../../../src/client/index.ts";
 import { useClient } from "../api/session.ts";
 import { sentenceOf } from "../api/use-call.ts";
-import { formatFullMoment } from "../base/format.ts";
+import { asWords, cutText, formatFullMoment } from "../base/format.ts";
 import { CopyButton } from "../shell/copy-button.tsx";
 import { Icon } from "../shell/icons.tsx";
 import { Link } from "../shell/link.tsx";
-import { navigate, RUNS_ROUTE } from "../shell/route.ts";
+import { navigate, type Route, RUNS_ROUTE } from "../shell/route.ts";
 import { StatusPill } from "../shell/status-pill.tsx";
 
 interface RunHeaderProps {
   readonly response: Response;
+  readonly summary: ResponsesApi.ResponseSummary | null;
   readonly isLive: boolean;
   readonly onFork: () => void;
   readonly onExport: () => void;
 }
 
 /** The name and state of a run, and what one can do with it. */
-export function RunHeader({ response, isLive, onFork, onExport }: RunHeaderProps) {
+export function RunHeader({ response, summary, isLive, onFork, onExport }: RunHeaderProps) {
   const [trouble, setTrouble] = useState("");
   return (
     <div className="run-head">
@@ -28,10 +29,9 @@ export function RunHeader({ response, isLive, onFork, onExport }: RunHeaderProps
         <h1>{response.model}</h1>
         <StatusPill status={response.status} />
         {isLive ? <span className="live">live</span> : null}
-        {response.background === true ? <span className="tag">background</span> : null}
       </div>
       <p className="run-id">
-        <code>{response.id}</code>
+        <code title={response.id}>{response.id}</code>
         <CopyButton text={response.id} label="Copy the id" />
         <span className="hint">{formatFullMoment(response.created_at)}</span>
       </p>
@@ -45,12 +45,50 @@ export function RunHeader({ response, isLive, onFork, onExport }: RunHeaderProps
         </button>
         <DeleteButton id={response.id} onTrouble={setTrouble} />
       </div>
+      <RunTags response={response} summary={summary} />
       <p className="trouble" role="alert">
-        {trouble || response.error?.message || ""}
+        {trouble || response.error?.message || cutShort(response)}
       </p>
     </div>
   );
 }
+
+function cutShort({ incomplete_details: details }: Response): string {
+  return details?.reason === undefined ? "" : `Cut short: ${asWords(details.reason)}.`;
+}
+
+/** How the run was asked for, its key, conversation and metadata. A click shows the runs that have the same. */
+function RunTags({ response, summary }: Pick<RunHeaderProps, "response" | "summary">) {
+  const conversation = response.conversation?.id;
+  const key = summary?.key ?? null;
+  const alike = (name: string, value: string): Route => ({
+    page: "runs",
+    query: new URLSearchParams({ span: "all", [name]: value }),
+  });
+  return (
+    <p className="run-tags">
+      {summary === null ? null : <span className="tag">{summary.kind}</span>}
+      {key === null ? null : (
+        <Link to={alike("key", key.id)} className="tag">
+          key {key.name ?? key.id}
+        </Link>
+      )}
+      {conversation === undefined ? null : (
+        <Link to={alike("conversation", conversation)} className="tag">
+          conversation {cutText(conversation, ID_CHARACTERS_SHOWN)}
+        </Link>
+      )}
+      {Object.entries(response.metadata ?? {}).map(([name, value]) => (
+        <Link key={name} to={alike("metadata", `${name}=${value}`)} className="tag">
+          {name}={cutText(value, METADATA_CHARACTERS_SHOWN)}
+        </Link>
+      ))}
+    </p>
+  );
+}
+
+const ID_CHARACTERS_SHOWN = 16;
+const METADATA_CHARACTERS_SHOWN = 40;
 
 type OnTrouble = (trouble: string) => void;
 

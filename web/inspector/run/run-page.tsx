@@ -17,6 +17,7 @@ import { RunHeader } from "./run-header.tsx";
 import { timesOf } from "./run-times.ts";
 import { ToolsTab } from "./tools-tab.tsx";
 import { type Run, useRun } from "./use-run.ts";
+import { useSummary } from "./use-summary.ts";
 
 /** One run: its figures, and a tab for each way to look at it. */
 export function RunPage({ id, tab }: { readonly id: string; readonly tab: string }) {
@@ -38,6 +39,7 @@ export function RunPage({ id, tab }: { readonly id: string; readonly tab: string
 function LoadedRun({ run, response, tab }: { readonly run: Run; readonly response: Response; readonly tab: string }) {
   const [isExporting, setIsExporting] = useState(false);
   const { log } = run;
+  const summary = useSummary(response);
   const input = useMemo(() => (run.input.reply ?? []).flatMap((item) => asShownItem(item) ?? []), [run.input.reply]);
   const output = useMemo(() => finalOutput(run, response), [log, response]);
   const report = useMemo(() => (log.isAttached ? null : lintLog(log)), [log]);
@@ -56,8 +58,14 @@ function LoadedRun({ run, response, tab }: { readonly run: Run; readonly respons
   const current = tabs.some(({ id }) => id === tab) ? tab : "overview";
   return (
     <>
-      <RunHeader response={response} isLive={log.isAttached} onFork={fork} onExport={() => setIsExporting(true)} />
-      <RunFacts response={response} times={times} events={log.events.length} report={report} />
+      <RunHeader
+        response={response}
+        summary={summary}
+        isLive={log.isAttached}
+        onFork={fork}
+        onExport={() => setIsExporting(true)}
+      />
+      <RunFacts response={response} summary={summary} times={times} events={log.events.length} report={report} />
       <Tabs
         label="Views of the run"
         tabs={tabs}
@@ -67,7 +75,7 @@ function LoadedRun({ run, response, tab }: { readonly run: Run; readonly respons
       <TabPanel id={current}>
         {current === "overview" ? <OverviewTab run={run} response={response} input={input} output={output} /> : null}
         {current === "request" ? <RequestTab response={response} input={input} /> : null}
-        {current === "exchanges" ? <ExchangesTab id={response.id} /> : null}
+        {current === "exchanges" ? <ExchangesTab response={response} input={input} /> : null}
         {current === "tools" ? <ToolsTab input={input} output={output} events={log.events} /> : null}
         {current === "context" ? <ContextTab response={response} /> : null}
         {current === "linter" ? <LinterTab report={report} log={log} /> : null}

@@ -31,6 +31,16 @@ export function timesOf(events: readonly LoggedEvent[], outputTokens: number | n
   };
 }
 
+/** Milliseconds from the first to the last event of each item, by its id. */
+export function itemDurationsMs(events: readonly LoggedEvent[]): ReadonlyMap<string, number> {
+  const spans = new Map<string, { readonly fromMs: number; readonly toMs: number }>();
+  for (const { event, atMs } of events) {
+    const id = textAt(event, "item_id") || textAt(membersAt(event, "item"), "id");
+    if (id !== "" && atMs !== null) spans.set(id, { fromMs: spans.get(id)?.fromMs ?? atMs, toMs: atMs });
+  }
+  return new Map([...spans].map(([id, { fromMs, toMs }]) => [id, toMs - fromMs]));
+}
+
 /** A line of the timeline. */
 export interface Lane {
   readonly key: string;

@@ -1,9 +1,11 @@
+import { useMemo } from "react";
 import { formatMs } from "../base/format.ts";
-import { membersAt, textAt } from "../base/members.ts";
+import { textAt } from "../base/members.ts";
 import type { ShownItem } from "../items/fold-events.ts";
 import { ItemCard } from "../items/item-card.tsx";
 import { isToolCall } from "../items/item-title.ts";
 import type { LoggedEvent } from "./run-log.ts";
+import { itemDurationsMs } from "./run-times.ts";
 
 interface ToolsTabProps {
   readonly input: readonly ShownItem[];
@@ -15,26 +17,22 @@ interface ToolsTabProps {
 export function ToolsTab({ input, output, events }: ToolsTabProps) {
   const all = [...input, ...output];
   const calls = output.filter(isToolCall);
+  const durations = useMemo(() => itemDurationsMs(events), [events]);
   if (calls.length === 0) return <p className="empty">This run called no tools.</p>;
   return (
     <section className="stack" aria-label="Calls of tools">
       {calls.map((call, index) => (
-        <ItemCard key={index} item={call} aside={<span className="hint">{formatMs(durationOf(call, events))}</span>}>
+        <ItemCard
+          key={index}
+          item={call}
+          aside={<span className="hint">{formatMs(durations.get(textAt(call, "id")) ?? null)}</span>}
+        >
           <Approval call={call} items={all} />
           <Answer call={call} items={all} />
         </ItemCard>
       ))}
     </section>
   );
-}
-
-/** Milliseconds from the first to the last event of an item; null if the times are not known. */
-function durationOf(item: ShownItem, events: readonly LoggedEvent[]): number | null {
-  const id = textAt(item, "id");
-  const isOfItem = ({ event }: LoggedEvent): boolean =>
-    textAt(event, "item_id") === id || textAt(membersAt(event, "item"), "id") === id;
-  const [from, to] = [events.find(isOfItem)?.atMs ?? null, events.findLast(isOfItem)?.atMs ?? null];
-  return from === null || to === null ? null : to - from;
 }
 
 function Approval({ call, items }: { readonly call: ShownItem; readonly items: readonly ShownItem[] }) {

@@ -1,11 +1,9 @@
 import { useEffect, useState } from "react";
 import type { Response, StoredItem } from "../../../src/client/index.ts";
+import { readInputItems } from "../api/input-items.ts";
 import { useClient } from "../api/session.ts";
 import { type Call, sentenceOf, useCall } from "../api/use-call.ts";
 import { EMPTY_LOG, followRun, type RunLog } from "./run-log.ts";
-
-/** Input items that are shown of a run. */
-const INPUT_ITEMS_MAX = 100;
 
 export interface Run {
   readonly response: Call<Response>;
@@ -23,12 +21,6 @@ export function useRun(id: string): Run {
     return () => controller.abort();
   }, [client, id]);
   const response = useCall((signal) => client.getResponse(id, {}, { signal }), [client, id, log.isAttached]);
-  const input = useCall(
-    async (signal) => {
-      const { data } = await client.listInputItems(id, { limit: INPUT_ITEMS_MAX, order: "asc" }, { signal });
-      return data;
-    },
-    [client, id],
-  );
+  const input = useCall((signal) => readInputItems(client, id, signal), [client, id]);
   return { response, input, log };
 }

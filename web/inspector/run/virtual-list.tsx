@@ -6,6 +6,8 @@ interface VirtualListProps {
   readonly count: number;
   readonly rowHeight: number;
   readonly selected: number;
+  /** Whether the list is scrolled to the selected row. */
+  readonly isRevealed: boolean;
   readonly onSelect: (index: number) => void;
   readonly row: (index: number) => ReactNode;
 }
@@ -17,7 +19,7 @@ const MARGIN_ROWS = 4;
  * A list of rows of one height, of which only the visible ones are drawn. Arrow keys, Page up and down, Home and End
  * choose a row.
  */
-export function VirtualList({ label, id, count, rowHeight, selected, onSelect, row }: VirtualListProps) {
+export function VirtualList({ label, id, count, rowHeight, selected, isRevealed, onSelect, row }: VirtualListProps) {
   const box = useRef<HTMLDivElement>(null);
   const [first, setFirst] = useState(0);
   const [rows, setRows] = useState(20);
@@ -31,8 +33,8 @@ export function VirtualList({ label, id, count, rowHeight, selected, onSelect, r
   }, [rowHeight]);
 
   useEffect(() => {
-    if (box.current !== null) reveal(box.current, selected, rowHeight);
-  }, [selected, rowHeight]);
+    if (box.current !== null && isRevealed) reveal(box.current, selected, rowHeight);
+  }, [selected, isRevealed, rowHeight]);
 
   const scroll = ({ currentTarget }: UIEvent<HTMLDivElement>): void =>
     setFirst(Math.floor(currentTarget.scrollTop / rowHeight));

@@ -1,6 +1,9 @@
-import { bytesOfBase64 } from "../items/bytes.ts";
+import { bytesOfBase64 } from "./bytes.ts";
 
 export const VOICE_SAMPLE_RATE = 24_000;
+
+/** What speakers still have to play when the clock has reached the end. */
+const SILENCE_MS = 300;
 
 /** Plays a spoken answer while it arrives: 16-bit samples, one channel. */
 export class VoicePlayer {
@@ -31,6 +34,12 @@ export class VoicePlayer {
     this.#playedUntil = Math.max(this.#playedUntil, this.#context.currentTime);
     source.start(this.#playedUntil);
     this.#playedUntil += buffer.duration;
+  }
+
+  /** Frees the speakers once everything that has arrived was played. */
+  finish(): void {
+    const leftMs = Math.max(0, this.#playedUntil - this.#context.currentTime) * 1000;
+    setTimeout(() => void this.stop(), leftMs + SILENCE_MS);
   }
 
   /** Falls silent at once. */
