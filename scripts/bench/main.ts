@@ -6,6 +6,7 @@ import { measureEventList } from "./event-list.ts";
 import { measureFlatness } from "./flat.ts";
 import { measureInspection } from "./inspection.ts";
 import { measureLoopDelay } from "./loop-delay.ts";
+import { measureManyRuns } from "./many-runs.ts";
 import { measureOverload } from "./overload.ts";
 import { measureReaders } from "./readers.ts";
 import { measureResponsiveness } from "./responsiveness.ts";
@@ -31,6 +32,7 @@ const BENCHES: Readonly<Record<string, () => Promise<void>>> = {
   flat: measureFlatness,
   "event-list": measureEventList,
   inspection: measureInspection,
+  "many-runs": measureManyRuns,
   readers: measureReaders,
   responsiveness: measureResponsiveness,
   state: measureState,

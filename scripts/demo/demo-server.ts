@@ -12,6 +12,7 @@ export interface DemoServer {
   readonly url: string;
   readonly apiKey: string;
   readonly mcpUrl: string;
+  readonly dataDir: string;
   close(): Promise<void>;
 }
 
@@ -27,8 +28,9 @@ export async function startDemoServer(env: Readonly<Record<string, string>> = {}
   const folder = await mkdtemp(join(tmpdir(), "antiphon-demo-"));
   await writeFile(join(folder, "prices.yaml"), PRICES);
   const mcp = await serveDemoMcp();
+  const dataDir = join(folder, "data");
   const settings = {
-    DATA_DIR: join(folder, "data"),
+    DATA_DIR: dataDir,
     PORT: "0",
     CODE_ENGINE: "off",
     FIND_LOCAL_DAEMON: "false",
@@ -45,6 +47,7 @@ export async function startDemoServer(env: Readonly<Record<string, string>> = {}
     url: server.url,
     apiKey: server.keys.made,
     mcpUrl: mcp.url,
+    dataDir,
     close: async () => {
       await server.close();
       mcp.close();

@@ -1,5 +1,6 @@
-import type { ResponsesApi } from "../../../src/client/index.ts";
+import type { Antiphon, ResponsesApi } from "../../../src/client/index.ts";
 import { useClient } from "../api/session.ts";
+import { useAtMostEvery } from "../api/use-at-most-every.ts";
 import { useCall } from "../api/use-call.ts";
 import { formatMs, formatShortCount } from "../base/format.ts";
 import { askedFilters, type RunFilters } from "./filters.ts";
@@ -14,24 +15,46 @@ interface RunPlotsProps {
 }
 
 const BUCKETS = 60;
+/** Counting all runs of a month costs the server more than reading the newest ones. */
+const COUNT_INTERVAL_MS = 10_000;
 
 /** Runs, errors, tokens and latency over time. */
 export function RunPlots({ filters, version, onSpan }: RunPlotsProps) {
   const client = useClient();
+  const { text: _text, ...counted } = filters;
+  const shownVersion = useAtMostEvery(version, COUNT_INTERVAL_MS);
   const { reply, error } = useCall(
-    (signal) =>
-      client.getResponseStatistics(
-        {
-          ...askedFilters(filters, Math.floor(Date.now() / 1000)),
-          ...(filters.span === "all" ? { created_after: 0 } : {}),
-          buckets: BUCKETS,
-        },
-        { signal },
-      ),
-    [client, JSON.stringify(filters), version],
+    async (signal) => {
+      const asked = askedFilters(filters, Math.floor(Date.now() / 1000));
+      const oldest = filters.span === "all" ? await readOldest(client, signal) : {};
+      return await client.getResponseStatistics({ ...asked, ...oldest, buckets: BUCKETS }, { signal });
+    },
+    [client, JSON.stringify(counted), shownVersion],
   );
-  if (reply === null) return error === null ? <div className="plots" aria-busy="true" /> : null;
-  return <Plots statistics={reply} onSpan={onSpan} />;
+  if (reply === null)
+    return error === null ? (
+      <div className="plots" aria-busy="true" />
+    ) : (
+      <p className="trouble" role="alert">
+        {error}
+      </p>
+    );
+  return (
+    <>
+      <Plots statistics={reply} onSpan={onSpan} />
+      {filters.text === "" ? null : (
+        <p className="plots-hint hint">The plots count all runs of these filters, whatever their words.</p>
+      )}
+      {reply.is_partial ? <p className="plots-hint hint">The plots count the newest 200,000 of these runs.</p> : null}
+    </>
+  );
+}
+
+/** When the first run was stored, so that the plots of all time begin there. */
+async function readOldest(client: Antiphon, signal: AbortSignal): Promise<{ readonly created_after?: number }> {
+  const { data } = await client.listResponses({ order: "asc", limit: 1 }, { signal });
+  const [oldest] = data;
+  return oldest === undefined ? {} : { created_after: oldest.created_at };
 }
 
 type Bucket = ResponsesApi.StatisticsBucket;

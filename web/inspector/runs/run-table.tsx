@@ -111,25 +111,21 @@ function RunRow({ run, hasPrices, isMarked, onMark }: RunRowProps) {
         <input type="checkbox" aria-label={`Compare ${run.id}`} checked={isMarked} onChange={onMark} />
       </td>
       <td className="preview">
-        <Link to={runRoute(run.id)} className="run-link">
-          <span className="preview-in">{run.input_preview === "" ? run.id : run.input_preview}</span>
-        </Link>
-        <span className="preview-out">{run.error?.message ?? run.output_preview}</span>
-        <span className="preview-tags">
-          {run.kind === "plain" ? null : <span className="tag">{run.kind}</span>}
-          {run.tools.map((tool) => (
-            <span key={tool} className="tag" data-tool="">
-              {toolTitle(tool)}
-            </span>
-          ))}
-          {run.previous_response_id === null ? null : <span className="tag">continues</span>}
-          {run.conversation === null ? null : <span className="tag">conversation</span>}
+        <span className="preview-line">
+          <Link to={runRoute(run.id)} className="run-link preview-in">
+            {run.input_preview === "" ? run.id : run.input_preview}
+          </Link>
+          <RunTags run={run} />
         </span>
+        <span className="preview-out">{run.error?.message ?? withoutMarks(run.output_preview)}</span>
       </td>
       <td>
         <StatusPill status={run.status} />
       </td>
-      <td className="model">{run.model}</td>
+      <td className="model">
+        {run.model}
+        <span className="kind">{run.kind}</span>
+      </td>
       <td className="number">{formatMs(timing.first_text_ms)}</td>
       <td className="number">{formatMs(timing.duration_ms)}</td>
       <td className="number">
@@ -145,6 +141,25 @@ function RunRow({ run, hasPrices, isMarked, onMark }: RunRowProps) {
       </td>
     </tr>
   );
+}
+
+function RunTags({ run }: { readonly run: ResponsesApi.ResponseSummary }) {
+  return (
+    <span className="preview-tags">
+      {run.tools.map((tool) => (
+        <span key={tool} className="tag" data-tool="">
+          {toolTitle(tool)}
+        </span>
+      ))}
+      {run.previous_response_id === null ? null : <span className="tag">continues</span>}
+      {run.conversation === null ? null : <span className="tag">conversation</span>}
+    </span>
+  );
+}
+
+/** A preview is one line of plain text. */
+function withoutMarks(preview: string): string {
+  return preview.replaceAll(/\*\*|`/g, "");
 }
 
 function NoRuns() {

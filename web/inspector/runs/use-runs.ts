@@ -15,7 +15,7 @@ export interface Runs {
   readonly hasMore: boolean;
   readonly isPending: boolean;
   readonly error: string | null;
-  /** Rises whenever the newest runs have changed. */
+  /** Rises whenever the runs of the list have changed since it was first read. */
   readonly version: number;
   readonly more: () => void;
 }
@@ -88,14 +88,7 @@ function readFirst(read: Read, setState: SetState): () => void {
   setState((before) => ({ ...before, isPending: true, error: null }));
   read(null, signal).then(
     ({ data, has_more: hasMore, last_id: lastId }) =>
-      setState(({ version }) => ({
-        runs: data,
-        hasMore,
-        lastId,
-        isPending: false,
-        error: null,
-        version: version + 1,
-      })),
+      setState(({ version }) => ({ runs: data, hasMore, lastId, isPending: false, error: null, version })),
     (error: unknown) => {
       if (!signal.aborted) setState({ ...EMPTY, isPending: false, error: sentenceOf(error) });
     },
