@@ -3,6 +3,7 @@
  * API, into dist/inspector. Each includes the client. Prints only errors.
  */
 
+import { copyFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { build } from "vite";
 
@@ -12,6 +13,7 @@ const WORKLET = join(ROOT, "web/chat-lab/microphone-worklet.ts");
 
 await buildPage("chat-lab", "/demo/");
 await buildPage("inspector", "/inspector/");
+await copyFile(join(ROOT, "web/inspector/fonts/LICENSE"), join(ROOT, "dist/inspector/inter-latin-LICENSE"));
 
 async function buildPage(name: string, base: string): Promise<void> {
   const source = join(ROOT, "web", name);

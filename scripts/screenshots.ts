@@ -9,9 +9,12 @@ import { type Browser, type BrowserContextOptions, chromium, type Page } from "p
 import { CHROMIUM } from "../tests/chromium.ts";
 import { makeDemoRuns } from "./demo/demo-runs.ts";
 import { type DemoServer, startDemoServer } from "./demo/demo-server.ts";
+import { fillStore } from "./demo/fill-store.ts";
 
 const IMAGES = resolve(import.meta.dirname, "../docs/images");
 const DESKTOP = { width: 1440, height: 900 };
+/** High enough for the answer of the run. */
+const TALL = { width: 1440, height: 1120 };
 const PHONE = { width: 390, height: 844 };
 
 if (CHROMIUM === null) throw new Error("There is no Chromium. CHROMIUM_PATH names one.");
@@ -21,13 +24,12 @@ const browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-s
 try {
   const runs = await makeDemoRuns(server);
   const run = `?run=${runs.weekend.id}`;
-  await take({ browser, server }, { name: "inspector", query: run, ready: "Items", look: { viewport: DESKTOP } });
+  await take({ browser, server }, { name: "inspector", query: run, ready: "Items", look: { viewport: TALL } });
   await take(
     { browser, server },
-    { name: "inspector-dark", query: run, ready: "Items", look: { viewport: DESKTOP, colorScheme: "dark" } },
+    { name: "inspector-dark", query: run, ready: "Items", look: { viewport: TALL, colorScheme: "dark" } },
   );
   await take({ browser, server }, { name: "inspector-phone", query: run, ready: "Items", look: { viewport: PHONE } });
-  await take({ browser, server }, { name: "runs", query: "?span=1h", ready: "Runs", look: { viewport: DESKTOP } });
   const compare = `?left=${runs.weekend.id}&right=${runs.shortWeekend.id}`;
   await take({ browser, server }, { name: "compare", query: compare, ready: "Answer", look: { viewport: DESKTOP } });
   await take(
@@ -40,6 +42,8 @@ try {
       use: usePlayground,
     },
   );
+  await fillStore({ dataDir: server.dataDir, databaseUrl: null }, { count: 1_200, spanSeconds: 86_400 });
+  await take({ browser, server }, { name: "runs", query: "", ready: "Runs", look: { viewport: DESKTOP } });
 } finally {
   await browser.close();
   await server.close();
@@ -65,6 +69,7 @@ async function take(
   await page.getByRole("heading", { name: ready, exact: true }).waitFor();
   await page.waitForLoadState("networkidle");
   await use?.(page, started);
+  await page.evaluate("document.fonts.ready");
   await page.screenshot({ path: join(IMAGES, `${name}.png`) });
   await context.close();
   console.log(`docs/images/${name}.png`);

@@ -6,6 +6,7 @@ const PAGE = "text/html; charset=utf-8";
 const TYPES: Readonly<Record<string, string>> = {
   css: "text/css; charset=utf-8",
   js: "text/javascript; charset=utf-8",
+  woff2: "font/woff2",
 };
 
 const NOT_BUILT = `<!doctype html><html lang="en"><meta charset="utf-8"><title>The page is not built</title>
@@ -27,7 +28,10 @@ export interface BuiltPage {
   readonly policy: readonly string[];
 }
 
-/** A page as `make page` built it. Its files are read once. If it is not built, visitors and the log are told. */
+/**
+ * A page as `make page` built it. Its files are read once; those that an older build lacks are left out. If it is not
+ * built, visitors and the log are told.
+ */
 export function builtPage({ name, folder, paths, filesPath, files, fill, policy }: BuiltPage, log: Logger): Assets {
   const headers = pageHeaders(policy);
   const index = new URL("index.html", folder);
@@ -40,10 +44,12 @@ export function builtPage({ name, folder, paths, filesPath, files, fill, policy 
   return {
     ...at({ contentType: PAGE, headers, bytes: fill?.(html) ?? html }),
     ...Object.fromEntries(
-      files.map((file) => {
-        const contentType = TYPES[file.slice(file.lastIndexOf(".") + 1)] ?? "application/octet-stream";
-        return [`${filesPath}/${file}`, { contentType, headers, file: new URL(file, folder) }];
-      }),
+      files
+        .filter((file) => existsSync(new URL(file, folder)))
+        .map((file) => {
+          const contentType = TYPES[file.slice(file.lastIndexOf(".") + 1)] ?? "application/octet-stream";
+          return [`${filesPath}/${file}`, { contentType, headers, file: new URL(file, folder) }];
+        }),
     ),
   };
 }

@@ -34,8 +34,8 @@ export function inspectorPage(log: Logger, folder: URL = INSPECTOR_FOLDER): Asse
     folder,
     paths: ["/inspector"],
     filesPath: "/inspector",
-    files: ["inspector.css", "inspector.js", "microphone-worklet.js"],
-    policy: ["media-src blob:", "connect-src 'self'"],
+    files: ["inspector.css", "inspector.js", "inter-latin.woff2", "microphone-worklet.js"],
+    policy: ["font-src 'self'", "media-src blob:", "connect-src 'self'"],
   };
   return builtPage(page, log);
 }

@@ -43,6 +43,18 @@ export function jsonOrUndefined(text: string): unknown {
   }
 }
 
+/** Shorter JSON is shown on one line. */
+const LINE_CHARACTERS_MAX = 88;
+
+/** The text; if it is JSON, on one line with spaces, or indented if that is too long. */
+export function readableJson(text: string): string {
+  const value = jsonOrUndefined(text);
+  if (typeof value !== "object" || value === null) return text;
+  const indented = JSON.stringify(value, null, 2);
+  const line = indented.replaceAll(/\n\s*/g, " ");
+  return line.length <= LINE_CHARACTERS_MAX ? line : indented;
+}
+
 /** The text, indented if it is JSON. */
 export function indentedJson(text: string): string {
   const value = jsonOrUndefined(text);

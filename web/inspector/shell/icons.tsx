@@ -1,7 +1,8 @@
 /** Outlines in a square of 24, drawn with the colour of the text around them. */
 const OUTLINES = {
   back: "M15 5l-7 7 7 7",
-  chart: "M4 20V10M10 20V4M16 20v-7M21 20H3",
+  braces:
+    "M9 4H8a2 2 0 0 0-2 2v4a2 2 0 0 1-2 2 2 2 0 0 1 2 2v4a2 2 0 0 0 2 2h1M15 4h1a2 2 0 0 1 2 2v4a2 2 0 0 0 2 2 2 2 0 0 0-2 2v4a2 2 0 0 1-2 2h-1",
   check: "M5 13l4 4L19 7",
   close: "M6 6l12 12M18 6L6 18",
   copy: "M9 9h10v11H9zM5 15V4h10",
