@@ -9,6 +9,11 @@ export class LocalSttClient {
     this.#send = send;
   }
 
+  /** `DELETE /demo/chat` Stop an answer that survives its request */
+  stopDemoChat(query: { readonly answer_id: string }, options?: RequestOptions): Promise<undefined> {
+    return this.#send({ operationId: "stopDemoChat", method: "DELETE", path: "/demo/chat", query: query ?? {}, accept: "nothing" }, options);
+  }
+
   /** `POST /demo/chat` Answer a chat of the demo lab */
   demoChat(body: Schema.DemoChatRequest & { readonly stream: true }, options?: RequestOptions): Promise<EventStream<Schema.DemoChatLine>>;
   demoChat(body: Schema.DemoChatRequest & { readonly stream?: false | null }, options?: RequestOptions): Promise<Schema.DemoChatReply>;

@@ -2,6 +2,8 @@
 import type * as Schema from "./types.ts";
 
 export interface LocalSttHandlers<Context> {
+  /** `DELETE /demo/chat` Stop an answer that survives its request */
+  stopDemoChat(request: StopDemoChatCall, context: Context): Promise<StopDemoChatReply>;
   /** `POST /demo/chat` Answer a chat of the demo lab */
   demoChat(request: DemoChatCall, context: Context): Promise<DemoChatReply>;
   /** `POST /demo/key` Give the demo page the key of the Responses API of this machine */
@@ -21,6 +23,17 @@ export interface LocalSttHandlers<Context> {
   /** `GET /version` Show what runs on this server */
   getVersion(request: GetVersionCall, context: Context): Promise<GetVersionReply>;
 }
+
+export interface StopDemoChatCall {
+  readonly path: NoParameters;
+  readonly query: { readonly answer_id: string };
+  readonly headers: NoParameters;
+  readonly body: undefined;
+}
+export type StopDemoChatReply =
+  | EmptyReply<204>
+  | BodyReply<400 | 403 | 500 | 503, Schema.SttErrorBody>
+  ;
 
 export interface DemoChatCall {
   readonly path: NoParameters;
@@ -124,6 +137,23 @@ export type GetVersionReply =
 
 /** Every operation of the contract, in an order in which a router may try them. */
 export const localSttRoutes: readonly OperationRoute[] = [
+  {
+    operationId: "stopDemoChat",
+    method: "delete",
+    path: "/demo/chat",
+    summary: "Stop an answer that survives its request",
+    extension: true,
+    secured: false,
+    query: { answer_id: { kind: "string", array: false, required: true, aliases: [] } },
+    headers: [],
+    request: [],
+    bodyRequired: false,
+    bodySchema: null,
+    replies: { "204": [], "400": ["application/json"], "403": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
+    replySchema: null,
+    eventSchema: null,
+    lineSchema: null,
+  },
   {
     operationId: "demoChat",
     method: "post",

@@ -2377,7 +2377,7 @@ return errors === 0;
 }
 
 export const readDemoChatRequest = validate75;
-const schema41 = {"type":"object","required":["messages"],"properties":{"messages":{"type":"array","minItems":1,"maxItems":200,"x-expected":"an array of messages","items":{"$ref":"#/components/schemas/DemoChatMessage"}},"stream":{"type":["boolean","null"]}}};
+const schema41 = {"type":"object","required":["messages"],"properties":{"messages":{"type":"array","minItems":1,"maxItems":200,"x-expected":"an array of messages","items":{"$ref":"#/components/schemas/DemoChatMessage"}},"stream":{"type":["boolean","null"]},"answer_id":{"type":["string","null"],"pattern":"^[0-9A-Za-z_-]{16,64}$","x-expected":"16 to 64 letters, digits, _ and -"}}};
 const schema42 = {"type":"object","required":["role","content"],"properties":{"role":{"type":"string","enum":["assistant","system","user"]},"content":{"type":"string","maxLength":100000}}};
 
 function validate76(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
@@ -2440,6 +2440,7 @@ validate76.errors = vErrors;
 return errors === 0;
 }
 
+const pattern3 = new RegExp("^[0-9A-Za-z_-]{16,64}$", "u");
 
 function validate75(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -2505,6 +2506,28 @@ var valid0 = _errs4 === errors;
 }
 else {
 var valid0 = true;
+}
+if(valid0){
+if(data.answer_id !== undefined){
+let data3 = data.answer_id;
+const _errs6 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate75.errors = [{instancePath:instancePath+"/answer_id",schemaPath:"#/properties/answer_id/type",keyword:"type",params:{type: schema41.properties.answer_id.type},message:"must be string,null",schema:schema41.properties.answer_id.type,parentSchema:schema41.properties.answer_id,data:data3}];
+return false;
+}
+if(errors === _errs6){
+if(typeof data3 === "string"){
+if(!pattern3.test(data3)){
+validate75.errors = [{instancePath:instancePath+"/answer_id",schemaPath:"#/properties/answer_id/pattern",keyword:"pattern",params:{pattern: "^[0-9A-Za-z_-]{16,64}$"},message:"must match pattern \""+"^[0-9A-Za-z_-]{16,64}$"+"\"",schema:"^[0-9A-Za-z_-]{16,64}$",parentSchema:schema41.properties.answer_id,data:data3}];
+return false;
+}
+}
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
 }
 }
 }

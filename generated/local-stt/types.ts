@@ -154,9 +154,14 @@ export interface paths {
         /**
          * Answer a chat of the demo lab
          * @description Sends the chat to the formatting provider and returns its answer. The server stores nothing. With `stream: true` the answer comes line by line while the provider writes it. A provider that fails before its first word still gets the reply 500; one that fails later ends the reply with an error line.
+         *     An answer with an `answer_id` survives its request, as when a page is reloaded: the same request gets it from its beginning, and the provider is not asked again. Without a reader it goes on for a minute, and after its end it is kept for ten, in the memory of the process that made it. A failed answer is not kept, so the same request asks anew.
          */
         post: operations["demoChat"];
-        delete?: never;
+        /**
+         * Stop an answer that survives its request
+         * @description The provider is no longer asked, and the answer is forgotten. Its readers get an error line. Without such an answer nothing happens, so it can be repeated.
+         */
+        delete: operations["stopDemoChat"];
         options?: never;
         head?: never;
         patch?: never;
@@ -486,6 +491,11 @@ export interface components {
              * @default false
              */
             stream?: boolean | null;
+            /**
+             * @description A name for the answer, chosen by the client and hard to guess, such as a UUID. The answer then goes on when its request ends, and the same request gets it again.
+             * @default null
+             */
+            answer_id?: string | null;
         };
         /** @description One turn of a demo chat. */
         DemoChatMessage: {
@@ -1193,7 +1203,7 @@ export interface operations {
                     "application/x-ndjson": components["schemas"]["DemoChatLine"];
                 };
             };
-            /** @description The body is not JSON or breaks the schema. Codes: invalid_json, invalid_request. */
+            /** @description The body is not JSON or breaks the schema, or the `answer_id` names the answer to other messages. Codes: invalid_json, invalid_request. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -1256,7 +1266,7 @@ export interface operations {
                     "application/json": components["schemas"]["SttErrorBody"];
                 };
             };
-            /** @description The server reads as much as it can hold, or is stopping. Codes: busy, shutting_down. */
+            /** @description The server reads as much as it can hold, writes as many named answers, or is stopping. Codes: busy, shutting_down. */
             503: {
                 headers: {
                     "Retry-After": components["headers"]["RetryAfter"];
@@ -1266,6 +1276,47 @@ export interface operations {
                     "application/json": components["schemas"]["SttErrorBody"];
                 };
             };
+        };
+    };
+    stopDemoChat: {
+        parameters: {
+            query: {
+                /** @description The name that the client gave the answer. */
+                answer_id: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description There is no such answer any longer. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The parameter answer_id is missing. Code: invalid_request. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SttErrorBody"];
+                };
+            };
+            /** @description The request came from another machine's name or from a foreign web page. Codes: host_not_allowed, origin_not_allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SttErrorBody"];
+                };
+            };
+            500: components["responses"]["ServerFault"];
+            503: components["responses"]["Stopping"];
         };
     };
     lendDemoKey: {

@@ -2688,7 +2688,7 @@ return errors === 0;
 }
 
 export const validateDemoChatRequest = validate75;
-const schema41 = {"type":"object","additionalProperties":false,"required":["messages"],"properties":{"messages":{"type":"array","minItems":1,"maxItems":200,"x-expected":"an array of messages","items":{"$ref":"#/components/schemas/DemoChatMessage"}},"stream":{"type":["boolean","null"]}}};
+const schema41 = {"type":"object","additionalProperties":false,"required":["messages"],"properties":{"messages":{"type":"array","minItems":1,"maxItems":200,"x-expected":"an array of messages","items":{"$ref":"#/components/schemas/DemoChatMessage"}},"stream":{"type":["boolean","null"]},"answer_id":{"type":["string","null"],"pattern":"^[0-9A-Za-z_-]{16,64}$","x-expected":"16 to 64 letters, digits, _ and -"}}};
 const schema42 = {"type":"object","additionalProperties":false,"required":["role","content"],"properties":{"role":{"type":"string","enum":["assistant","system","user"]},"content":{"type":"string","maxLength":100000}}};
 
 function validate76(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
@@ -2761,6 +2761,7 @@ validate76.errors = vErrors;
 return errors === 0;
 }
 
+const pattern3 = new RegExp("^[0-9A-Za-z_-]{16,64}$", "u");
 
 function validate75(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -2775,7 +2776,7 @@ return false;
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!((key0 === "messages") || (key0 === "stream"))){
+if(!(((key0 === "messages") || (key0 === "stream")) || (key0 === "answer_id"))){
 validate75.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema41,data}];
 return false;
 break;
@@ -2835,6 +2836,28 @@ var valid0 = _errs5 === errors;
 }
 else {
 var valid0 = true;
+}
+if(valid0){
+if(data.answer_id !== undefined){
+let data3 = data.answer_id;
+const _errs7 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate75.errors = [{instancePath:instancePath+"/answer_id",schemaPath:"#/properties/answer_id/type",keyword:"type",params:{type: schema41.properties.answer_id.type},message:"must be string,null",schema:schema41.properties.answer_id.type,parentSchema:schema41.properties.answer_id,data:data3}];
+return false;
+}
+if(errors === _errs7){
+if(typeof data3 === "string"){
+if(!pattern3.test(data3)){
+validate75.errors = [{instancePath:instancePath+"/answer_id",schemaPath:"#/properties/answer_id/pattern",keyword:"pattern",params:{pattern: "^[0-9A-Za-z_-]{16,64}$"},message:"must match pattern \""+"^[0-9A-Za-z_-]{16,64}$"+"\"",schema:"^[0-9A-Za-z_-]{16,64}$",parentSchema:schema41.properties.answer_id,data:data3}];
+return false;
+}
+}
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
 }
 }
 }

@@ -174,6 +174,22 @@ export function providerFailed(message: string): ApiError {
   return fault(500, "provider_failed", message);
 }
 
+export function answerOfOtherMessages(): ApiError {
+  return invalidRequest("This answer_id names the answer to other messages. Choose another one.");
+}
+
+export function answerStopped(): ApiError {
+  return providerFailed("The answer was stopped.");
+}
+
+export function answerTooLong(charactersMax: number): ApiError {
+  return providerFailed(`The answer has more than ${charactersMax} characters.`);
+}
+
+export function tooManyAnswers(answersMax: number): ApiError {
+  return busy(`${answersMax} answers are being written already.`);
+}
+
 export function hostNotAllowed(): ApiError {
   return fault(403, "host_not_allowed", "This server answers only to requests for localhost, 127.0.0.1 or [::1].");
 }

@@ -35,13 +35,18 @@ export function notImplementedSttOperations(): readonly OperationId[] {
 }
 
 /** Builds Interface B and serves it, always on loopback addresses. The caller closes `hearing` afterwards. */
-export function startLocalStt(config: Config, log: Logger, hearing: Hearing): Promise<RunningServer> {
+export async function startLocalStt(config: Config, log: Logger, hearing: Hearing): Promise<RunningServer> {
   const parts = localSttParts(config, log, hearing);
   const { sttPort: port, drainMs, sockets } = config;
   const served = application(parts, config, log);
-  return sockets.speech.length > 0
+  const server = await (sockets.speech.length > 0
     ? listenOnSockets(served, sockets.speech, config)
-    : listenOnLoopback(served, { port, drainMs });
+    : listenOnLoopback(served, { port, drainMs }));
+  const close = async (until?: AbortSignal): Promise<void> => {
+    await server.close(until);
+    parts.answers.close();
+  };
+  return { ...server, close };
 }
 
 function application(parts: LocalSttParts, config: Config, log: Logger): Application {

@@ -1,5 +1,12 @@
 import type { ServerResponse } from "node:http";
-import { lastChunk, sse, textChunk } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
+import {
+  type ChatServer,
+  lastChunk,
+  type ReceivedCall,
+  serveChat,
+  sse,
+  textChunk,
+} from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
 import { type BehindUpstream, serveBehind } from "../responses/behind-upstream.ts";
 
 /** A call of the model, whose answer the test writes piece by piece. */
@@ -9,9 +16,12 @@ export interface ModelCall {
   /** The next piece of the arguments of one call of a tool. */
   callWith(text: string): void;
   finish(reason: string): void;
+  /** Resolves when the server has ended the call, or the model has. */
+  readonly closed: Promise<void>;
 }
 
-export interface WrittenModel extends BehindUpstream {
+/** Calls of a model, in the order in which they come. */
+interface WrittenCalls {
   /** Waits for the call with this index, from 0. */
   readonly call: (index: number) => Promise<ModelCall>;
   readonly count: () => number;
@@ -21,17 +31,30 @@ const JSON_TYPE = { "content-type": "application/json" };
 const MODELS = JSON.stringify({ object: "list", data: [{ id: "m", object: "model", created: 0, owned_by: "tests" }] });
 
 /** A server whose model says what the test says. */
-export async function serveWrittenModel(env: Readonly<Record<string, string>> = {}): Promise<WrittenModel> {
+export async function serveWrittenModel(
+  env: Readonly<Record<string, string>> = {},
+): Promise<BehindUpstream & WrittenCalls> {
+  const { answer, ...calls } = writtenCalls();
+  return { ...(await serveBehind(answer, env)), ...calls };
+}
+
+/** A model server alone, for several servers one after the other. */
+export async function serveWrittenChat(): Promise<ChatServer & WrittenCalls> {
+  const { answer, ...calls } = writtenCalls();
+  return { ...(await serveChat(answer)), ...calls };
+}
+
+function writtenCalls() {
   const calls: PromiseWithResolvers<ModelCall>[] = [];
   let count = 0;
   const at = (index: number): PromiseWithResolvers<ModelCall> => (calls[index] ??= Promise.withResolvers<ModelCall>());
-  const behind = await serveBehind((response, { path }) => {
+  const answer = (response: ServerResponse, { path }: ReceivedCall): unknown => {
     if (path.endsWith("/models")) return response.writeHead(200, JSON_TYPE).end(MODELS);
     at(count).resolve(modelCall(response));
     count += 1;
     return response;
-  }, env);
-  return { ...behind, call: (index) => at(index).promise, count: () => count };
+  };
+  return { answer, call: (index: number) => at(index).promise, count: () => count };
 }
 
 function modelCall(response: ServerResponse): ModelCall {
@@ -48,6 +71,7 @@ function modelCall(response: ServerResponse): ModelCall {
     );
   let isCalled = false;
   return {
+    closed: new Promise((resolve) => response.once("close", () => resolve())),
     reason: (text) => send({ reasoning_content: text }),
     say: (text) => void response.write(sse(textChunk(text))),
     callWith: (text) => {

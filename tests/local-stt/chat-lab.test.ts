@@ -15,9 +15,9 @@ import { lastChunk, sse, textChunk } from "../../src/model-engines/chat-completi
 import { hearingWith } from "../../src/servers/choices/choose-speech.ts";
 import { startLocalStt } from "../../src/servers/local-stt.ts";
 import { type EngineStatus, type SpeechEngine, SpeechError } from "../../src/speech/speech-engine.ts";
-import { serveWrittenModel } from "../chat/reloaded-model.ts";
+import { serveWrittenChat, serveWrittenModel } from "../chat/reloaded-model.ts";
 import { startChildServer } from "../child-server.ts";
-import type { LocalSttServer } from "../local-stt-server.ts";
+import { type LocalSttServer, startLocalSttServer } from "../local-stt-server.ts";
 import { sound } from "../speech/tones.ts";
 import { startTestServer, type TestServer } from "../test-server.ts";
 import { verifies } from "../verifies.ts";
@@ -291,6 +291,42 @@ describe.skipIf(program === null || CHROMIUM === null)("the chat lab", () => {
     await expect.poll(() => panel.locator("#responses-note").textContent()).toContain("Answered by m");
     await keep(page, "reloaded-wide-light");
     expect(await accessibilityFaults(page)).toEqual([]);
+  });
+
+  test("takes up an answer of the chat after a reload, and stops one for good", async () => {
+    verifies("stt.demo.page-keeps-all-at-reload", "stt.demo.named-answer-survives");
+    const model = await serveWrittenChat();
+    const env = { FORMATTER_BASE_URL: `${model.origin}/v1`, FORMATTER_API_KEY: "any", FORMATTER_MODEL: "m" };
+    const local = await startLocalSttServer({ env });
+    onTestFinished(() => local.close());
+    const page = await openPage(browser, local.url);
+    const chat = page.getByRole("region", { name: "Chat" });
+    const log = () => chat.getByRole("log").textContent();
+    await chat.getByLabel("Message").fill("count");
+    await page.keyboard.press("Enter");
+    const first = await model.call(0);
+    first.say("One, ");
+    await expect.poll(log).toContain("One, ");
+    await page.reload();
+    await expect.poll(log).toContain("One, ");
+    first.say("two.");
+    await page.reload();
+    await expect.poll(log).toContain("One, two.");
+    first.finish("stop");
+    await expect.poll(() => chat.locator("#chat-note").textContent()).toBe("Answered by m.");
+    expect(await log()).toBe("YoucountAnswerOne, two.Copy");
+
+    await chat.getByLabel("Message").fill("again");
+    await page.keyboard.press("Enter");
+    const second = await model.call(1);
+    second.say("Three, ");
+    await expect.poll(log).toContain("Three, ");
+    await chat.getByRole("button", { name: "Stop" }).click();
+    await second.closed;
+    await expect.poll(() => chat.locator("#chat-note").textContent()).toBe("Stopped.");
+    await page.reload();
+    await expect.poll(log).toBe("YoucountAnswerOne, two.CopyYouagainAnswerThree, Copy");
+    expect(model.count()).toBe(2);
   });
 
   test("has no violation that axe-core finds, in light and dark, wide and narrow", async () => {

@@ -322,7 +322,7 @@ describe("/demo/chat", () => {
     [
       "an unknown member",
       { messages: MESSAGES, more: 1 },
-      "The member 'more' is not known. Known are: messages, stream.",
+      "The member 'more' is not known. Known are: messages, stream, answer_id.",
     ],
   ])("names the member that breaks the schema: %s", async (_what, body, message) => {
     verifies("stt.errors.members-are-named");

@@ -4,13 +4,15 @@ import { assertNever } from "../../base/assert.ts";
 import { type ChatPiece, ProviderError } from "../../formatting/chat-provider.ts";
 import type { FindProvider } from "../../formatting/text-formatter.ts";
 import type { SttContext } from "../context.ts";
+import type { DemoAnswers } from "../demo/demo-answers.ts";
 import { providerFailed, providerNotConfigured, providerUnauthorized, providerUnreachable } from "../errors.ts";
 
-/** `POST /demo/chat`: passes a chat to the provider and stores nothing. */
-export function demoChat(findProvider: FindProvider): LocalSttHandlers<SttContext>["demoChat"] {
-  return async ({ body }, { signal }) => {
-    const lines = answer(findProvider, body.messages, signal);
-    if (body.stream !== true) return { status: 200, body: await wholeOf(lines) };
+/** `POST /demo/chat`: passes a chat to the provider. Only an answer with a name outlives its request. */
+export function demoChat(findProvider: FindProvider, answers: DemoAnswers): LocalSttHandlers<SttContext>["demoChat"] {
+  return async ({ body: { messages, answer_id: name = null, stream } }, { signal }) => {
+    const begin = (until: AbortSignal): AsyncGenerator<DemoChatLine> => answer(findProvider, messages, until);
+    const lines = name === null ? begin(signal) : answers.take(name, JSON.stringify(messages), begin).read(signal);
+    if (stream !== true) return { status: 200, body: await wholeOf(lines) };
     const first = await lines.next(); // An error before the first line becomes the status of the reply.
     return { status: 200, lines: beginningWith(first, lines) };
   };

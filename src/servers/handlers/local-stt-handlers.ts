@@ -4,12 +4,14 @@ import type { Config } from "../../config/load-config.ts";
 import { createTextFormatter } from "../../formatting/text-formatter.ts";
 import { connectionOwner } from "../../local-stt/connection-owner.ts";
 import type { SttContext } from "../../local-stt/context.ts";
+import { DemoAnswers } from "../../local-stt/demo/demo-answers.ts";
 import { demoChat } from "../../local-stt/operations/demo-chat.ts";
 import { format } from "../../local-stt/operations/format.ts";
 import { getHealth } from "../../local-stt/operations/get-health.ts";
 import { getMetrics } from "../../local-stt/operations/get-metrics.ts";
 import { getVersion } from "../../local-stt/operations/get-version.ts";
 import { type KeyLending, lendDemoKey } from "../../local-stt/operations/lend-demo-key.ts";
+import { stopDemoChat } from "../../local-stt/operations/stop-demo-chat.ts";
 import { streamTranscription } from "../../local-stt/operations/stream-transcription.ts";
 import { transcribe } from "../../local-stt/operations/transcribe.ts";
 import { transcribeAndFormat } from "../../local-stt/operations/transcribe-and-format.ts";
@@ -34,6 +36,7 @@ export interface LocalSttParts {
   readonly sessions: SessionParts;
   readonly transcribeUpload: TranscribeUpload;
   readonly formatting: Formatting;
+  readonly answers: DemoAnswers;
   readonly requests: RequestObserver;
   readonly metricsText: () => Promise<string>;
 }
@@ -53,6 +56,7 @@ export function localSttParts(config: Config, log: Logger, { engine: speech, rec
     sessions: { speech, places, observer, idleMs: config.sttIdleTimeoutMs },
     transcribeUpload: transcribeUploads({ speech, recordings, observer }),
     formatting: chooseFormatter(config, log),
+    answers: new DemoAnswers(),
     requests: observeRequests(meters, null),
     metricsText: () => meters.text(),
   };
@@ -62,15 +66,16 @@ export function localSttHandlers(
   parts: LocalSttParts,
   config: LendingConfig & Pick<Config, "metrics">,
 ): LocalSttHandlers<SttContext> {
-  const { speech, sessions, transcribeUpload, formatting, metricsText } = parts;
+  const { speech, sessions, transcribeUpload, formatting, answers, metricsText } = parts;
   const formatter = createTextFormatter(formatting.find);
   return {
-    demoChat: demoChat(formatting.find),
+    demoChat: demoChat(formatting.find, answers),
     format: format(formatter),
     getHealth: getHealth(speech, () => formatting.tier()),
     getMetrics: getMetrics(config.metrics === "off" ? null : metricsText),
     getVersion: getVersion({ version: programVersion(), commit: sourceCommit() }, speech, () => formatting.tier()),
     lendDemoKey: lendDemoKey(keyLending(config)),
+    stopDemoChat: stopDemoChat(answers),
     streamTranscription: streamTranscription(sessions),
     transcribe: transcribe(transcribeUpload),
     transcribeAndFormat: transcribeAndFormat(transcribeUpload, formatter),
