@@ -4,6 +4,7 @@ import { AntiphonChatTransport } from "../../src/client/chat/index.ts";
 import { Antiphon, type Fetch } from "../../src/client/index.ts";
 import { startTestServer } from "../test-server.ts";
 import { verifies } from "../verifies.ts";
+import { serveWrittenModel } from "./reloaded-model.ts";
 
 const SCENARIO = `
 scenarios:
@@ -131,6 +132,73 @@ test("a response is taken up from its beginning, and without one there is none",
   expect((await read(await transport.reconnectToStream({ chatId: "chat" }))).message).toEqual(message);
   transport.forget("chat");
   expect(await transport.reconnectToStream({ chatId: "chat" })).toBeNull();
+});
+
+test("a second page shows the response that the first one still reads", async () => {
+  verifies("client.chat.survives-a-reload");
+  const storage = new Map<string, string>();
+  const shared = {
+    getItem: (key: string) => storage.get(key) ?? null,
+    setItem: (key: string, value: string) => void storage.set(key, value),
+    removeItem: (key: string) => void storage.delete(key),
+  };
+  const { server, call } = await serveWrittenModel();
+  const client = new Antiphon({ baseUrl: server.url, apiKey: server.apiKey });
+  const open = () => new AntiphonChatTransport({ client, request: { model: "m" }, storage: shared });
+  const first = read(await send(open(), [question("Count")]));
+  const model = await call(0);
+  model.say("One, ");
+  const second = open();
+  await expect.poll(() => second.messagesOf("chat")).toEqual([question("Count")]);
+  const also = read(await second.reconnectToStream({ chatId: "chat" }));
+  model.say("two.");
+  model.finish("stop");
+  expect((await also).message?.parts).toMatchObject([{ type: "step-start" }, { type: "text", text: "One, two." }]);
+  expect(await also).toEqual(await first);
+});
+
+test("a response that was deleted meanwhile is told, and the chat goes on without it", async () => {
+  verifies("client.chat.survives-a-reload");
+  const { server, transport } = await serve();
+  const { message } = await read(await send(transport, [question("cited")]));
+  if (message === undefined) throw new Error("There is no message.");
+  expect((await server.fetch(`/v1/responses/${message.id}`, { method: "DELETE" })).status).toBe(200);
+  const gone = await read(await transport.reconnectToStream({ chatId: "chat" }));
+  expect(gone.errors).toEqual([expect.stringContaining("not found")]);
+  expect(transport.messagesOf("chat")).toEqual([question("cited")]);
+  const next = await read(await send(transport, [question("cited"), message, question("second")]));
+  expect(next.errors).toEqual([]);
+  const asked = await server.fetch(`/v1/responses/${next.message?.id}/input_items?order=asc`);
+  expect(await asked.json()).toMatchObject({
+    data: [
+      { role: "user", content: [{ text: "cited" }] },
+      { role: "assistant", content: [{ text: "See the page." }] },
+      { role: "user", content: [{ text: "second" }] },
+    ],
+  });
+});
+
+test("calls and their outputs are sent again if the response that made them was deleted", async () => {
+  const { server, transport } = await serve();
+  const { message } = await read(await send(transport, [question("both cities")]));
+  if (message === undefined) throw new Error("There is no message.");
+  await server.fetch(`/v1/responses/${message.id}`, { method: "DELETE" });
+  const parts = message.parts.map((part) =>
+    "toolCallId" in part ? { ...part, state: "output-available" as const, output: "Rain." } : part,
+  );
+  const answered: UIMessage = JSON.parse(JSON.stringify({ ...message, parts }));
+  const next = await read(await send(transport, [question("both cities"), answered]));
+  const { responseId } = Object(next.message?.metadata);
+  const asked = await server.fetch(`/v1/responses/${responseId}/input_items?order=asc`);
+  expect(await asked.json()).toMatchObject({
+    data: [
+      { role: "user" },
+      { type: "function_call", call_id: "call_1", name: "get_weather", arguments: '{"city":"Paris"}' },
+      { type: "function_call_output", call_id: "call_1", output: "Rain." },
+      { type: "function_call", call_id: "call_2" },
+      { type: "function_call_output", call_id: "call_2" },
+    ],
+  });
 });
 
 function withoutIds(part: UIMessage["parts"][number]): object {

@@ -5,7 +5,7 @@ import { APIConnectionError, APIError, StreamBrokenError } from "../http/errors.
 import { ChunkMaker } from "./chunk-maker.ts";
 import { type ChatStorage, type KeptChat, KeptChats, memoryStorage } from "./kept-chats.ts";
 import { replayParts } from "./replayed-parts.ts";
-import { requestInputOf } from "./request-input.ts";
+import { type RequestInput, requestInputOf, wholeInputOf } from "./request-input.ts";
 
 type Request = Partial<Omit<ResponsesApi.CreateResponseRequest, "input" | "previous_response_id" | "stream">>;
 type Events = AsyncIterable<ResponsesApi.AnyStreamEvent>;
@@ -68,21 +68,11 @@ export class AntiphonChatTransport<Message extends UIMessage = UIMessage> implem
 
   /** Resolves once the server has accepted the request. Rejects with the errors of the client. */
   readonly sendMessages = async (options: SendOptions<Message>): Promise<ReadableStream<UIMessageChunk>> => {
-    const { chatId, messages, abortSignal, body, headers } = options;
-    const { client, request } = this.#options;
-    const { previousResponseId, input } = requestInputOf(messages);
-    const stream = await client.createResponse(
-      {
-        ...(typeof request === "function" ? request() : request),
-        ...body,
-        input,
-        previous_response_id: previousResponseId,
-        background: true,
-        store: true,
-        stream: true,
-      },
-      { headers: Object.fromEntries(new Headers(headers)), ...signalOf(abortSignal) },
-    );
+    const { chatId, messages, abortSignal } = options;
+    const stream = await this.#ask(options, requestInputOf(messages)).catch((error: unknown) => {
+      if (!isGone(error)) throw error;
+      return this.#ask(options, wholeInputOf(messages)); // The response to continue was deleted, or has expired.
+    });
     const last = messages.at(-1);
     const messageId = last?.role === "assistant" ? last.id : null;
     return this.#chunksOf(stream, abortSignal, {
@@ -104,6 +94,25 @@ export class AntiphonChatTransport<Message extends UIMessage = UIMessage> implem
       begun: () => [{ type: "start", messageId }, ...metadataOf(last, messageId), ...earlier],
     });
   };
+
+  #ask(
+    { abortSignal, body, headers }: SendOptions<Message>,
+    { previousResponseId, input }: RequestInput,
+  ): Promise<Events> {
+    const { client, request } = this.#options;
+    return client.createResponse(
+      {
+        ...(typeof request === "function" ? request() : request),
+        ...body,
+        input,
+        previous_response_id: previousResponseId,
+        background: true,
+        store: true,
+        stream: true,
+      },
+      { headers: Object.fromEntries(new Headers(headers)), ...signalOf(abortSignal) },
+    );
+  }
 
   async #isWanted({ responseId }: KeptChat<Message>): Promise<boolean> {
     if (this.#options.resumes !== "running") return true;
@@ -177,6 +186,11 @@ export class AntiphonChatTransport<Message extends UIMessage = UIMessage> implem
       events = this.#eventsAfter(responseId, number, signal);
     }
   }
+}
+
+/** Whether the response that a request continues is no longer there. */
+function isGone(error: unknown): boolean {
+  return error instanceof APIError && error.code === "previous_response_not_found";
 }
 
 /** Whether another attempt may succeed. */

@@ -25,6 +25,38 @@ export function requestInputOf(messages: readonly UIMessage[]): RequestInput {
   return { previousResponseId: responseIdOf(answered), input: [...outputsOf(answered), ...later] };
 }
 
+/**
+ * The same without a response to continue, for chats whose responses are no longer kept: all words, and the calls whose
+ * outputs the page knows.
+ */
+export function wholeInputOf(messages: readonly UIMessage[]): RequestInput {
+  const input = messages.flatMap((message) =>
+    message.role === "assistant" ? message.parts.flatMap(answeredItemsOf) : itemsOf(message),
+  );
+  return { previousResponseId: null, input };
+}
+
+function answeredItemsOf(part: Part): ResponsesApi.InputItem[] {
+  if (part.type === "text" && part.text !== "") return [{ type: "message", role: "assistant", content: part.text }];
+  return isToolPart(part) && part.providerExecuted !== true ? callOf(part) : [];
+}
+
+function callOf(part: ToolPart): ResponsesApi.InputItem[] {
+  const output = outputTextOf(part);
+  if (output === null) return [];
+  const { toolCallId: call_id, input } = part;
+  const name = part.type === "dynamic-tool" ? part.toolName : part.type.slice("tool-".length);
+  return isCustom(part)
+    ? [
+        { type: "custom_tool_call", call_id, name, input: plainText(input ?? "") },
+        { type: "custom_tool_call_output", call_id, output },
+      ]
+    : [
+        { type: "function_call", call_id, name, arguments: JSON.stringify(input ?? {}) },
+        { type: "function_call_output", call_id, output },
+      ];
+}
+
 /** The latest response of a message; null if none of its responses ended well. */
 export function responseIdOf({ role, metadata }: UIMessage): string | null {
   return role === "assistant" && isRecord(metadata) ? textAt(metadata, "responseId") : null;
@@ -71,8 +103,11 @@ function outputOf(part: ToolPart): ResponsesApi.InputItem[] {
   if (part.providerExecuted === true) return [];
   const output = outputTextOf(part);
   if (output === null) return [];
-  const isCustom = isRecord(part.callProviderMetadata) && "custom" in (part.callProviderMetadata["antiphon"] ?? {});
-  return [{ type: isCustom ? "custom_tool_call_output" : "function_call_output", call_id: toolCallId, output }];
+  return [{ type: isCustom(part) ? "custom_tool_call_output" : "function_call_output", call_id: toolCallId, output }];
+}
+
+function isCustom({ callProviderMetadata: metadata }: ToolPart): boolean {
+  return isRecord(metadata) && "custom" in (metadata["antiphon"] ?? {});
 }
 
 function outputTextOf(part: ToolPart): string | null {
