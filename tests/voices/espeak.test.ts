@@ -60,6 +60,34 @@ describe.skipIf(!HAS_ESPEAK)("espeak-ng", () => {
     expect(recording.length).toBeLessThan(seconds * 10_000);
   });
 
+  test.skipIf(!HAS_FFMPEG).each([
+    ["mp3", "audio/mpeg", "mp3: mp3.*24000 Hz, mono", 24_000],
+    ["opus", "audio/ogg", "ogg: opus, 48000 Hz, mono", 48_000],
+    ["wav", "audio/wav", "wav: pcm_s16le.*24000 Hz", 24_000],
+  ])("gives the sound of a plain answer as one %s file", async (format, type, description, rate) => {
+    verifies("responses.audio.plain-reply-points-to-sound", "extensions.audio.formats");
+    const { server, create } = await serveBehind(says(TEXT));
+    const reply = await create({ output_audio: { format } });
+    const audio = await server.fetch(reply.headers.get("x-antiphon-audio") ?? "");
+    expect([audio.status, audio.headers.get("content-type")]).toEqual([200, type]);
+    const heard = decode(Buffer.from(await audio.arrayBuffer()), rate);
+    expect(heard.format).toMatch(new RegExp(description));
+    const seconds = samplesAt(24_000) / 24_000;
+    expect(heard.pcm.length / 2 / rate).toBeGreaterThan(seconds - 0.1);
+    expect(heard.pcm.length / 2 / rate).toBeLessThan(seconds + 0.2);
+    expect(loudness(samplesOf(heard.pcm))).toBeGreaterThan(0.03);
+  });
+
+  test("gives the sound of a plain answer as samples without a header", async () => {
+    const { server, create } = await serveBehind(says(TEXT));
+    const reply = await create({ output_audio: { format: "pcm16" } });
+    const audio = await server.fetch(reply.headers.get("x-antiphon-audio") ?? "");
+    expect([audio.status, audio.headers.get("content-type")]).toEqual([200, "audio/pcm"]);
+    const samples = samplesOf(Buffer.from(await audio.arrayBuffer()));
+    expect(samples.length).toBe(samplesAt(24_000));
+    expect(loudness(samples)).toBeGreaterThan(0.03);
+  });
+
   test("speaks with the requested voice, and otherwise with the server's", async () => {
     const { create } = await serveBehind(says(TEXT), { VOICE_NAME: "de" });
     const length = async (outputAudio: object) =>

@@ -2,6 +2,7 @@ import type { ResponsesApiHandlers } from "../../../generated/responses-api/oper
 import type { Caller } from "../access/caller.ts";
 import { responseHasNoSound, responseNotFound, responseStillRuns } from "../errors/state-errors.ts";
 import type { ResponseServices } from "../services.ts";
+import { SOUND_START_BYTES, soundTypeOf } from "../show/sound-type.ts";
 import { isOver } from "../show/watch-response.ts";
 
 type Services = Pick<ResponseServices, "store" | "eventLog">;
@@ -34,21 +35,7 @@ async function measured(sound: AsyncIterable<Uint8Array>): Promise<{ size: numbe
   let start = Buffer.alloc(0);
   for await (const bytes of sound) {
     size += bytes.byteLength;
-    if (start.length < MARK_BYTES) start = Buffer.concat([start, bytes.subarray(0, MARK_BYTES)]);
+    if (start.length < SOUND_START_BYTES) start = Buffer.concat([start, bytes.subarray(0, SOUND_START_BYTES)]);
   }
-  return { size, contentType: contentTypeOf(start) };
-}
-
-const MARK_BYTES = 4;
-/** The first bits of a frame of MPEG audio, layer 3. */
-const MP3_FRAME = 0xff_e2;
-const MP3_MASK = 0xff_e6;
-
-/** Finished responses do not keep their request, so the format is seen from the first bytes. */
-function contentTypeOf(start: Buffer): string {
-  const mark = start.toString("latin1", 0, MARK_BYTES);
-  if (mark === "RIFF") return "audio/wav";
-  if (mark === "OggS") return "audio/ogg";
-  const isMp3 = mark.startsWith("ID3") || (start.length >= 2 && (start.readUInt16BE(0) & MP3_MASK) === MP3_FRAME);
-  return isMp3 ? "audio/mpeg" : "audio/pcm";
+  return { size, contentType: soundTypeOf(start) };
 }
