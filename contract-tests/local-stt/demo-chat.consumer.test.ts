@@ -1,7 +1,7 @@
 import { MatchersV3 } from "@pact-foundation/pact";
 import { describe, expect, test } from "vitest";
 import { verifies } from "../../tests/verifies.ts";
-import { sending } from "./detours.fixture.ts";
+import { asking, sending } from "./detours.fixture.ts";
 import { checkInteraction, checkRefusal, type Refusal, type RequestBody } from "./interaction.fixture.ts";
 import type { State } from "./provider-states.fixture.ts";
 
@@ -12,6 +12,8 @@ const MESSAGES = [
   { role: "system", content: "Be brief." },
   { role: "user", content: "hello" },
 ] as const;
+/** Chosen by the client. */
+const NAME = "b1c7d0c2-5d0e-4a51-9f3e-2f6f0f3d6a11";
 const DELTA = '[{][^\\n]*"type":"chat[.]delta"[^\\n]*[}]\\n';
 const DONE = '[{][^\\n]*"type":"chat[.]done"[^\\n]*[}]\\n';
 const ERROR = '[{][^\\n]*"type":"error"[^\\n]*[}]\\n';
@@ -53,6 +55,39 @@ describe("a client that chats", () => {
         const stream = await client.demoChat({ messages: [...MESSAGES], stream: true });
         expect(await Array.fromAsync(stream)).toEqual(lines);
       },
+    );
+  });
+
+  test("gets an answer with a name, and stops it", async () => {
+    verifies("stt.demo.named-answer-survives");
+    const lines = [
+      { type: "chat.delta", text: "You said: hello" },
+      { type: "chat.done", message: { role: "assistant", content: "You said: hello" }, model: "writer" },
+    ];
+    await checkInteraction(
+      {
+        ...CHAT,
+        given: "a formatter",
+        request: "to chat line by line, with a name for the answer",
+        body: { json: { messages: MESSAGES, stream: true, answer_id: NAME } },
+        reply: { text: textOf(lines), pattern: `^(${DELTA})+${DONE}$`, type: "application/x-ndjson" },
+      },
+      async (client) => {
+        const stream = await client.demoChat({ messages: [...MESSAGES], stream: true, answer_id: NAME });
+        expect(await Array.fromAsync(stream)).toEqual(lines);
+      },
+    );
+    await checkInteraction(
+      {
+        method: "DELETE",
+        path: "/demo/chat",
+        query: { answer_id: NAME },
+        given: "a formatter",
+        request: "to stop an answer",
+        status: 204,
+        reply: null,
+      },
+      async (client) => expect(await client.stopDemoChat({ answer_id: NAME })).toBeUndefined(),
     );
   });
 
@@ -107,12 +142,27 @@ test("a client whose chat does not arrive is refused", async () => {
   );
 });
 
+test("a client that stops an answer without its name is refused", async () => {
+  const stop = { method: "DELETE", path: "/demo/chat" } as const;
+  await checkRefusal(
+    { ...stop, given: "a formatter", request: "to stop an answer without a name" },
+    { status: 400, code: "invalid_request" },
+    (client) => client.stopDemoChat({ answer_id: NAME }),
+    asking("DELETE", "/demo/chat"),
+  );
+});
+
 test.each<readonly [name: string, body: RequestBody, refusal: Refusal]>([
   ["no body at all", { text: "", type: "application/json" }, { status: 400, code: "invalid_json" }],
   ["no messages", { json: { messages: [] } }, { status: 400, code: "invalid_request" }],
   [
     "a role that nobody has",
     { json: { messages: [{ role: "cat", content: "meow" }] } },
+    { status: 400, code: "invalid_request" },
+  ],
+  [
+    "a name that is too short",
+    { json: { messages: MESSAGES, answer_id: "short" } },
     { status: 400, code: "invalid_request" },
   ],
   ["a text that is no JSON", { text: "hello", type: "text/plain" }, { status: 415, code: "unsupported_media_type" }],

@@ -25,7 +25,8 @@ export interface Interaction {
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: RequestBody;
   readonly status?: number;
-  readonly reply: { readonly json: unknown; readonly headers?: Headers } | TextReply;
+  /** Null for a reply without a body. */
+  readonly reply: { readonly json: unknown; readonly headers?: Headers } | TextReply | null;
 }
 
 type Headers = Readonly<Record<string, string | ReturnType<typeof regex>>>;
@@ -62,6 +63,7 @@ export async function checkInteraction(interaction: Interaction, use: Use, detou
       if (interaction.headers !== undefined) builder.headers(interaction.headers);
     })
     .willRespondWith(status, (builder) => {
+      if (reply === null) return;
       if ("json" in reply) builder.jsonBody(reply.json).headers(reply.headers ?? {});
       else writeText(builder, reply);
     })

@@ -6,6 +6,8 @@ export interface Setting {
   /** No engine by default. */
   readonly engine?: EngineName;
   readonly formatter?: "writing" | "breaking_off";
+  /** Whether the data folder has the key that the Responses API made at its first start. No by default. */
+  readonly hasKey?: boolean;
   readonly env?: Readonly<Record<string, string>>;
   /** What happens to the server before the first request. */
   readonly prelude?: "hold_stream" | "stop";
@@ -36,6 +38,9 @@ export const STATES = {
   "a formatter that fails": { formatter: "writing", env: { FORMATTER_MODEL: "no-such-model" } },
   "a formatter that breaks off": { formatter: "breaking_off" },
   "formatting that is switched off": { formatter: "writing", env: { FORMATTING: "false" } },
+  "a Responses API with a key of its own": { hasKey: true },
+  "a Responses API without a key of its own": { hasKey: false },
+  "a key that is not given to pages": { hasKey: true, env: { CHAT_LAB_KEY: "false" } },
   "metrics that are switched off": { env: { METRICS: "off" } },
   "an engine that is being built": { engine: "building" },
   "a speech model that is being downloaded": { engine: "downloading" },

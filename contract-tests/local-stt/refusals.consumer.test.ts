@@ -11,7 +11,9 @@ const SILENCE = silentFile(50);
 const FORM = { form: [audioPart(SILENCE)] };
 const CHAT = { messages: [{ role: "user" as const, content: "hello" }] };
 
-type Call = Pick<Interaction, "method" | "path" | "body"> & {
+const NAME = "b1c7d0c2-5d0e-4a51-9f3e-2f6f0f3d6a11";
+
+type Call = Pick<Interaction, "method" | "path" | "query" | "body"> & {
   readonly call: (client: AntiphonSpeech, headers: Readonly<Record<string, string>>) => Promise<unknown>;
 };
 
@@ -31,6 +33,12 @@ const CALLS: Readonly<Record<OperationId, Call>> = {
     path: "/demo/chat",
     body: { json: CHAT },
     call: (client, headers) => client.demoChat(CHAT, { headers }),
+  },
+  stopDemoChat: {
+    method: "DELETE",
+    path: "/demo/chat",
+    query: { answer_id: NAME },
+    call: (client, headers) => client.stopDemoChat({ answer_id: NAME }, { headers }),
   },
   lendDemoKey: {
     method: "POST",
@@ -84,10 +92,12 @@ describe.each(Object.entries(CALLS))("a web page from elsewhere that calls %s", 
   });
 });
 
-const NAMED_TOO_LONG = (["getHealth", "getMetrics", "getVersion", "lendDemoKey"] as const).map((operationId) => ({
-  operationId,
-  ...CALLS[operationId],
-}));
+const NAMED_TOO_LONG = (["getHealth", "getMetrics", "getVersion", "lendDemoKey", "stopDemoChat"] as const).map(
+  (operationId) => ({
+    operationId,
+    ...CALLS[operationId],
+  }),
+);
 
 test.each(NAMED_TOO_LONG)(
   "$operationId with a name of its own that is too long is refused",

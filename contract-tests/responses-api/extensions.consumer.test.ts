@@ -13,6 +13,8 @@ const { eachLike, fromProviderState, regex, string } = MatchersV3;
 const given = ["a chat model", "a server with extensions"] as const;
 const CREATE = { given, method: "POST", path: "/v1/responses" } as const;
 const model = EXAMPLE_MODEL;
+/** A WAV file. */
+const TWO_SAMPLES = "UklGRigAAABXQVZFZm10IBAAAAABAAEAwF0AAIC7AAACABAAZGF0YQQAAAAAAAAA";
 const HELLO = { type: "input_text", text: "Say hello" } as const;
 
 type Asked = Readonly<Record<string, Omit<CreateResponseRequest, "model" | "stream">>>;
@@ -84,6 +86,27 @@ describe("a client that asks for more than the reference gives", () => {
         },
         own: async (client) =>
           expect(await Array.fromAsync(await client.createResponse({ model, ...asked }))).toEqual(events),
+      },
+    );
+  });
+
+  test("fetches the sound of a spoken answer", async () => {
+    verifies("responses.audio.plain-reply-points-to-sound");
+    const sound = Buffer.from(TWO_SAMPLES, "base64");
+    await checkInteraction(
+      {
+        given: ["a spoken response", "a server with extensions"],
+        request: "for the sound of a spoken answer",
+        method: "GET",
+        path: fromProviderState("/v1/responses/${response_id}/audio", `/v1/responses/${RESPONSE_ID}/audio`),
+        reply: { bytes: sound, type: "audio/wav", detectedType: "audio/x-wav" },
+      },
+      {
+        official: async (client) => {
+          const reply = await client.get(`/responses/${RESPONSE_ID}/audio`).asResponse();
+          expect(Buffer.from(await reply.arrayBuffer())).toEqual(sound);
+        },
+        own: async (client) => expect(Buffer.from(await client.getResponseAudio(RESPONSE_ID))).toEqual(sound),
       },
     );
   });

@@ -39,7 +39,7 @@ export interface Interaction {
   /** True if the server does not check the key. */
   readonly isAnonymous?: boolean;
   readonly status?: number;
-  readonly reply: { readonly json: unknown } | EventStreamReply | { readonly text: TextShape };
+  readonly reply: { readonly json: unknown } | EventStreamReply | { readonly text: TextShape } | BytesReply;
   readonly replyHeaders?: HeaderShapes;
 }
 
@@ -48,6 +48,14 @@ export interface EventStreamReply {
   readonly events: string;
   /** The pattern that the whole stream must match. A dot does not match a line end. */
   readonly pattern: string;
+}
+
+/** A reply that is no text. Pact compares its media type, and the type that it detects in the bytes. */
+export interface BytesReply {
+  readonly bytes: Uint8Array;
+  readonly type: string;
+  /** What Pact calls such bytes, such as audio/x-wav for audio/wav. */
+  readonly detectedType: string;
 }
 
 export interface TextShape {
@@ -120,6 +128,8 @@ const CHARGED = {
 
 function writeReply(builder: ResponseBuilder, { reply, replyHeaders = {}, ...interaction }: Interaction): void {
   if ("json" in reply) builder.jsonBody(reply.json);
+  else if ("bytes" in reply)
+    builder.body(reply.detectedType, Buffer.from(reply.bytes)).headers({ "Content-Type": reply.type });
   else writeText(builder, "text" in reply ? reply.text : textOfStream(reply));
   const { status, wrongKey, isAnonymous = false } = interaction;
   const isCharged = wrongKey === undefined && status !== 401 && !isAnonymous;

@@ -195,6 +195,12 @@ export function stagedStates(service: Service) {
     "a model that is overloaded": none,
     "a model that is too slow": none,
     "a caller who acts for one organization": async () => ({ api_key: ACME_KEY }),
+    "a spoken response": async () => {
+      const client = new OpenAI({ baseURL: `${service.url}/v1`, apiKey: service.apiKey });
+      const body = { model: service.model, input: "Say hello", output_audio: { format: "wav" } };
+      const { id } = await client.post<{ readonly id: string }>("/responses", { body });
+      return { response_id: id };
+    },
     "an uploaded picture that is too large": async () => {
       const client = new OpenAI({ baseURL: `${service.url}/v1`, apiKey: service.apiKey });
       const file = await toFile(Buffer.alloc(PICTURE_BYTES), "large.png", { type: "image/png" });

@@ -36,25 +36,41 @@ export interface Examination {
   readonly fields: readonly FieldVerdict[];
 }
 
+/** Told as they come, because a slow model takes minutes for all of them. */
+export interface ExaminationListener {
+  readonly began: (chosen: Pick<Examination, "model" | "models">) => void;
+  readonly found: (finding: Finding) => void;
+}
+
+const LIST_MS_MAX = 15_000;
 const PROBE_MS_MAX = 120_000;
 const WHY_CHARACTERS_MAX = 200;
+
+const NOBODY: ExaminationListener = { began: () => {}, found: () => {} };
 
 /** Tries what a model server can do, one question after the other. Rejects only if `signal` aborts. */
 export async function examineServer(
   engine: ModelEngine,
   { model: wanted, signal }: { readonly model: string | null; readonly signal: AbortSignal },
+  listener: ExaminationListener = NOBODY,
 ): Promise<Examination> {
   const { finding: listing, models } = await listModels(engine, signal);
   const model = wanted ?? models[0] ?? "";
-  const findings: Finding[] = [listing];
+  const findings: Finding[] = [];
+  const add = (finding: Finding): void => {
+    findings.push(finding);
+    listener.found(finding);
+  };
+  listener.began({ model, models });
+  add(listing);
   const tried = new Map<string, Finding>();
   for (const probe of model === "" ? [] : PROBES) {
     const finding = await tryProbe(engine, probe, { model, signal });
-    findings.push(finding);
+    add(finding);
     for (const field of probe.fields) tried.set(field, finding);
     if (probe === PROBES[0] && finding.verdict !== "honoured") break;
   }
-  if (tried.size > 0) findings.push(await findWindow(engine, model, signal));
+  if (tried.size > 0) add(await findWindow(engine, model, signal));
   return { model, models, findings, fields: judgeFields(engine, tried) };
 }
 
@@ -64,7 +80,8 @@ async function listModels(
 ): Promise<{ readonly finding: Finding; readonly models: readonly string[] }> {
   const startedAt = performance.now();
   try {
-    const models = (await engine.listModels(signal)).map(({ id }) => id);
+    const limited = AbortSignal.any([signal, AbortSignal.timeout(LIST_MS_MAX)]);
+    const models = (await engine.listModels(limited)).map(({ id }) => id);
     const why = models.length === 0 ? "it lists none" : null;
     return { finding: { name: "list of models", verdict: "honoured", why, ms: since(startedAt) }, models };
   } catch (error) {
