@@ -2,8 +2,15 @@ import { parseArgs, styleText } from "node:util";
 import { silentLogger } from "../base/logger.ts";
 import { ConfigError } from "../config/config-error.ts";
 import { type Environment, loadConfig } from "../config/load-config.ts";
-import { type Examination, examineServer, type Verdict } from "../model-engines/probing/examine-server.ts";
+import {
+  type Examination,
+  examineServer,
+  type FieldVerdict,
+  type Verdict,
+} from "../model-engines/probing/examine-server.ts";
+import type { ModelEngine } from "../runs/ports.ts";
 import { chooseModel } from "../servers/choices/choose-model.ts";
+import { argumentFault } from "./misused-command.ts";
 
 const USAGE = `Usage: antiphon doctor [URL] [--model NAME] [--all] [--json]
 
@@ -50,11 +57,12 @@ export async function runDoctor(argv: readonly string[], environment: Environmen
     throw new ConfigError(["There is no model server to ask. Name its URL, or set MODEL_BASE_URL."]);
   const signal = new AbortController().signal;
   if (values.json !== true) output.note(`Asking ${chosen.description} …`);
-  const found = await examineServer(chosen.engine, { model: values.model ?? null, signal });
+  const asked = { model: values.model ?? null, signal };
+  const found =
+    values.json === true
+      ? await examineServer(chosen.engine, asked)
+      : await printReport(chosen.engine, asked, { ...values, ...output, hasColors: config.hasColors });
   if (values.json === true) output.print(JSON.stringify({ server: chosen.baseUrl, ...found }, null, 2));
-  else
-    for (const line of report(found, { ...values, hasColors: output.isTerminal && config.hasColors }))
-      output.print(line);
   return answers(found) ? ANSWERS_EXIT_CODE : NO_ANSWER_EXIT_CODE;
 }
 
@@ -63,32 +71,45 @@ function answers({ findings }: Examination): boolean {
   return findings.some(({ name, verdict }) => name === "an answer" && verdict === "honoured");
 }
 
-function report(
-  found: Examination,
-  { all = false, hasColors }: { readonly all?: boolean; readonly hasColors: boolean },
-): readonly string[] {
-  const line = (verdict: Verdict, name: string, why: string | null): string => {
-    const [mark, color] = MARKS[verdict];
-    const shown = `${mark} ${verdict.padEnd(9)}`;
-    const painted = hasColors ? styleText(color, shown, { validateStream: false }) : shown;
-    return `  ${painted} ${name.padEnd(NAME_CHARACTERS)}${why === null ? "" : ` ${why}`}`.trimEnd();
-  };
-  const fields = found.fields.filter(({ probe, verdict }) => all || (probe !== null && verdict !== "unknown"));
-  const isUsable = answers(found);
-  return [
-    `Model: ${found.model === "" ? "none; name one with --model" : found.model} (of ${found.models.length} listed)`,
-    "",
-    "What the server does",
-    ...found.findings.map(({ name, verdict, why, ms }) => line(verdict, name, why ?? `${ms} ms`)),
-    ...(fields.length === 0
-      ? []
-      : ["", `Fields of a request${all ? "" : " (--all shows those that were not tried, too)"}`]),
-    ...fields.map(({ field, verdict, why }) => line(verdict, field, why)),
-    "",
-    isUsable ? "The server can be used: MODEL_BASE_URL." : "The server cannot be used: it gave no answer.",
-  ];
+/** Prints each finding when it comes, and what becomes of the fields of a request at the end. */
+async function printReport(
+  engine: ModelEngine,
+  asked: Parameters<typeof examineServer>[1],
+  { all = false, print, isTerminal, hasColors }: Output & { readonly all?: boolean; readonly hasColors: boolean },
+): Promise<Examination> {
+  const line = (verdict: Verdict, name: string, why: string | null): void =>
+    print(lineOf(verdict, name, why, isTerminal && hasColors));
+  const found = await examineServer(engine, asked, {
+    began: ({ model, models }) => {
+      const listed = models.length === 1 ? "1 is listed" : `${models.length} are listed`;
+      if (model !== "") print(`Model: ${model} (${listed}; --model chooses)\n`);
+      print("What the server does");
+    },
+    found: ({ name, verdict, why, ms }) => line(verdict, name, why ?? `${ms} ms`),
+  });
+  const isShown = ({ probe, verdict }: FieldVerdict): boolean => all || (probe !== null && verdict !== "unknown");
+  const fields = answers(found) ? found.fields.filter(isShown) : [];
+  if (fields.length > 0) print(`\nFields of a request${all ? "" : " (--all shows those that were not tried, too)"}`);
+  for (const { field, verdict, why } of fields) line(verdict, field, why);
+  print(`\n${conclusion(found)}`);
+  return found;
 }
 
+function conclusion(found: Examination): string {
+  if (answers(found)) return "The server can be used: set MODEL_BASE_URL to its URL.";
+  const hint = "Check its URL, which usually ends in /v1, and its key.";
+  if (found.model === "") return `The server cannot be used: it names no model. ${hint} --model names one.`;
+  return `The server cannot be used: it gave no answer. ${hint}\nIt is asked at /chat/completions below that URL. A server of the Responses API, as Antiphon is one, needs none in front of it.`;
+}
+
+function lineOf(verdict: Verdict, name: string, why: string | null, hasColors: boolean): string {
+  const [mark, color] = MARKS[verdict];
+  const shown = `${mark} ${verdict.padEnd(VERDICT_CHARACTERS)}`;
+  const painted = hasColors ? styleText(color, shown, { validateStream: false }) : shown;
+  return `  ${painted} ${name.padEnd(NAME_CHARACTERS)}${why === null ? "" : ` ${why}`}`.trimEnd();
+}
+
+const VERDICT_CHARACTERS = 9;
 const NAME_CHARACTERS = 28;
 
 function readArguments(argv: readonly string[]): ReturnType<typeof parse> | string {
@@ -98,7 +119,7 @@ function readArguments(argv: readonly string[]): ReturnType<typeof parse> | stri
     const [url] = read.positionals;
     return url === undefined || /^https?:\/\//.test(url) ? read : `'${url}' is no http or https URL.`;
   } catch (error) {
-    return error instanceof Error ? error.message : "The arguments cannot be read.";
+    return argumentFault(error);
   }
 }
 

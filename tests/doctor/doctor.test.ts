@@ -177,7 +177,24 @@ test("a server that is not there, or is no model server, ends with code 1, and i
   expect(report.code).toBe(1);
   expect(report.printed).toContain("The server cannot be used");
   const { url } = await serveHttp((_request, response) => response.writeHead(500).end("no"));
-  expect((await doctor(`${url}/v1`, "--model", "m")).code).toBe(1);
+  const named = await doctor(`${url}/v1`, "--model", "m");
+  expect(named.code).toBe(1);
+  expect(named.printed).toMatch(/Model: m .*it gave no answer/s);
+  expect(named.printed).not.toContain("Fields of a request");
+});
+
+test("each finding is printed as soon as it is known", async () => {
+  const held = Promise.withResolvers<void>();
+  const listener = modelServer(ABLE);
+  const { url } = await serveHttp((request, response) => {
+    void (request.url === "/v1/models" ? Promise.resolve() : held.promise).then(() => listener(request, response));
+  });
+  const printed: string[] = [];
+  const output = { print: (text: string) => void printed.push(text), note: () => {}, isTerminal: false };
+  const whole = runDoctor([`${url}/v1`], { DATA_DIR: "unused", FIND_LOCAL_DAEMON: "false" }, output);
+  await expect.poll(() => printed.join("\n")).toMatch(/Model: scripted-model .*✓ honoured {2}list of models/s);
+  held.resolve();
+  expect(await whole).toBe(0);
 });
 
 test("wrong arguments are named, with code 2", async () => {

@@ -79,14 +79,16 @@ async function listModels(
   signal: AbortSignal,
 ): Promise<{ readonly finding: Finding; readonly models: readonly string[] }> {
   const startedAt = performance.now();
+  const limit = AbortSignal.timeout(LIST_MS_MAX);
   try {
-    const limited = AbortSignal.any([signal, AbortSignal.timeout(LIST_MS_MAX)]);
+    const limited = AbortSignal.any([signal, limit]);
     const models = (await engine.listModels(limited)).map(({ id }) => id);
     const why = models.length === 0 ? "it lists none" : null;
     return { finding: { name: "list of models", verdict: "honoured", why, ms: since(startedAt) }, models };
   } catch (error) {
     signal.throwIfAborted();
-    return { finding: { name: "list of models", ...failure(error), ms: since(startedAt) }, models: [] };
+    const fault = limit.aborted ? new Error(`no answer within ${LIST_MS_MAX / 1000} s`) : error;
+    return { finding: { name: "list of models", ...failure(fault), ms: since(startedAt) }, models: [] };
   }
 }
 
