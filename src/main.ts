@@ -1,6 +1,10 @@
 #!/usr/bin/env node
+import { resolve } from "node:path";
+import { fitted } from "./commands/fitted-text.ts";
 import { KeysCommandError } from "./commands/keys-command-error.ts";
+import { MisusedCommand } from "./commands/misused-command.ts";
 import { readCommandLine } from "./config/command-line.ts";
+import { commandHelp } from "./config/commands.ts";
 import { ConfigError } from "./config/config-error.ts";
 import { helpText } from "./config/describe-settings.ts";
 import { type Environment, loadConfig } from "./config/load-config.ts";
@@ -17,6 +21,11 @@ const DATABASE_EXIT_CODE = 3;
 /** The failed call when an address cannot be used: of several processes, each binds it. */
 const LISTEN_CALLS: ReadonlySet<unknown> = new Set(["listen", "bind"]);
 
+const VERSION_WORDS: ReadonlySet<string> = new Set(["--version", "-v", "-V", "version"]);
+
+/** The first words of a fault of a file that an operator can mend, as Node writes them, and the path at its end. */
+const FILE_FAULT = /^(?:EACCES|EPERM|EROFS|ENOTDIR|ENOENT|EISDIR|ENOSPC): ([^,]+), \w+ '(.+)'$/;
+
 const ROTATED_IN_SETTING =
   "SEAL_KEYS holds the keys, so a new one is added there: first as the last one on all servers, so that they can open with it, and then moved to the front.";
 
@@ -28,6 +37,7 @@ await run().catch(exitWithError);
 
 /** Each command imports only its own modules, because loading a server takes a second. */
 async function run(): Promise<void> {
+  if (await explains()) return;
   if (first === "keys") {
     const { runKeysCommand } = await import("./commands/keys-command.ts");
     return runKeysCommand(others, readEnvironment(), OUTPUTS);
@@ -58,13 +68,27 @@ async function run(): Promise<void> {
     process.exitCode = await runRunsCommand(others, readEnvironment(), outputs, stopped.signal);
     return;
   }
-  if (readCommandLine(process.argv.slice(2)).wantsHelp) return console.log(helpText());
   if (first === "rotate-seal-key") return rotate();
   if (first === "stt-cloud") {
     const { serveCloud } = await import("./commands/serve.ts");
     return serveCloud(readEnvironment(), others);
   }
-  return serve(readEnvironment(), process.argv.slice(2));
+  return serve(readEnvironment(), first === "serve" ? others : process.argv.slice(2));
+}
+
+/** Prints the version or the help, if that is what was asked for. Commands with arguments of their own print theirs. */
+async function explains(): Promise<boolean> {
+  if (VERSION_WORDS.has(first)) {
+    const { programVersion } = await import("./version/program-version.ts");
+    console.log(programVersion());
+    return true;
+  }
+  const ofCommand = commandHelp(first);
+  const isServing = first === "" || first === "serve" || first.startsWith("-");
+  if (first !== "help" && ofCommand === null && !isServing) return false;
+  if (first !== "help" && !readCommandLine(isServing ? process.argv.slice(2) : others).wantsHelp) return false;
+  console.log(fitted(ofCommand ?? helpText(), process.stdout));
+  return true;
 }
 
 /** Serves both interfaces. The first of several processes starts the others and loads no server. */
@@ -90,7 +114,7 @@ async function rotate(): Promise<void> {
 
 /** Prints one sentence for an error that an operator can fix, and the stack of any other error. */
 function exitWithError(error: unknown): never {
-  if (error instanceof ConfigError) {
+  if (error instanceof ConfigError || error instanceof MisusedCommand) {
     console.error(error.message);
     process.exit(USAGE_EXIT_CODE);
   }
@@ -99,11 +123,17 @@ function exitWithError(error: unknown): never {
     process.exit(DATABASE_EXIT_CODE);
   }
   const isPlain = [ScenarioError, KeysCommandError, BackupError].some((plain) => error instanceof plain);
-  console.error(isPlain && error instanceof Error ? error.message : (listenFault(error) ?? error));
+  console.error(isPlain && error instanceof Error ? error.message : (listenFault(error) ?? fileFault(error) ?? error));
   process.exit(FAILURE_EXIT_CODE);
 }
 
 function listenFault(error: unknown): string | null {
   if (!(error instanceof Error && "syscall" in error && LISTEN_CALLS.has(error.syscall))) return null;
   return `Cannot serve: ${error.message}. ${first === "stt-cloud" ? "STT_CLOUD_HOST and STT_CLOUD_PORT" : "HOST, PORT and STT_PORT"} choose other addresses.`;
+}
+
+function fileFault(error: unknown): string | null {
+  const [, fault, path] = FILE_FAULT.exec(error instanceof Error ? error.message : "") ?? [];
+  if (fault === undefined || path === undefined) return null;
+  return `Cannot use ${resolve(path)}: ${fault}. DATA_DIR (--data-dir) and DATABASE_FILE choose other places.`;
 }

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdtemp } from "node:fs/promises";
+import { mkdtemp, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -42,6 +42,50 @@ test("--help lists every setting and starts nothing", async () => {
   expect(output).not.toContain("Responses API      http");
 });
 
+test.each(["--help", "help", "-h"])("%s shows the commands first, and each of those explains itself", async (word) => {
+  verifies("config.table.help-lists-everything");
+  const { code, output } = await run({}, word);
+  expect(code).toBe(0);
+  expect(output).toMatch(/^Usage: antiphon[\s\S]*Commands\n {2}serve .*\n {2}keys [\s\S]*MODEL_BASE_URL/);
+});
+
+test.each(["migrate", "rotate-seal-key", "stt-cloud", "keys", "runs", "doctor", "backup", "restore", "lint-stream"])(
+  "%s --help explains the command, and does nothing",
+  async (command) => {
+    const { code, output } = await run({ DATA_DIR: "made" }, command, "--help");
+    expect(code).toBe(0);
+    expect(output).toMatch(/^Usage: antiphon /);
+    expect(output).toContain(`antiphon ${command}`);
+    expect(output).not.toMatch(/up to date\.\n$|Added a key/);
+  },
+);
+
+test.each([
+  [["keys", "make"], "'make' is none of create, list, revoke.", "Usage: antiphon keys"],
+  [["keys", "list", "--colour"], "Unknown option '--colour'.", "Usage: antiphon keys"],
+  [["backup"], "backup wants one folder.", "Usage: antiphon backup"],
+  [["runs", "list", "--colour"], "Unknown option '--colour'.", "Usage: antiphon runs"],
+  [["doctor", "--colour"], "Unknown option '--colour'.", "Usage: antiphon doctor"],
+])("%j is answered by what is wrong, and the usage", async (argv, problem, usage) => {
+  verifies("config.flags.wrong-ones-are-named");
+  const { code, output } = await run({}, ...argv);
+  expect(code).toBe(2);
+  expect(output.startsWith(`${problem}\n\n${usage}`)).toBe(true);
+});
+
+test("--version tells the version alone", async () => {
+  const { code, output } = await run({}, "--version");
+  expect([code, output]).toEqual([0, expect.stringMatching(/^\d+\.\d+\.\d+\n$/)]);
+});
+
+test("serve is what happens without a command", async () => {
+  const { code, output } = await run({}, "serve", "--prot", "1");
+  expect([code, output]).toEqual([
+    2,
+    "The configuration cannot be used:\n  --prot is no setting. Did you mean --port?\n",
+  ]);
+});
+
 test("bad settings stop the start with one message that names all of them, without a stack", async () => {
   verifies("config.table.bad-value-stops-start");
   const { code, output } = await run({ PORT: "99999999", MODEL_BASE_URL: "not a url", MODEL_API_KEY: "sk-secret" });
@@ -60,6 +104,16 @@ test("a port that is in use is reported in one sentence", async () => {
   expect(code).toBe(1);
   expect(output).toContain(`address already in use 127.0.0.1:${port}. HOST, PORT and STT_PORT choose other addresses.`);
   expect(output).not.toMatch(/\n +at /);
+});
+
+test("a data folder that cannot be made is reported in one sentence", async () => {
+  const file = join(await mkdtemp(join(tmpdir(), "antiphon-start-")), "file");
+  await writeFile(file, "");
+  const { code, output } = await run({ DATA_DIR: join(file, "data") });
+  expect(code).toBe(1);
+  expect(output).toBe(
+    `Cannot use ${join(file, "data")}: not a directory. DATA_DIR (--data-dir) and DATABASE_FILE choose other places.\n`,
+  );
 });
 
 test("an unreadable scenario file stops the start with a message that names it", async () => {

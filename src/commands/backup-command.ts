@@ -7,6 +7,7 @@ import type { BackupSource } from "../store/backup/make-backup.ts";
 import { makeBackup, removeOldBackups, timedName } from "../store/backup/make-backup.ts";
 import { restoreBackup } from "../store/backup/restore-backup.ts";
 import { programVersion } from "../version/program-version.ts";
+import { argumentFault, MisusedCommand } from "./misused-command.ts";
 
 export const BACKUP_USAGE = `Usage: antiphon backup FOLDER [--without-keys]
        antiphon backup --into FOLDER [--keep N] [--without-keys]
@@ -77,7 +78,7 @@ function readArguments<Options extends typeof BACKUP_OPTIONS | typeof RESTORE_OP
   try {
     return parseArgs({ args: [...argv], options, allowPositionals: true, strict: true });
   } catch (error) {
-    throw misused(error instanceof Error ? error.message : "The arguments cannot be read.");
+    throw misused(argumentFault(error));
   }
 }
 
@@ -126,6 +127,6 @@ function elsewhereOf({ filesUrl, sealKeys, apiKeys }: Config): readonly string[]
   ];
 }
 
-function misused(problem: string): ConfigError {
-  return new ConfigError([problem, ...BACKUP_USAGE.split("\n")]);
+function misused(problem: string): MisusedCommand {
+  return new MisusedCommand(problem, BACKUP_USAGE);
 }

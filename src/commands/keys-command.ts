@@ -11,6 +11,7 @@ import { tellKeysChanged } from "../servers/choices/choose-bus.ts";
 import { openConfiguredStore } from "../servers/open-configured-store.ts";
 import type { ApiKey, KeyStore } from "../store/key-store.ts";
 import { KeysCommandError } from "./keys-command-error.ts";
+import { argumentFault, MisusedCommand } from "./misused-command.ts";
 
 export const KEYS_USAGE = `Usage: antiphon keys create --name NAME [--owner ORGANIZATION/PROJECT]... [--requests-per-minute N] [--tokens-per-minute N] [--tools KINDS] [--expires-in TIME]
        antiphon keys list
@@ -165,7 +166,7 @@ function readArguments(argv: readonly string[]) {
   try {
     return parseArgs({ args: [...argv], options: OPTIONS, allowPositionals: true, strict: true });
   } catch (error) {
-    throw misused(error instanceof Error ? error.message : "The arguments cannot be read.");
+    throw misused(argumentFault(error));
   }
 }
 
@@ -181,6 +182,6 @@ const OPTIONS = {
   "database-file": { type: "string" },
 } as const;
 
-function misused(problem: string): ConfigError {
-  return new ConfigError([problem, ...KEYS_USAGE.split("\n")]);
+function misused(problem: string): MisusedCommand {
+  return new MisusedCommand(problem, KEYS_USAGE);
 }

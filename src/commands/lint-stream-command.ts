@@ -5,6 +5,7 @@ import { jsonOrUndefined } from "../base/json/read-json.ts";
 import { isRecord } from "../base/json/records.ts";
 import type { Environment } from "../config/load-config.ts";
 import { GRAMMAR_TEXT, NOTES, RULES, type StreamReport, TextLinter } from "../stream-grammar/index.ts";
+import { argumentFault } from "./misused-command.ts";
 
 const USAGE = `Usage: antiphon lint-stream FILE|URL|- [--json] [--dialect reference|extension]
        antiphon lint-stream URL --body JSON|@FILE    creates a response, streamed; a base URL such as http://127.0.0.1:8080/v1 will do
@@ -227,7 +228,7 @@ function readArguments(argv: readonly string[]) {
   try {
     return parseArgs({ args: [...argv], options: OPTIONS, allowPositionals: true, strict: true });
   } catch (error) {
-    throw misused(reason(error));
+    throw misused(argumentFault(error));
   }
 }
 

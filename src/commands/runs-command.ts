@@ -2,8 +2,9 @@ import { readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import type { Response, ResponseSummary, RunKind } from "../../generated/responses-api/types.ts";
-import { Antiphon, AntiphonError, APIError } from "../client/index.ts";
+import { Antiphon, AntiphonError, APIConnectionError, APIError } from "../client/index.ts";
 import type { Environment } from "../config/load-config.ts";
+import { argumentFault } from "./misused-command.ts";
 import { eventLine, eventLines, exchangeLines, printable, runLine, runLines, runOnTerminal } from "./runs-text.ts";
 
 const USAGE = `Usage: antiphon runs list [--status STATUS]... [--model MODEL] [--kind KIND] [--query WORDS] [--previous ID] [--conversation ID] [--metadata NAME=VALUE]... [--limit 20] [--json]
@@ -12,6 +13,8 @@ const USAGE = `Usage: antiphon runs list [--status STATUS]... [--model MODEL] [-
 
 It asks the server at --url URL or ANTIPHON_URL (http://127.0.0.1:8080) with the key in ANTIPHON_API_KEY or in --key-file FILE.
 Lists begin with the newest run. --json prints the objects of the API, one a line. It exits with 0, or with 2 if the server refuses or is not there.`;
+
+const WHERE_ELSE = "Is the server running? --url or ANTIPHON_URL name another one.";
 
 const DONE = 0;
 const REFUSED = 2;
@@ -63,7 +66,7 @@ export async function runRunsCommand(
   } catch (error) {
     if (signal.aborted) return DONE;
     if (!(error instanceof RunsMisused || error instanceof AntiphonError)) throw error;
-    note(error.message);
+    note(error instanceof APIConnectionError ? `${error.message} ${WHERE_ELSE}` : error.message);
     return REFUSED;
   }
 }
@@ -227,7 +230,7 @@ function readArguments(argv: readonly string[]) {
   try {
     return parseArgs({ args: [...argv], options: OPTIONS, allowPositionals: true, strict: true });
   } catch (error) {
-    throw new RunsMisused(`${error instanceof Error ? error.message : String(error)}\n${USAGE}`);
+    throw new RunsMisused(`${argumentFault(error)}\n\n${USAGE}`);
   }
 }
 

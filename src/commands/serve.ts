@@ -19,7 +19,7 @@ import type { RunningServer } from "../transport/http/server.ts";
 import { programVersion } from "../version/program-version.ts";
 import { isReadable, lineRewriter } from "./log-format.ts";
 import { showSpeechProgress } from "./speech-progress.ts";
-import { type BannerLine, bannerLines, type NextSteps, terminalBanner } from "./start-banner.ts";
+import { type BannerLine, bannerLines, type NextSteps, terminalBanner, terminalLine } from "./start-banner.ts";
 
 /** The number of the process that has the speech engine and its server. A machine has room for one. */
 const SPEECH_PROCESS = 1;
@@ -138,7 +138,7 @@ async function serve(
   void running.laterLine?.then((line) => {
     if (stopping !== null) return;
     if (joined !== null) joined.tell(line);
-    else console.log(line);
+    else console.log(isReadable(config) ? terminalLine(line, config.hasColors) : line);
   });
   if (config.speechEngine !== "none" && speech !== null) showSpeechProgress(speech.engine, process.stderr);
   const stop = async (isReplaced: boolean): Promise<void> => {

@@ -33,6 +33,12 @@ export function terminalBanner({ lines, next }: Banner, version: string, hasColo
   return ["", `  ${paint("bold", `Antiphon ${version}`)}`, "", ...shown, "", ...steps(next, paint)];
 }
 
+/** A line that follows the banner later, as it looks in it. */
+export function terminalLine(line: string, hasColors: boolean): string {
+  const name = line.slice(0, NAME_CHARACTERS);
+  return `  ${hasColors ? styleText("cyan", name, { validateStream: false }) : name}${line.slice(NAME_CHARACTERS)}`;
+}
+
 function steps(
   next: NextSteps | null,
   paint: (format: Parameters<typeof styleText>[0], text: string) => string,

@@ -17,6 +17,13 @@ test.each([
   expect(readCommandLine(argv).problems[0]).toBe(problem);
 });
 
+test("the value of a flag that there is not is not named, too", () => {
+  expect(readCommandLine(["--colour", "red", "--port", "1"]).problems).toEqual([
+    "--colour is no setting. --help lists them.",
+  ]);
+  expect(readCommandLine(["--colour=red", "red"]).problems).toHaveLength(2);
+});
+
 test("a stray argument, which may be a secret, is not repeated", () => {
   expect(readCommandLine(["sk-secret-0123456789"]).problems).toEqual(["Argument 1 is no flag and no command."]);
 });

@@ -1,5 +1,6 @@
 import { parseArgs } from "node:util";
 import { distance } from "fastest-levenshtein";
+import { COMMANDS } from "./commands.ts";
 import type { Setting } from "./setting.ts";
 import { SETTINGS } from "./settings.ts";
 
@@ -24,19 +25,6 @@ const MISTYPED_MAX = 2;
 const MISTYPED_SHARE_MAX = 0.3;
 const COMPARED_CHARACTERS_MAX = 64;
 
-/** The first argument, if it is no flag. Each does one thing and ends, except for `stt-cloud`, which serves. */
-const COMMANDS = [
-  "backup",
-  "doctor",
-  "keys",
-  "lint-stream",
-  "migrate",
-  "restore",
-  "rotate-seal-key",
-  "runs",
-  "stt-cloud",
-] as const;
-
 /** Parses `--flag value`, `--flag=value`, and a bare `--flag` for booleans. */
 export function readCommandLine(argv: readonly string[]): CommandLine {
   const settings = Object.values<Setting>(SETTINGS);
@@ -45,18 +33,21 @@ export function readCommandLine(argv: readonly string[]): CommandLine {
   const flags = new Map<string, string>();
   const problems: string[] = [];
   let wantsHelp = false;
-  let bare: Setting | null = null; // The boolean flag before this token, if it had no value.
+  let bare: Setting | "unknown" | null = null; // The flag before this token, if it had no value and may have had one.
   for (const token of tokens) {
-    const before: Setting | null = bare;
+    const before: Setting | "unknown" | null = bare;
     bare = null;
     if (token.kind === "option-terminator") continue;
     const setting = token.kind === "option" ? byFlag.get(token.name) : undefined;
     if (token.kind === "positional") {
+      if (before === "unknown") continue; // Its value, most likely.
       if (before === null) problems.push(strayArgument(token.index, token.value));
       else flags.set(before.name, token.value);
     } else if (token.name === "help" || token.name === "h") wantsHelp = true;
-    else if (setting === undefined) problems.push(unknownFlag(token.name, token.rawName, byFlag));
-    else if (token.value !== undefined && !token.value.startsWith("--")) flags.set(setting.name, token.value);
+    else if (setting === undefined) {
+      problems.push(unknownFlag(token.name, token.rawName, byFlag));
+      if (token.value === undefined) bare = "unknown";
+    } else if (token.value !== undefined && !token.value.startsWith("--")) flags.set(setting.name, token.value);
     else if (setting.kind === "boolean") {
       flags.set(setting.name, "true");
       bare = setting;
@@ -67,7 +58,7 @@ export function readCommandLine(argv: readonly string[]): CommandLine {
 
 /** Does not repeat the argument, which may be a secret that lost its flag. */
 function strayArgument(index: number, argument: string): string {
-  const command = index === 0 ? nearest(argument, COMMANDS) : null;
+  const command = index === 0 ? nearest(argument, Object.keys(COMMANDS)) : null;
   return `Argument ${index + 1} is no flag${index === 0 ? " and no command" : ""}.${command === null ? "" : ` Did you mean ${command}?`}`;
 }
 

@@ -1,8 +1,10 @@
 import { flagOf } from "./command-line.ts";
+import { COMMANDS } from "./commands.ts";
 import { durationText } from "./read-value.ts";
 import type { Section, Setting } from "./setting.ts";
 import { SETTINGS } from "./settings.ts";
 
+const COMMAND_CHARACTERS = 18;
 const HELP_INDENT = " ".repeat(6);
 
 /** The text of `--help`. */
@@ -10,9 +12,29 @@ export function helpText(): string {
   const sections = settingsBySection().map(
     ([section, settings]) => `${section}\n${settings.map((setting) => helpOf(setting)).join("\n")}`,
   );
-  const intro =
-    "Usage: antiphon [command] [--setting value]...\n\nWithout a command it serves. keys makes, lists and revokes API keys; keys --help says how. stt-cloud serves the cloud stream of speech to text alone, for the same keys. rotate-seal-key puts a new key before those in DATA_DIR/seal-key. migrate brings the tables of the database up to date. backup copies database, files and keys while servers run, and restore brings them back; backup --help says how. lint-stream judges a stream of any Responses API; lint-stream --help says how. runs lists, shows and follows stored responses; runs --help says how. doctor asks a model server what it can do.\n\nEach setting is a flag, an environment variable or a line of .env; the first of them wins.";
-  return `${intro}\n\n${sections.join("\n\n")}\n`;
+  return `${introduction()}\n\n${sections.join("\n\n")}\n`;
+}
+
+function introduction(): string {
+  const commands = Object.entries(COMMANDS).map(([name, text]) => `  ${name.padEnd(COMMAND_CHARACTERS)}${text}`);
+  return [
+    "Usage: antiphon [serve] [--setting value]...",
+    "       antiphon COMMAND [--help]",
+    "       antiphon --version",
+    "",
+    "Commands",
+    ...commands,
+    "",
+    "Examples",
+    "  antiphon",
+    "      serves the models of Ollama where it runs, else a built-in engine to try the API with",
+    "  antiphon --model-base-url http://127.0.0.1:8000/v1",
+    "      serves the models of any OpenAI-compatible server",
+    "  antiphon doctor http://127.0.0.1:8000/v1",
+    "      tells what that server can do",
+    "",
+    "Each setting below is a flag, an environment variable or a line of .env; the first of them wins.",
+  ].join("\n");
 }
 
 /** `.env.example`: every setting, commented out, with its default. */

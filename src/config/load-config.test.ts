@@ -137,7 +137,6 @@ describe("what cannot be read", () => {
   test("is told together with flags that are none", () => {
     expect(problemsOf({ DRAIN_MS: "-1" }, ["--prot", "1", "--model-api-key=hush", "--host", "--port"])).toEqual([
       "--prot is no setting. Did you mean --port?",
-      "Argument 2 is no flag.",
       "--model-api-key is no flag: MODEL_API_KEY is a secret, and other users can read command lines. Set it in the environment or in .env.",
       "--host lacks its value.",
       "DRAIN_MS is '-1', which is no whole number of milliseconds from 0 to 600000.",
