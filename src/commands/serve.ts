@@ -132,7 +132,7 @@ async function serve(
   if (joined !== null) joined.announce({ lines: bannerLines(greeting), speechUrl: running.speechUrl });
   else for (const line of bannerFor({ ...running, greeting }, config)) console.log(line);
   const manager = joined === null ? serviceManagerOf(environment, log) : null; // The primary speaks for its processes.
-  manager?.ready("Serving");
+  manager?.ready(`Serving ${programVersion()}`);
   let stopping: Promise<void> | null = null;
   let untilReplaced: Deadline | null = null; // For a process that another one has replaced.
   void running.laterLine?.then((line) => {

@@ -1,9 +1,8 @@
 import cluster, { type Worker } from "node:cluster";
-import { existsSync } from "node:fs";
-import { isAbsolute } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isToPrimary, type ToPrimary, type ToProcess } from "./messages.ts";
 import { passOnLines } from "./pass-on-lines.ts";
+import { currentRelease, runningRelease } from "./release.ts";
 
 /** How long messages and log lines of a process may arrive after its end, in milliseconds. */
 const CHANNEL_END_MS = 500;
@@ -18,7 +17,8 @@ export interface ForkedProcess {
   readonly pid: number;
   /** Resolves to the exit code once the process has ended and its output is passed on; null if a signal ended it. */
   readonly ended: Promise<number | null>;
-  send(message: ToProcess): void;
+  /** `onSent`: it was written, or never will be. */
+  send(message: ToProcess, onSent?: () => void): void;
   /** Drops the text if the process reads too slowly. */
   sendIfRoom(message: Extract<ToProcess, { readonly type: "text" }>): void;
   onMessage(listener: (message: ToPrimary) => void): void;
@@ -27,15 +27,17 @@ export interface ForkedProcess {
 
 /**
  * Starts this program again as a serving process, with these variables besides its own. Its log comes through the
- * primary, which writes whole lines, so that lines of several processes never mix. The process also gets these sockets,
- * behind its channel to the primary.
+ * primary, which writes whole lines, so that lines of several processes never mix. A process that gets sockets has them
+ * behind its channel to the primary, and is of the primary's release: another primary starts those of the next one.
+ * Without sockets it is of the release that is current by then.
  */
 export function forkProcess(
   sockets: readonly number[] = [],
   environment: Readonly<Record<string, string>> = {},
 ): ForkedProcess {
-  process.execPath = nodeAsCalled(); // The cluster starts its processes with it.
-  cluster.setupPrimary({ stdio: ["ignore", "pipe", "inherit", "ipc", ...sockets] });
+  const { node, main } = sockets.length > 0 ? runningRelease() : currentRelease();
+  process.execPath = node; // The cluster starts its processes with it.
+  cluster.setupPrimary({ exec: main, stdio: ["ignore", "pipe", "inherit", "ipc", ...sockets] });
   const worker = cluster.fork(environment);
   const { stdout, pid = 0 } = worker.process;
   let unread = 0;
@@ -50,9 +52,10 @@ export function forkProcess(
       unread += length;
       worker.send(message, () => (unread -= length));
     },
-    send: (message) => {
+    send: (message, onSent = () => {}) => {
       // A process that is ending may close its channel at any time.
-      if (worker.isConnected()) worker.send(message, () => {});
+      if (worker.isConnected()) worker.send(message, onSent);
+      else onSent();
     },
     onMessage: (listener) => {
       worker.on("message", (message: unknown) => {
@@ -61,14 +64,6 @@ export function forkProcess(
     },
     kill: () => void worker.process.kill("SIGKILL"),
   };
-}
-
-/**
- * The program that runs this one, by the path that it was called with. If a release of this program is replaced under a
- * link in that path, processes that start later run the new one.
- */
-function nodeAsCalled(): string {
-  return isAbsolute(process.argv0) && existsSync(process.argv0) ? process.argv0 : process.execPath;
 }
 
 /**

@@ -25,7 +25,10 @@ function stageProcess(id: number): StagedProcess {
     pid: id,
     ended: ended.promise,
     heard,
-    send: (message) => void heard.push(message),
+    send: (message, onSent) => {
+      heard.push(message);
+      onSent?.();
+    },
     sendIfRoom: (message) => void heard.push(message),
     onMessage: (added) => (listener = added),
     kill: () => ended.resolve(null),
@@ -132,7 +135,6 @@ describe("the primary", () => {
     const { primary, processes, at, serveAll, turn } = startPrimary(2);
     await serveAll();
     primary.restart();
-    primary.restart();
     expect(processes).toHaveLength(3);
     expect(wasTold(at(0), "leave")).toBe(false);
     at(2).serve();
@@ -147,6 +149,38 @@ describe("the primary", () => {
     at(1).end(0);
     await vi.advanceTimersByTimeAsync(HOUR_MS);
     expect(processes).toHaveLength(4);
+  });
+
+  test("restarts once more when told so during a restart, because settings may have changed", async () => {
+    const { primary, processes, at, serveAll, turn } = startPrimary(1);
+    await serveAll();
+    primary.restart();
+    primary.restart();
+    primary.restart();
+    expect(processes).toHaveLength(2);
+    for (const index of [0, 1]) {
+      at(index + 1).serve();
+      await turn();
+      at(index).end(0);
+      await turn();
+    }
+    await vi.advanceTimersByTimeAsync(HOUR_MS);
+    expect(processes).toHaveLength(3);
+  });
+
+  test("lets all finish when it retires, starts none any more, and still stops them when told so", async () => {
+    const { primary, processes, at, exitCode, serveAll } = startPrimary(2);
+    await serveAll();
+    await primary.retire();
+    primary.restart();
+    for (const index of [0, 1]) expect(at(index).heard.at(-1)).toEqual({ type: "leave", isReplaced: true });
+    at(0).end(0);
+    await vi.advanceTimersByTimeAsync(LEAVE_MS * 2);
+    expect(processes).toHaveLength(2);
+    primary.stop();
+    expect(at(1).heard.at(-1)).toEqual({ type: "leave", isReplaced: false });
+    at(1).end(0);
+    expect(await exitCode).toBe(0);
   });
 
   test("goes on with a restart while a replaced process still finishes its work, which may take long", async () => {

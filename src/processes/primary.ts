@@ -63,12 +63,16 @@ export class Primary {
   /** Members that were replaced and finish their work, the oldest first. */
   readonly #finishing = new Set<Member>();
   readonly #switchboard: Switchboard;
+  /** No process is started any more. A primary that retires may still be told to stop. */
+  #isEnding = false;
   #isStopping = false;
   readonly #over = Promise.withResolvers<number>();
   #hasStarted = false;
   /** Lines that were told before all processes served. */
   readonly #toldEarly: string[] = [];
   #isRestarting = false;
+  /** A restart was asked for that has not begun. */
+  #isRestartDue = false;
   #exitCode = 0;
 
   constructor(options: PrimaryOptions) {
@@ -85,25 +89,47 @@ export class Primary {
   async run(): Promise<number> {
     const [first, ...others] = this.#places;
     const greetings = first === undefined ? [] : await this.#startAll([first]);
-    if (!this.#isStopping) greetings.push(...(await this.#startAll(others)));
-    if (!this.#isStopping) this.#options.onServing(greetings);
+    if (!this.#isEnding) greetings.push(...(await this.#startAll(others)));
+    if (!this.#isEnding) this.#options.onServing(greetings);
     this.#hasStarted = true;
     for (const line of this.#toldEarly.splice(0)) this.#options.onLine(line);
+    if (this.#isRestartDue) this.restart();
     return await this.#over.promise;
   }
 
-  /** Replaces one process after the other. Each leaves once its replacement serves. */
+  /**
+   * Replaces one process after the other. Each leaves once its replacement serves. If that goes on already, it is done
+   * once more afterwards, because settings may have changed meanwhile.
+   */
   restart(): void {
-    if (this.#isRestarting || !this.#hasStarted) return;
+    if (this.#isEnding) return;
+    this.#isRestartDue = this.#isRestarting || !this.#hasStarted;
+    if (this.#isRestartDue) return;
     this.#isRestarting = true;
-    void this.#restartAll().finally(() => (this.#isRestarting = false));
+    void this.#restartAll().finally(() => {
+      this.#isRestarting = false;
+      if (this.#isRestartDue) this.restart();
+    });
   }
 
   /** Lets all processes finish what is open. */
   stop(): void {
     if (this.#isStopping) return;
+    this.#isEnding = true;
     this.#isStopping = true;
-    for (const member of this.#members) this.#dismiss(member, false);
+    for (const member of this.#members) void this.#dismiss(member, false);
+    this.#endIfOver();
+  }
+
+  /**
+   * Lets all processes finish what is open, for as long as those that were replaced: others serve in their place.
+   * Resolves in the turn in which the last of them was told.
+   */
+  async retire(): Promise<void> {
+    if (this.#isEnding) return;
+    this.#isEnding = true;
+    const serving = [...this.#members].filter((member) => !this.#finishing.has(member));
+    await Promise.all(serving.map((member) => this.#dismiss(member, true)));
     this.#endIfOver();
   }
 
@@ -159,7 +185,7 @@ export class Primary {
     this.#switchboard.forget(member);
     this.#options.metrics.end(process.id);
     member.served.resolve(null);
-    if (this.#isStopping) {
+    if (this.#isEnding) {
       this.#exitCode ||= code ?? FAILURE_EXIT_CODE;
       return this.#endIfOver();
     }
@@ -184,7 +210,7 @@ export class Primary {
     place.deaths = performance.now() - dead.startedAt < STABLE_MS ? place.deaths + 1 : 0;
     const waitMs = place.deaths === 0 ? 0 : Math.min(WAIT_MS_MAX, FIRST_WAIT_MS * 2 ** (place.deaths - 1));
     setTimeout(() => {
-      if (!this.#isStopping && place.member === dead && !place.isReplacing) this.#start(place);
+      if (!this.#isEnding && place.member === dead && !place.isReplacing) this.#start(place);
     }, waitMs);
   }
 
@@ -192,7 +218,7 @@ export class Primary {
     const { log } = this.#options;
     log.info({ processes: this.#places.length }, "restarting the processes one after the other");
     for (const place of this.#places) {
-      if (this.#isStopping) return;
+      if (this.#isEnding) return;
       place.isReplacing = true;
       const isReplaced = await this.#replace(place);
       place.isReplacing = false;
@@ -211,20 +237,23 @@ export class Primary {
     fresh.isLeaving = true;
     if ((await fresh.served.promise) === null) return false;
     place.member = fresh;
-    if (this.#isStopping) return true;
+    if (this.#isEnding) return true;
     fresh.isLeaving = false;
     if (old === null || old.hasEnded) return true;
-    this.#dismiss(old, true);
+    void this.#dismiss(old, true);
     await waitAtMost(this.#options.overlapMs, old.process.ended);
     return true;
   }
 
-  #dismiss(member: Member, isReplaced: boolean): void {
+  /** Resolves when the process was told. */
+  #dismiss(member: Member, isReplaced: boolean): Promise<void> {
     const { leaveMs, finishMs } = this.#options;
+    const { promise: told, resolve } = Promise.withResolvers<void>();
     member.isLeaving = true;
-    member.process.send({ type: "leave", isReplaced });
+    member.process.send({ type: "leave", isReplaced }, resolve);
     void killLate(member.process, member.process.ended, isReplaced ? finishMs : leaveMs);
     if (isReplaced) this.#limitFinishing(member);
+    return told;
   }
 
   #limitFinishing(member: Member): void {
@@ -232,7 +261,7 @@ export class Primary {
     const tooMany = this.#finishing.size - this.#places.length * FINISHING_PER_PLACE_MAX;
     for (const oldest of [...this.#finishing].slice(0, Math.max(0, tooMany))) {
       this.#finishing.delete(oldest);
-      this.#dismiss(oldest, false);
+      void this.#dismiss(oldest, false);
     }
   }
 

@@ -19,3 +19,12 @@ export function inheritedEnvironment(): Record<string, string> {
     }),
   );
 }
+
+/**
+ * The environment for this program itself when it starts anew, settings included, without what only this
+ * process is told.
+ */
+export function ownEnvironment(): Readonly<Record<string, string | undefined>> {
+  const { WATCHDOG_PID: _forThisProcess, ...environment } = process.env;
+  return environment;
+}

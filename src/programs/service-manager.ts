@@ -12,6 +12,12 @@ const MICROSECONDS_A_MILLISECOND = 1000;
 export interface ServiceManager {
   /** The server serves. From now on the manager's watchdog is fed, if it has one. */
   ready(status: string): void;
+  /** As `ready`, when this process takes the place of the service's main process. */
+  takeOver(status: string): void;
+  /** Another process has taken this one's place, and tells the manager from now on. */
+  fallSilent(): void;
+  /** A sentence for whoever asks how the service stands. */
+  describe(status: string): void;
   /** The server finishes what is open, and then ends. */
   stopping(): void;
 }
@@ -22,9 +28,17 @@ export function serviceManagerOf(
   log: Logger,
 ): ServiceManager {
   const socket = environment["NOTIFY_SOCKET"] ?? "";
-  if (socket === "") return { ready: () => {}, stopping: () => {} };
+  if (socket === "") return NOBODY;
   return new NotifiedManager(socket, watchdogPeriod(environment), log);
 }
+
+const NOBODY: ServiceManager = {
+  ready: () => {},
+  takeOver: () => {},
+  fallSilent: () => {},
+  describe: () => {},
+  stopping: () => {},
+};
 
 /** After how many milliseconds without a sign the manager restarts this process; null if it does not watch. */
 function watchdogPeriod(environment: Readonly<Record<string, string | undefined>>): number | null {
@@ -41,6 +55,7 @@ class NotifiedManager implements ServiceManager {
   /** Resolves when everything so far was sent: what is sent later must not arrive before it. */
   #sent: Promise<void> = Promise.resolve();
   #timer: NodeJS.Timeout | null = null;
+  #isSilent = false;
 
   constructor(socket: string, watchdogMs: number | null, log: Logger) {
     this.#socket = socket;
@@ -50,17 +65,37 @@ class NotifiedManager implements ServiceManager {
 
   ready(status: string): void {
     void this.#send("READY=1", `STATUS=${status}`);
-    if (this.#watchdogMs !== null && this.#timer === null) this.#feed(this.#watchdogMs);
+    this.#startFeeding();
+  }
+
+  takeOver(status: string): void {
+    void this.#send("READY=1", `MAINPID=${process.pid}`, `STATUS=${status}`);
+    this.#startFeeding();
+  }
+
+  fallSilent(): void {
+    this.#isSilent = true;
+    clearTimeout(this.#timer ?? undefined);
+  }
+
+  describe(status: string): void {
+    void this.#send(`STATUS=${status}`);
   }
 
   stopping(): void {
     void this.#send("STOPPING=1", "STATUS=Finishing what is open");
   }
 
+  #startFeeding(): void {
+    if (this.#watchdogMs !== null && this.#timer === null) this.#feed(this.#watchdogMs);
+  }
+
   /** Twice in each period of the watchdog, as its manual advises, and never two at once. */
   #feed(periodMs: number): void {
     this.#timer = setTimeout(() => {
-      void this.#send("WATCHDOG=1").then(() => this.#feed(periodMs));
+      void this.#send("WATCHDOG=1").then(() => {
+        if (!this.#isSilent) this.#feed(periodMs);
+      });
     }, periodMs / 2).unref();
   }
 
@@ -70,6 +105,7 @@ class NotifiedManager implements ServiceManager {
   }
 
   #sendNow(assignments: readonly string[]): Promise<void> {
+    if (this.#isSilent) return Promise.resolve();
     const environment = { ...inheritedEnvironment(), NOTIFY_SOCKET: this.#socket };
     const { promise, resolve } = Promise.withResolvers<void>();
     execFile(PROGRAM, [...assignments], { env: environment, timeout: NOTIFY_MS_MAX }, (error) => {

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { lastChunk, serveChat, sse, textChunk } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
 import { startProcesses, TEST_TIMEOUT_MS } from "../processes/several-processes.ts";
 import { verifies } from "../verifies.ts";
 import { ask, PROXIES, type StartedProxy, textOf } from "./proxies.ts";
+import { idIn, serveUntilReleased } from "./waiting-model.ts";
 
 const DRAIN_MS = 500;
 const here = PROXIES.filter(({ whySkipped }) => whySkipped === "");
@@ -50,23 +50,3 @@ test.skipIf(here.length === 0)(
   },
   TEST_TIMEOUT_MS,
 );
-
-function idIn(body: unknown): string {
-  if (typeof body === "object" && body !== null && "id" in body) return String(body.id);
-  throw new Error("the response has no id");
-}
-
-/** A model that says one word at once and the second when all are released. */
-async function serveUntilReleased() {
-  const released = Promise.withResolvers<void>();
-  let waiting = 0;
-  const { origin } = await serveChat(async (response, { path }) => {
-    if (!path.endsWith("/chat/completions")) return response.writeHead(404).end();
-    response.writeHead(200, { "content-type": "text/event-stream" });
-    response.write(sse(textChunk("One ")));
-    waiting += 1;
-    await released.promise;
-    return response.end(sse(textChunk("two"), lastChunk("stop"), "[DONE]"));
-  });
-  return { url: `${origin}/v1`, waiting: () => waiting, release: () => released.resolve() };
-}

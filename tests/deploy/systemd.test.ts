@@ -1,13 +1,13 @@
-import { execFileSync, spawnSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { globSync } from "node:fs";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { type ChildServer, startChildServer } from "../child-server.ts";
-import { freePort } from "../http-server.ts";
+import { programVersion } from "../../src/version/program-version.ts";
+import { childrenOf } from "../processes/several-processes.ts";
 import { verifies } from "../verifies.ts";
+import { activated } from "./activated-server.ts";
 import { ROOT, readRoot } from "./manifests.ts";
 import { whySkipped } from "./programs.ts";
 import { openNotifySocket } from "./service-manager.ts";
@@ -88,7 +88,7 @@ describe.skipIf(missing !== "")(`started by systemd${missing}`, { timeout: TEST_
     expect((await fetch(`${server.url}/v1/models`, asked)).status).toBe(200);
     expect((await fetch(`http://127.0.0.1:${ports.speech}/healthz`)).status).toBe(200);
     await expect.poll(() => manager.heard().filter((told) => told === "WATCHDOG=1").length, WAIT).toBeGreaterThan(1);
-    expect(manager.heard().slice(0, 3)).toEqual(["READY=1", "STATUS=Serving", "WATCHDOG=1"]);
+    expect(manager.heard().slice(0, 3)).toEqual(["READY=1", `STATUS=Serving ${programVersion()}`, "WATCHDOG=1"]);
     expect(await server.stop()).toBe(0);
     expect(manager.heard()).toContain("STOPPING=1");
   });
@@ -100,7 +100,9 @@ describe.skipIf(missing !== "")(`started by systemd${missing}`, { timeout: TEST_
     const { server, ports } = await activated(env);
     const speech = () => fetch(`http://127.0.0.1:${ports.speech}/healthz`).then(({ status }) => status);
     expect(await speech()).toBe(200);
-    await expect.poll(() => manager.heard(), WAIT).toEqual(["READY=1", "STATUS=Serving with 2 processes"]);
+    await expect
+      .poll(() => manager.heard(), WAIT)
+      .toEqual(["READY=1", `STATUS=Serving ${programVersion()} with 2 processes`]);
     const [first] = childrenOf(server.pid);
     process.kill(first ?? 0, "SIGKILL");
     await expect.poll(() => childrenOf(server.pid).filter((pid) => pid !== first).length, WAIT).toBe(2);
@@ -112,35 +114,3 @@ describe.skipIf(missing !== "")(`started by systemd${missing}`, { timeout: TEST_
 });
 
 const WAIT = { timeout: 60_000 };
-
-interface Activated {
-  readonly server: ChildServer;
-  readonly ports: { readonly api: number; readonly speech: number };
-}
-
-/** Starts the server at the first connection to one of its sockets. */
-async function activated(env: Readonly<Record<string, string>>): Promise<Activated> {
-  const ports = { api: await freePort(), speech: await freePort() };
-  const passed = [...PASSED, ...Object.keys(env)].flatMap((name) => ["-E", name]);
-  const listening = [ports.api, ports.speech].flatMap((port) => ["-l", `127.0.0.1:${port}`]);
-  const under = ["systemd-socket-activate", ...listening, "--fdname=responses-api:speech", ...passed];
-  const starting = startChildServer({ under, env });
-  let isStarting = true;
-  const started = starting.finally(() => (isStarting = false));
-  while (isStarting) {
-    await Promise.race([started, fetch(`http://127.0.0.1:${ports.api}/healthz`).catch(() => sleep(50))]);
-  }
-  return { server: await started, ports };
-}
-
-/** What the server is started with, beside what a test adds. */
-const PASSED = (
-  "CODE_ENGINE DATA_DIR FIND_LOCAL_DAEMON LOG_LEVEL NODE_COMPILE_CACHE PORT SPEECH_ENGINE STT_PORT SEAL_KEYS " +
-  "DATABASE_URL"
-).split(" ");
-
-/** The processes that a process started and that have not ended. */
-function childrenOf(pid: number): readonly number[] {
-  const text = execFileSync("cat", [`/proc/${pid}/task/${pid}/children`], { encoding: "utf8" }).trim();
-  return text === "" ? [] : text.split(" ").map(Number);
-}

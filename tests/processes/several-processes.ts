@@ -41,7 +41,7 @@ function headersOf({ headers }: RequestInit): Record<string, string> {
 }
 
 /** The processes that a process started and that have not ended. Linux only. */
-function childrenOf(pid: number): readonly number[] {
+export function childrenOf(pid: number): readonly number[] {
   const text = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim();
   return text === "" ? [] : text.split(" ").map(Number);
 }

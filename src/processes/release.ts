@@ -1,0 +1,41 @@
+import { existsSync, realpathSync } from "node:fs";
+import { isAbsolute } from "node:path";
+
+/** The files of one release of this program: Node, and what it runs. */
+export interface ReleaseFiles {
+  readonly node: string;
+  readonly main: string;
+}
+
+/** The files that this process runs, wherever links led when it started. */
+const RUNNING: ReleaseFiles = { node: process.execPath, main: realPath(mainAsCalled()) ?? mainAsCalled() };
+
+/** The release that this process runs. */
+export function runningRelease(): ReleaseFiles {
+  return RUNNING;
+}
+
+/** What the paths that this process was called with lead to now. A link in them may name another release by now. */
+export function currentRelease(): ReleaseFiles {
+  const isPath = isAbsolute(process.argv0) && existsSync(process.argv0);
+  return { node: isPath ? process.argv0 : RUNNING.node, main: mainAsCalled() };
+}
+
+/** Whether the current release is not the one that this process runs. */
+export function isSuperseded(): boolean {
+  const current = realPath(mainAsCalled());
+  return current !== null && current !== RUNNING.main;
+}
+
+function mainAsCalled(): string {
+  return process.argv[1] ?? "";
+}
+
+/** Null if there is nothing at the path. */
+function realPath(path: string): string | null {
+  try {
+    return realpathSync(path);
+  } catch {
+    return null;
+  }
+}

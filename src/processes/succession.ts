@@ -1,0 +1,115 @@
+import type { Logger } from "../base/logger.ts";
+import type { Primary } from "./primary.ts";
+
+/** Primaries of any two releases speak these words, so a word never changes its meaning. */
+export type SuccessionWord =
+  /** The successor serves: its predecessor takes nothing new and finishes what is open. */
+  | "serving"
+  /** End soon: finish what is open within `DRAIN_MS`. */
+  | "stop"
+  /** A successor was told to restart its processes before it served. */
+  | "restart"
+  /** Another primary took the place of the successor. */
+  | "succeeded";
+
+const WORDS: ReadonlySet<unknown> = new Set<SuccessionWord>(["serving", "stop", "restart", "succeeded"]);
+
+export function isSuccessionWord(word: unknown): word is SuccessionWord {
+  return WORDS.has(word);
+}
+
+/** The primary before or after this one. */
+export interface OtherPrimary {
+  send(word: SuccessionWord): void;
+  onWord(listener: (word: SuccessionWord) => void): void;
+  /** Resolves when it has ended. */
+  readonly ended: Promise<void>;
+}
+
+export interface SuccessionOptions {
+  readonly primary: Pick<Primary, "retire" | "restart" | "stop">;
+  /** Null for the first primary of a service. */
+  readonly predecessor: OtherPrimary | null;
+  readonly startSuccessor: () => OtherPrimary;
+  /** Called once, when the successor serves. */
+  readonly onSucceeded: () => void;
+  /** Called in the turn in which the last process was told that it is replaced. */
+  readonly onRetired: () => void;
+  /** Called when a successor ended before it served. */
+  readonly onFailed: () => void;
+  readonly log: Logger;
+}
+
+/** This many primaries may finish what they have begun. When there are more, the oldest is stopped. */
+const FINISHING_MAX = 3;
+
+/** Passes the place of this primary on to one of another release, and keeps in touch with the one before. */
+export class Succession {
+  readonly #options: SuccessionOptions;
+  #successor: OtherPrimary | null = null;
+  #isSucceeded = false;
+  #isStopping = false;
+  /** How many primaries came after this one. */
+  #later = 0;
+
+  constructor(options: SuccessionOptions) {
+    this.#options = options;
+    options.predecessor?.onWord((word) => {
+      if (word === "restart") options.primary.restart();
+      if (word === "stop") this.stop();
+    });
+  }
+
+  /** Starts a successor. Until it serves, this primary goes on, and it stays if the successor ends before that. */
+  handOver(): void {
+    if (this.#isStopping) return;
+    if (this.#successor !== null) return this.#successor.send("restart");
+    this.#options.log.info({}, "starting the primary of another release");
+    const successor = this.#options.startSuccessor();
+    this.#successor = successor;
+    successor.onWord((word) => this.#hear(word));
+    void successor.ended.then(() => this.#ended());
+  }
+
+  /** The processes of this primary serve. */
+  serving(): void {
+    this.#options.predecessor?.send("serving");
+  }
+
+  /** Stops the processes of this primary, and those of primaries before it. */
+  stop(): void {
+    this.#isStopping = true;
+    this.#options.predecessor?.send("stop");
+    if (!this.#isSucceeded) this.#successor?.send("stop");
+    this.#options.primary.stop();
+  }
+
+  /** A service manager kills what is left when the main process ends, so one that was stopped waits for the others. */
+  async waitForOthers(): Promise<void> {
+    if (!this.#isStopping) return;
+    await Promise.all([this.#options.predecessor?.ended, this.#isSucceeded ? null : this.#successor?.ended]);
+  }
+
+  #hear(word: SuccessionWord): void {
+    if (word === "stop") return this.stop();
+    if (word === "serving") this.#retire();
+    this.#later += 1;
+    if (this.#later > FINISHING_MAX) return this.stop();
+    this.#options.predecessor?.send("succeeded");
+  }
+
+  #retire(): void {
+    this.#isSucceeded = true;
+    this.#options.log.info({}, "another primary serves; this one finishes what is open");
+    this.#options.onSucceeded();
+    void this.#options.primary.retire().then(this.#options.onRetired);
+  }
+
+  #ended(): void {
+    if (this.#isSucceeded) return;
+    this.#successor = null;
+    if (this.#isStopping) return;
+    this.#options.log.error({}, "the other release did not start, so this one goes on");
+    this.#options.onFailed();
+  }
+}
