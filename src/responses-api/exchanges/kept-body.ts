@@ -22,7 +22,7 @@ export class KeptBody {
     this.#bytes += bytes.length;
     const room = this.#bytesMax + BEYOND_BYTES - this.#kept;
     if (room <= 0) return;
-    this.#pieces.push(Uint8Array.from(bytes.subarray(0, room)));
+    this.#pieces.push(Buffer.from(bytes.subarray(0, room)));
     this.#kept += Math.min(room, bytes.length);
   }
 
