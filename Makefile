@@ -79,8 +79,12 @@ clients: $(INSTALLED) $(CODEX_INSTALLED) $(CLINE_INSTALLED) $(PYTHON_INSTALLED) 
 	node tests/clients/matrix.ts
 
 .PHONY: deploy-test
-deploy-test: node-version debian-programs ## try nginx and Caddy with silence and gaps: two minutes; needs a quiet machine
-	DEPLOY_TEST=1 vitest run --project tests tests/deploy/proxies.test.ts $(ARGS)
+deploy-test: node-version debian-programs ## try units, proxies with silence and gaps, restarts and backups: three minutes; needs a quiet machine
+	DEPLOY_TEST=1 vitest run --project tests tests/deploy tests/backup $(ARGS)
+
+.PHONY: systemd-test
+systemd-test: node-version debian-programs $(PAGE) ## install, upgrade, back up and remove the service on a Debian with systemd: five minutes; needs root, debootstrap and cgroup2
+	SYSTEMD_TEST=1 vitest run --project tests tests/systemd $(ARGS)
 
 upgrade-test: node-version debian-programs ## replace servers of an earlier commit under load: four minutes; needs the history of git; make upgrade-test UPGRADE_FROM=commit
 	ROLLING_UPGRADE=1 vitest run --project tests tests/upgrade $(ARGS)
@@ -142,6 +146,10 @@ $(PAGE): $(PAGE_SOURCES) | $(INSTALLED)
 
 $(INSTALLED): package-lock.json
 	$(NPM_CI)
+	@# npm 9, which Debian 12 has, makes no links to the programs of optional packages, and Node comes in one.
+	@for node in node_modules/node-linux-*/bin/node; do \
+		[ ! -x "$$node" ] || [ -e node_modules/.bin/node ] || ln -s "../$${node#node_modules/}" node_modules/.bin/node; \
+	done
 	@# npm installs the Node for glibc on other Linux systems too, where it does not run and would hide theirs.
 	@! [ -e node_modules/.bin/node ] || node_modules/.bin/node --version >/dev/null 2>&1 || rm node_modules/.bin/node
 	@touch $@

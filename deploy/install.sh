@@ -2,16 +2,19 @@
 # Installs this checkout as a service, or brings an installed one up to date. Run it again at any time: what is as it
 # should be is left alone. docs/deploy.md describes what it makes.
 #
-#   deploy/install.sh [--root FOLDER]
+#   deploy/install.sh [--root FOLDER] [--uninstall]
 #
 # --root: install under another root, without users and services, such as for an image.
+# --uninstall: stop and remove the service and the program. Settings, keys, data and backups stay.
 set -eu
 
 root=
+wanted=install
 source=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
 while [ $# -gt 0 ]; do
     case $1 in
         --root) root=${2:?--root needs a folder}; shift 2 ;;
+        --uninstall) wanted=uninstall; shift ;;
         *) echo "install.sh: $1 is no option; see the head of this file" >&2; exit 2 ;;
     esac
 done
@@ -67,10 +70,18 @@ make_release() {
     chmod 755 "$draft/bin/antiphon"
     say "installing packages"
     (cd "$draft" && npm ci --omit=dev --ignore-scripts --loglevel=error --no-progress)
+    link_node "$draft/node_modules"
     chmod -R u=rwX,go=rX "$draft"
     mv "$draft" "$place"
     trap - EXIT
     say "installed release $release"
+}
+
+# npm 9, which Debian 12 has, makes no links to the programs of optional packages, and Node comes in one.
+link_node() {
+    for node in "$1"/node-linux-*/bin/node; do
+        if [ -x "$node" ] && [ ! -e "$1/.bin/node" ]; then ln -s "../${node#"$1"/}" "$1/.bin/node"; fi
+    done
 }
 
 # Points the link at the release in one step.
@@ -143,6 +154,7 @@ start_services() {
     systemctl start antiphon-backup.timer
     if ! systemctl is-active --quiet antiphon.service; then
         systemctl start antiphon.socket antiphon-speech.socket antiphon.service
+        have_units_changed=no
     elif [ "$has_switched" = yes ]; then
         systemctl reload antiphon.service
         say "the processes are being replaced; open streams go on in the old ones"
@@ -153,9 +165,24 @@ start_services() {
     if [ "$have_units_changed" = yes ]; then say "changed units hold from the next: systemctl restart antiphon"; fi
 }
 
+uninstall() {
+    if is_live; then
+        for unit in "$units"/antiphon*.socket "$units"/antiphon*.timer "$units"/antiphon*.service; do
+            if [ -e "$unit" ]; then systemctl disable --quiet --now "$(basename "$unit")"; fi
+        done
+    fi
+    for unit in "$source"/deploy/systemd/antiphon*.*; do rm -f "$units/$(basename "$unit")"; done
+    if is_live; then systemctl daemon-reload; fi
+    rm -f "$root/usr/local/bin/antiphon"
+    rm -rf "${program:?}"
+    say "removed the service and the program"
+    say "these stay: $settings $root/var/lib/antiphon $backups and the user $user"
+}
+
 has_switched=no
 have_units_changed=no
 if is_live && [ "$(id -u)" -ne 0 ]; then say "run it as root"; exit 1; fi
+if [ "$wanted" = uninstall ]; then uninstall; exit 0; fi
 command -v npm >/dev/null || { say "npm is missing: apt-get install npm"; exit 1; }
 release=$(name_release)
 make_user

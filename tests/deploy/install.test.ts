@@ -19,7 +19,7 @@ test.skipIf(noCheck !== "")(`the install script and what it installs are sound s
 });
 
 test.skipIf(process.platform !== "linux")(
-  "the install script makes a release that serves, changes nothing when run again, and keeps settings on upgrades",
+  "the install script makes a release that serves, changes nothing when run again, and keeps settings on upgrades and when it removes all else",
   async () => {
     verifies("operations.deploy.installs");
     // In the repository, so that the packages can be links to files instead of copies.
@@ -30,8 +30,8 @@ test.skipIf(process.platform !== "linux")(
     await copyCheckout(source);
     await mkdir(bin);
     await writeFile(join(bin, "npm"), `#!/bin/sh\ncp -al '${ROOT}/node_modules' node_modules\n`, { mode: 0o755 });
-    const install = (): string =>
-      execFileSync(join(source, "deploy/install.sh"), ["--root", root], {
+    const install = (...more: readonly string[]): string =>
+      execFileSync(join(source, "deploy/install.sh"), ["--root", root, ...more], {
         encoding: "utf8",
         env: { PATH: `${bin}:${process.env["PATH"]}` },
       });
@@ -50,6 +50,11 @@ test.skipIf(process.platform !== "linux")(
     expect(await readFile(join(root, "etc/systemd/system/antiphon.service"), "utf8")).toBe(
       readRoot("deploy/systemd/antiphon.service"),
     );
+
+    expect(install("--uninstall")).toContain("removed the service and the program");
+    expect(await readdir(join(root, "etc/systemd/system"))).toEqual([]);
+    expect(await readdir(join(root, "opt"))).toEqual([]);
+    expect(await readFile(settings, "utf8")).toContain("LOG_LEVEL=warn");
   },
   TEST_TIMEOUT_MS,
 );
