@@ -46,9 +46,13 @@ async function run(): Promise<void> {
     const { runMigrate } = await import("./commands/migrate-command.ts");
     return console.log(await runMigrate(readEnvironment(), others));
   }
-  if (first === "backup" || first === "restore") {
-    const { runBackup, runRestore } = await import("./commands/backup-command.ts");
-    return (first === "backup" ? runBackup : runRestore)(others, readEnvironment(), OUTPUTS);
+  if (first === "backup") {
+    const { runBackup } = await import("./commands/backup-command.ts");
+    return runBackup(others, readEnvironment(), OUTPUTS, endingSignal("Interrupted: no backup was made."));
+  }
+  if (first === "restore") {
+    const { runRestore } = await import("./commands/backup-command.ts");
+    return runRestore(others, readEnvironment(), OUTPUTS);
   }
   if (first === "lint-stream") {
     const { runLintStream } = await import("./commands/lint-stream-command.ts");
@@ -100,6 +104,18 @@ async function serve(environment: Environment, argv: readonly string[]): Promise
   }
   const { serveBoth } = await import("./commands/serve.ts");
   return serveBoth(environment, argv);
+}
+
+/** Aborts when this process is told to end, which it then does. */
+function endingSignal(message: string): AbortSignal {
+  const ending = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM"] as const)
+    process.once(signal, () => {
+      ending.abort();
+      console.error(message);
+      process.exit(FAILURE_EXIT_CODE);
+    });
+  return ending.signal;
 }
 
 async function rotate(): Promise<void> {

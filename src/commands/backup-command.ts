@@ -23,8 +23,13 @@ interface Say {
   readonly note: (text: string) => void;
 }
 
-/** Runs `backup …`. The path of the backup goes to `print`. */
-export async function runBackup(argv: readonly string[], environment: Environment, say: Say): Promise<void> {
+/** Runs `backup …`. The path of the backup goes to `print`. When `signal` aborts, nothing of it is left. */
+export async function runBackup(
+  argv: readonly string[],
+  environment: Environment,
+  say: Say,
+  signal: AbortSignal,
+): Promise<void> {
   const { values, positionals } = readArguments(argv, BACKUP_OPTIONS);
   if (values.help === true) return say.print(BACKUP_USAGE);
   const keep = values.keep === undefined ? null : keptOf(values.keep);
@@ -35,7 +40,7 @@ export async function runBackup(argv: readonly string[], environment: Environmen
   const config = configOf(environment, values);
   const folder = given ?? join(values.into ?? "", timedName(new Date()));
   const withKeys = values["without-keys"] !== true;
-  const options = { withKeys, version: programVersion(), elsewhere: elsewhereOf(config) };
+  const options = { withKeys, version: programVersion(), elsewhere: elsewhereOf(config), signal };
   const summary = await makeBackup(sourceOf(config), folder, options);
   say.note(`Backed up and checked ${summary.files} files.`);
   for (const sentence of summary.notIncluded) say.note(`Not included: ${sentence}`);

@@ -1,8 +1,9 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { appendFile, cp, mkdtemp, readdir, rm } from "node:fs/promises";
+import { appendFile, cp, mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { isRecord } from "../../src/base/json/records.ts";
 import { makeBackup, removeOldBackups, timedName } from "../../src/store/backup/make-backup.ts";
@@ -74,6 +75,50 @@ describe("a backup", { timeout: TEST_TIMEOUT_MS }, () => {
     expect(await answersOf(again, [path])).toEqual(answer);
   });
 
+  test("by a later version is not restored, nor a folder that is none, and a failed restore leaves all as it was", async () => {
+    verifies("operations.backup.checked");
+    const folder = await temporaryFolder();
+    const [backup, target] = [join(folder, "backup"), placesIn(join(folder, "data"))];
+    await mkdir(target.dataDir);
+    await (await openStore({ file: target.databaseFile })).close();
+    await makeBackup(target, backup, OPTIONS);
+    await expect(restoreBackup(join(folder, "none"), target, true)).rejects.toThrow("There is no folder");
+    await expect(restoreBackup(target.dataDir, target, true)).rejects.toThrow("it has no backup.json");
+
+    const later = placesIn(join(folder, "later"));
+    await cp(target.dataDir, later.dataDir, { recursive: true });
+    const database = new DatabaseSync(later.databaseFile);
+    database.exec("insert into migrations (name, timestamp) values ('9999-from-the-future', '')");
+    database.close();
+    await makeBackup(later, join(folder, "backup-of-later"), { ...OPTIONS, version: "99.0.0" });
+    const tooNew = restoreBackup(join(folder, "backup-of-later"), target, true);
+    await expect(tooNew).rejects.toThrow("of version 99.0.0, whose tables this version does not know");
+
+    // SQLite cannot open a folder, after everything was checked.
+    const blocked = { ...target, databaseFile: join(folder, "later") };
+    await writeFile(join(target.dataDir, "seal-key"), "older");
+    await expect(restoreBackup(backup, blocked, true)).rejects.toThrow("Nothing was restored or changed");
+    expect(await readFile(join(target.dataDir, "seal-key"), "utf8")).toBe("older");
+    expect((await readdir(folder)).toSorted()).toEqual(["backup", "backup-of-later", "data", "later"]);
+  });
+
+  test("that cannot be written, or is interrupted, leaves nothing, and says why", async () => {
+    verifies("operations.backup.checked");
+    const folder = await temporaryFolder();
+    const target = placesIn(folder);
+    await (await openStore({ file: target.databaseFile })).close();
+    await writeFile(join(folder, "file"), "");
+    const inFile = makeBackup(target, join(folder, "file/backup"), OPTIONS);
+    await expect(inFile).rejects.toThrow(/^No backup was made: ENOTDIR: not a directory/);
+    const aborted = makeBackup(target, join(folder, "backup"), { ...OPTIONS, signal: AbortSignal.abort() });
+    await expect(aborted).rejects.toThrow("aborted");
+    const damaged = { ...target, databaseFile: join(folder, "damaged.db") };
+    const bytes = await readFile(target.databaseFile);
+    await writeFile(damaged.databaseFile, bytes.fill(7, 8192, 40_960));
+    await expect(makeBackup(damaged, join(folder, "backup"), OPTIONS)).rejects.toThrow(/database.*(damaged|malformed)/);
+    expect((await readdir(folder)).filter((name) => name.startsWith("backup"))).toEqual([]);
+  });
+
   test("can leave the keys out, and the newest of those named by their time are kept", async () => {
     verifies("operations.backup.checked");
     const folder = await temporaryFolder();
@@ -85,9 +130,18 @@ describe("a backup", { timeout: TEST_TIMEOUT_MS }, () => {
       const made = await makeBackup(target, join(folder, timedName(new Date(time))), options);
       expect(made.notIncluded).toEqual(["The moon.", expect.stringContaining("seal-key")]);
     }
-    expect(await removeOldBackups(folder, 1)).toEqual(["antiphon-2026-01-02T030405Z"]);
+    const [killed, underWay] = ["antiphon-2026-01-01T030405Z.partial-1", "antiphon-2026-01-05T030405Z.partial-2"];
+    for (const name of [killed, underWay]) await mkdir(join(folder, name));
+    await utimes(join(folder, killed), 0, 0);
+    expect(await removeOldBackups(folder, 1)).toEqual(["antiphon-2026-01-02T030405Z", killed]);
   });
 });
+
+const OPTIONS = { withKeys: true, version: "1", elsewhere: [] };
+
+function placesIn(dataDir: string) {
+  return { databaseFile: join(dataDir, "antiphon.db"), dataDir, filesRoot: dataDir };
+}
 
 /** Stores a response, a file and a conversation. Resolves to the paths at which they are read. */
 async function storeSome(server: ChildServer, number: number): Promise<readonly string[]> {

@@ -85,8 +85,15 @@ export async function describeBackup(
   return summary;
 }
 
+/** A backup whose files are as they were written. */
+export interface CheckedBackup {
+  readonly files: readonly BackedUpFile[];
+  /** The version of the program that made it. */
+  readonly version: string;
+}
+
 /** Checks all sums and the database. Rejects with `BackupError` if anything is not as it was written. */
-export async function checkBackup(folder: string): Promise<readonly BackedUpFile[]> {
+export async function checkBackup(folder: string): Promise<CheckedBackup> {
   const summary = await readSummary(folder);
   const sumsFile = join(folder, SUMS_NAME);
   const sums = await readFile(sumsFile, "utf8").catch(nullIfMissing);
@@ -99,11 +106,13 @@ export async function checkBackup(folder: string): Promise<readonly BackedUpFile
     if ((await sumOf(join(folder, path))) !== sha256) throw spoilt(path);
   }
   const faults = faultsOf(join(folder, DATABASE_NAME));
-  if (faults.length > 0) throw new BackupError(`The database in the backup is damaged: ${faults.join("; ")}`);
-  return files;
+  if (faults.length > 0) throw new BackupError(`The database is damaged: ${faults.join("; ")}`);
+  return { files, version: summary.version };
 }
 
-async function readSummary(folder: string): Promise<Pick<BackupSummary, "files" | "sums">> {
+async function readSummary(folder: string): Promise<Pick<BackupSummary, "files" | "sums" | "version">> {
+  if ((await stat(folder).catch(nullIfMissing))?.isDirectory() !== true)
+    throw new BackupError(`There is no folder ${folder}.`);
   const text = await readFile(join(folder, SUMMARY_NAME), "utf8").catch(nullIfMissing);
   if (text === null) throw new BackupError(`${folder} is no whole backup: it has no ${SUMMARY_NAME}.`);
   const read = jsonOrUndefined(text);
@@ -111,7 +120,7 @@ async function readSummary(folder: string): Promise<Pick<BackupSummary, "files" 
     throw spoilt(SUMMARY_NAME);
   if (read["format"] !== FORMAT)
     throw new BackupError(`The backup has the format ${String(read["format"])}, which a later version reads.`);
-  return { files: read["files"], sums: read["sums"] };
+  return { files: read["files"], sums: read["sums"], version: String(read["version"]) };
 }
 
 /** Names that lead out of the backup are none of ours. */

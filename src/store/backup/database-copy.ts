@@ -1,5 +1,6 @@
 import { closeSync, existsSync, openSync } from "node:fs";
 import { backup, DatabaseSync } from "node:sqlite";
+import { MIGRATIONS } from "../database/migrate.ts";
 import { isBusy, isSpoilt } from "../database/sqlite-faults.ts";
 
 /** More pages than a database has: all are copied in one read, so that writers never make the copy start again. */
@@ -37,6 +38,14 @@ export function faultsOf(file: string): readonly string[] {
     if (isSpoilt(error) && error instanceof Error) return [error.message];
     throw error;
   }
+}
+
+/** The changes of tables that this program does not know, because a later version made them. */
+export function listUnknownMigrations(file: string): readonly string[] {
+  return withDatabase(file, (database) => {
+    const ran = database.prepare("select name from migrations order by name").all();
+    return ran.map(({ name }) => String(name)).filter((name) => !Object.hasOwn(MIGRATIONS, name));
+  });
 }
 
 /** The files whose contents were complete when the database was copied. */

@@ -1,5 +1,5 @@
-import { existsSync } from "node:fs";
-import { mkdir, readdir, rename, rm } from "node:fs/promises";
+import { existsSync, rmSync } from "node:fs";
+import { mkdir, readdir, rename, rm, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { syncFolder } from "../files/file-folder.ts";
 import {
@@ -12,7 +12,7 @@ import {
   KEY_FILES,
   sumOf,
 } from "./backup-contents.ts";
-import { BackupError } from "./backup-error.ts";
+import { BackupError, explainedFault } from "./backup-error.ts";
 import { copyDatabase, type FileOfRow, forgetFiles, listFilesOfRows } from "./database-copy.ts";
 
 export interface BackupSource {
@@ -28,6 +28,8 @@ export interface BackupOptions {
   readonly version: string;
   /** Sentences about what is kept elsewhere. */
   readonly elsewhere: readonly string[];
+  /** Removes what was copied so far and ends the work as soon as that is possible. */
+  readonly signal?: AbortSignal;
 }
 
 const OWNER_ONLY_FOLDER = 0o700;
@@ -41,16 +43,22 @@ export async function makeBackup(source: BackupSource, folder: string, options: 
   if (existsSync(place)) throw new BackupError(`${folder} is there already. A backup is made in a new folder.`);
   if (!existsSync(source.databaseFile)) throw new BackupError(`There is no database ${source.databaseFile}.`);
   const draft = `${place}.partial-${process.pid}`;
-  await mkdir(draft, { recursive: true, mode: OWNER_ONLY_FOLDER });
+  // SQLite copies the database in one piece and hears no signal, so a caller that was told to end need not wait for it.
+  const removeDraft = (): void => rmSync(draft, { recursive: true, force: true });
+  options.signal?.addEventListener("abort", removeDraft, { once: true });
   try {
+    await mkdir(draft, { recursive: true, mode: OWNER_ONLY_FOLDER });
     const summary = await fill(draft, source, options);
     await checkBackup(draft);
+    options.signal?.throwIfAborted();
     await rename(draft, place);
     await syncFolder(dirname(place));
     return summary;
   } catch (error) {
-    await rm(draft, { recursive: true, force: true });
-    throw error;
+    removeDraft();
+    throw explainedFault(error, "No backup was made");
+  } finally {
+    options.signal?.removeEventListener("abort", removeDraft);
   }
 }
 
@@ -97,10 +105,21 @@ export function timedName(now: Date): string {
   return `antiphon-${now.toISOString().replaceAll(":", "").replace(/\.\d+/, "")}`;
 }
 
-/** Removes all but the newest of the backups that are named by their time. Resolves to the names of the removed. */
+/** What a process leaves that was killed while it made a backup. */
+const UNFINISHED_NAME = /^antiphon-\d{4}-\d\d-\d\dT\d{6}Z\.partial-\d+$/;
+/** No backup takes as long as this. */
+const UNFINISHED_MS_MAX = 24 * 3600_000;
+
+/**
+ * Removes all but the newest of the backups that are named by their time, and what others of such names left that were
+ * killed more than a day ago. Resolves to the names of the removed.
+ */
 export async function removeOldBackups(folder: string, keep: number): Promise<readonly string[]> {
-  const names = (await readdir(folder)).filter((name) => TIMED_NAME.test(name)).toSorted();
-  const old = names.slice(0, Math.max(0, names.length - keep));
+  const names = (await readdir(folder)).toSorted();
+  const whole = names.filter((name) => TIMED_NAME.test(name));
+  const old = whole.slice(0, Math.max(0, whole.length - keep));
+  for (const name of names.filter((one) => UNFINISHED_NAME.test(one)))
+    if (Date.now() - (await stat(join(folder, name))).mtimeMs > UNFINISHED_MS_MAX) old.push(name);
   for (const name of old) await rm(join(folder, name), { recursive: true, force: true });
   return old;
 }

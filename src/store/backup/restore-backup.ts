@@ -2,16 +2,9 @@ import { existsSync } from "node:fs";
 import { rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { syncFolder } from "../files/file-folder.ts";
-import {
-  type BackedUpFile,
-  checkBackup,
-  copyFile,
-  DATABASE_NAME,
-  KEY_FILES,
-  nullIfMissing,
-} from "./backup-contents.ts";
-import { BackupError } from "./backup-error.ts";
-import { alone } from "./database-copy.ts";
+import { type BackedUpFile, checkBackup, copyFile, DATABASE_NAME, KEY_FILES } from "./backup-contents.ts";
+import { BackupError, explainedFault } from "./backup-error.ts";
+import { alone, listUnknownMigrations } from "./database-copy.ts";
 import type { BackupSource } from "./make-backup.ts";
 
 export interface Restored {
@@ -29,24 +22,37 @@ interface Part {
 
 /**
  * Puts a checked backup in the place of the data. Data that are there already are moved aside if `replaces`; otherwise
- * nothing is changed. Nobody may use the database meanwhile.
+ * nothing is changed. Nobody may use the database meanwhile. If anything fails, all is as it was.
  */
 export async function restoreBackup(folder: string, target: BackupSource, replaces: boolean): Promise<Restored> {
-  const files = await checkBackup(folder);
   const parts = partsOf(target);
-  const logs = ["-wal", "-shm"].map((end) => target.databaseFile + end);
-  const present = [...parts.map(({ to }) => to), ...logs].filter((path) => existsSync(path));
-  if (present.length > 0 && !replaces)
-    throw new BackupError(`${present.join(", ")}: there already. --replace moves these aside.`);
-  let movedTo: readonly string[] = [];
-  const isAlone = await alone(target.databaseFile, async () => {
-    await copyDrafts(folder, parts, files);
-    movedTo = await moveAside(present);
-    for (const { to } of parts) if (existsSync(draftOf(to))) await rename(draftOf(to), to);
-    for (const place of new Set(parts.map(({ to }) => dirname(to)))) await syncFolder(place);
-  });
-  if (!isAlone) throw new BackupError(`${target.databaseFile} is in use. Stop the servers that use it first.`);
-  return { files: files.length, hasKeys: files.some(({ path }) => path === KEY_FILES[0]), movedTo };
+  try {
+    const files = await checkFor(folder);
+    const logs = ["-wal", "-shm"].map((end) => target.databaseFile + end);
+    const present = [...parts.map(({ to }) => to), ...logs].filter((path) => existsSync(path));
+    if (present.length > 0 && !replaces)
+      throw new BackupError(`${present.join(", ")}: there already. --replace moves these aside.`);
+    let movedTo: readonly string[] = [];
+    const isAlone = await alone(target.databaseFile, async () => {
+      await copyDrafts(folder, parts, files);
+      movedTo = await putInPlace(parts, present);
+    });
+    if (!isAlone) throw new BackupError(`${target.databaseFile} is in use. Stop the servers that use it first.`);
+    return { files: files.length, hasKeys: files.some(({ path }) => path === KEY_FILES[0]), movedTo };
+  } catch (error) {
+    for (const { to } of parts) await rm(draftOf(to), { recursive: true, force: true });
+    throw explainedFault(error, "Nothing was restored or changed");
+  }
+}
+
+/** The files of a backup that is whole, and that this version of the program can use. */
+async function checkFor(folder: string): Promise<readonly BackedUpFile[]> {
+  const { files, version } = await checkBackup(folder);
+  const unknown = listUnknownMigrations(join(folder, DATABASE_NAME));
+  if (unknown.length === 0) return files;
+  throw new BackupError(
+    `The backup is of version ${version}, whose tables this version does not know (${unknown.join(", ")}). Install that version or a later one first.`,
+  );
 }
 
 /** The database is the last, so that a server finds either all or no data. */
@@ -61,15 +67,10 @@ function partsOf({ databaseFile, dataDir, filesRoot }: BackupSource): readonly P
 
 /** Copies everything beside its place, so that little can go wrong once data are moved. */
 async function copyDrafts(folder: string, parts: readonly Part[], files: readonly BackedUpFile[]): Promise<void> {
-  try {
-    for (const { name, to } of parts) {
-      await rm(draftOf(to), { recursive: true, force: true });
-      const own = files.filter(({ path }) => path === name || path.startsWith(`${name}/`));
-      for (const { path } of own) await copyFile(join(folder, path), draftOf(to) + path.slice(name.length));
-    }
-  } catch (error) {
-    for (const { to } of parts) await rm(draftOf(to), { recursive: true, force: true });
-    throw error;
+  for (const { name, to } of parts) {
+    await rm(draftOf(to), { recursive: true, force: true });
+    const own = files.filter(({ path }) => path === name || path.startsWith(`${name}/`));
+    for (const { path } of own) await copyFile(join(folder, path), draftOf(to) + path.slice(name.length));
   }
 }
 
@@ -77,8 +78,25 @@ function draftOf(path: string): string {
   return `${path}.restoring`;
 }
 
-async function moveAside(paths: readonly string[]): Promise<readonly string[]> {
+/**
+ * Moves what is there aside and the drafts into its place, or nothing if one cannot be moved. The database goes first
+ * and comes last, so that nobody finds it without its files. Returns where the data are that were there.
+ */
+async function putInPlace(parts: readonly Part[], present: readonly string[]): Promise<readonly string[]> {
   const end = `.before-${new Date().toISOString().replaceAll(/[:.]/g, "")}`;
-  for (const path of paths) await rename(path, path + end).catch(nullIfMissing); // The log may be gone by now.
-  return paths.map((path) => path + end).filter((path) => existsSync(path));
+  const moved: (readonly [from: string, to: string])[] = [];
+  const move = async (from: string, to: string): Promise<void> => {
+    if (!existsSync(from)) return; // The log of the database may be gone by now.
+    await rename(from, to);
+    moved.push([from, to]);
+  };
+  try {
+    for (const path of present.toReversed()) await move(path, path + end);
+    for (const { to } of parts) await move(draftOf(to), to);
+  } catch (error) {
+    for (const [from, to] of moved.toReversed()) await rename(to, from);
+    throw error;
+  }
+  for (const place of new Set(moved.map(([, to]) => dirname(to)))) await syncFolder(place);
+  return present.map((path) => path + end).filter((path) => existsSync(path));
 }
