@@ -44,7 +44,7 @@ const PORTS_TRIED_MAX = 3;
 export async function startPostgres(options: PostgresOptions = {}): Promise<PostgresServer> {
   return await startIn(options, (folder, data) => {
     const login = ["-U", "antiphon", "--auth=trust"];
-    folder.run(program("initdb"), "-D", data, ...login, "--no-sync", "-E", "UTF8", "--locale=C");
+    folder.run(postgresProgram("initdb"), "-D", data, ...login, "--no-sync", "-E", "UTF8", "--locale=C");
   });
 }
 
@@ -52,7 +52,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
 export async function startReplica(primary: PostgresServer, options: PostgresOptions = {}): Promise<PostgresServer> {
   const replica = await startIn(options, (folder, data) => {
     const from = ["-d", primary.url(), "-D", data];
-    folder.run(program("pg_basebackup"), ...from, "--write-recovery-conf", "--checkpoint=fast", "--no-sync");
+    folder.run(postgresProgram("pg_basebackup"), ...from, "--write-recovery-conf", "--checkpoint=fast", "--no-sync");
   });
   await askPostgres(primary, "alter system set synchronous_standby_names = '*'");
   await askPostgres(primary, "select pg_reload_conf()");
@@ -131,7 +131,7 @@ class OwnPostgres implements PostgresServer {
 
   async start(): Promise<void> {
     const given = ["-D", join(this.#folder.path, "data"), "-p", String(this.#port), ...this.#settings];
-    const child = this.#folder.start(program("postgres"), ...given);
+    const child = this.#folder.start(postgresProgram("postgres"), ...given);
     this.#process = child;
     for (const end = Date.now() + START_MS_MAX; Date.now() < end && child.exitCode === null; await sleep(LOOK_MS)) {
       if (await answers(this.url())) return;
@@ -201,10 +201,13 @@ function missing(): string | undefined {
 
 /** The version that `startPostgres` starts, such as `15.18`. */
 export function postgresVersion(): string {
-  return /\d+(\.\d+)?/.exec(execFileSync(program("postgres"), ["--version"], { encoding: "utf8" }))?.[0] ?? "unknown";
+  return (
+    /\d+(\.\d+)?/.exec(execFileSync(postgresProgram("postgres"), ["--version"], { encoding: "utf8" }))?.[0] ?? "unknown"
+  );
 }
 
-function program(name: "initdb" | "pg_basebackup" | "postgres"): string {
+/** The path of a program that belongs to the server. */
+export function postgresProgram(name: "initdb" | "pg_basebackup" | "pg_dump" | "pg_restore" | "postgres"): string {
   return join(folderOfPrograms() ?? "", name);
 }
 
