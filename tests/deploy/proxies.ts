@@ -21,8 +21,15 @@ export interface Proxy {
   readonly title: string;
   /** Why it is skipped here, or nothing. */
   readonly whySkipped: string;
-  /** Starts it with the shipped configuration, but for addresses and the certificate, until the test ends. */
-  start(server: { readonly url: string }): Promise<StartedProxy>;
+  /**
+   * Starts it with the shipped configuration, but for addresses and the certificate, until the test ends. Several
+   * servers stand in it as its comments say.
+   */
+  start(...servers: readonly Served[]): Promise<StartedProxy>;
+}
+
+interface Served {
+  readonly url: string;
 }
 
 export interface StartedProxy {
@@ -38,12 +45,14 @@ function proxyOf(name: Proxy["name"], start: Proxy["start"]): Proxy {
   return { name, title: `${name}${why}`, whySkipped: why, start };
 }
 
-async function startNginx(server: { readonly url: string }): Promise<StartedProxy> {
+async function startNginx(...servers: readonly Served[]): Promise<StartedProxy> {
   const { folder, port, certificate } = await prepare();
   const site = readRoot("deploy/nginx/antiphon.conf")
     .replaceAll("/etc/letsencrypt/live/antiphon.example.com/fullchain.pem", join(folder, "certificate.pem"))
     .replaceAll("/etc/letsencrypt/live/antiphon.example.com/privkey.pem", join(folder, "key.pem"))
-    .replace("server 127.0.0.1:8080;", `server ${new URL(server.url).host};`)
+    .replace(/server 127\.0\.0\.1:8080(.*;)/, (_, rest) =>
+      servers.map(({ url }) => `server ${new URL(url).host}${rest}`).join("\n"),
+    )
     .replace("listen 443 ssl http2;", `listen 127.0.0.1:${port} ssl http2;`)
     .replace("listen 80;", `listen 127.0.0.1:${await freePort()};`)
     .replaceAll(/^ *listen \[::\].*\n/gm, "");
@@ -62,11 +71,12 @@ ${site} }`,
   return { url: `https://localhost:${port}`, certificate };
 }
 
-async function startCaddy(server: { readonly url: string }): Promise<StartedProxy> {
+async function startCaddy(...servers: readonly Served[]): Promise<StartedProxy> {
   const { folder, port, certificate } = await prepare();
   const tls = `tls ${join(folder, "certificate.pem")} ${join(folder, "key.pem")}`;
   const site = readRoot("deploy/caddy/Caddyfile")
-    .replace("127.0.0.1:8080", new URL(server.url).host)
+    .replace("127.0.0.1:8080", servers.map(({ url }) => new URL(url).host).join(" "))
+    .replaceAll("# health_", servers.length > 1 ? "health_" : "# health_")
     .replace(/^(\{\$ANTIPHON_DOMAIN:localhost\} \{)$/m, `$1\n\tbind 127.0.0.1\n\t${tls}`);
   const file = join(folder, "Caddyfile");
   await writeFile(file, `{\n\tadmin off\n\tauto_https disable_redirects\n}\n${site}`);
