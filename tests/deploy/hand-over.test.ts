@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, globSync, readFileSync } from "node:fs";
 import { mkdir, mkdtemp, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -25,6 +25,7 @@ test.skipIf(missing !== "")(
   async () => {
     verifies("operations.deploy.upgrade");
     const [model, manager, folder] = [await serveUntilReleased(), await openNotifySocket(), await temporaryFolder()];
+    onTestFinished(() => endAllIn(folder));
     await leadTo(folder, ROOT);
     const env = { PROCESSES: "2", DRAIN_MS: "500", NOTIFY_SOCKET: manager.path, MODEL_BASE_URL: model.url };
     const { server, ports } = await activated(env, { root: join(folder, "current"), passesKey: true });
@@ -43,7 +44,6 @@ test.skipIf(missing !== "")(
     const statuses: number[] = [];
     while (mainPidIn(manager) === null) statuses.push((await server.fetch("/readyz", { headers: ALONE })).status);
     const next = mainPidIn(manager) ?? 0;
-    onTestFinished(() => endNow(next));
     expect(new Set(statuses)).toEqual(new Set([200]));
     await expect.poll(() => manager.heard().at(-1), WAIT).toBe(`STATUS=Serving ${NEXT_VERSION} with 2 processes`);
     await expect.poll(() => childrenOf(next).length, WAIT).toBe(2); // For a moment there is one that tells systemd.
@@ -73,8 +73,12 @@ function mainPidIn(manager: NotifySocket): number | null {
   return told === undefined ? null : Number(told.slice("MAINPID=".length));
 }
 
-function endNow(pid: number): void {
-  if (existsSync(`/proc/${pid}/exe`)) process.kill(pid, "SIGKILL");
+/** Ends what runs a release in this folder. A successor is no child of this process. */
+function endAllIn(folder: string): void {
+  for (const path of globSync("/proc/[0-9]*/cmdline")) {
+    const isOurs = existsSync(path) && readFileSync(path, "utf8").includes(`${folder}/`);
+    if (isOurs) process.kill(Number(path.split("/")[2]), "SIGKILL");
+  }
 }
 
 /** Points the link at a release in one step, as the install script does. */

@@ -19,6 +19,7 @@ const NPM_CACHE = join(CACHE, "npm");
 /** Where npm keeps packages in the machine, where HOME is /srv. */
 const NPM_STORE = "srv/.npm";
 const COMMAND_MS_MAX = 900_000;
+const END_MS_MAX = 20_000;
 const BOOT_MS_MAX = 120_000;
 
 export interface Ran {
@@ -125,10 +126,13 @@ function groupsFolder(): string {
   return folder;
 }
 
-/** Removes a group and those in it once their processes have ended. */
+/** Removes a group and those in it once their processes have ended, which were told to. */
 async function removeGroups(group: string): Promise<void> {
-  const inner = globSync("**/", { cwd: group }).toSorted((one, other) => other.length - one.length);
-  for (const name of [...inner, "."]) await rmdir(join(group, name)).catch(() => {}); // What is left costs nothing.
+  for (const until = performance.now() + END_MS_MAX; existsSync(group); await sleep(100)) {
+    const inner = globSync("**/", { cwd: group }).toSorted((one, other) => other.length - one.length);
+    for (const name of [...inner, "."]) await rmdir(join(group, name)).catch(() => {}); // Some have not ended.
+    if (performance.now() > until) throw new Error(`${group} cannot be removed`);
+  }
 }
 
 /** The pid of the first process in the new namespaces. */
@@ -142,8 +146,8 @@ async function firstChild(pid: number): Promise<number> {
 
 /** Runs a command among the processes of a machine. */
 async function runIn(pid: number, command: string, input: string): Promise<Ran> {
-  const within = ["--target", String(pid), "--mount", "--pid", "--uts", "--ipc", "--net", "--cgroup", "--root"];
-  const child = spawn("nsenter", [...within, "--wd=/", "sh", "-c", `{ ${command}\n} 2>&1`], {
+  const within = ["--target", String(pid), "--mount", "--pid", "--uts", "--ipc", "--net", "--cgroup", "--root", "--wd"];
+  const child = spawn("nsenter", [...within, "sh", "-c", `{ ${command}\n} 2>&1`], {
     stdio: ["pipe", "pipe", "inherit"],
     env: { PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", HOME: "/srv" },
     timeout: COMMAND_MS_MAX,
