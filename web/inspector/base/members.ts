@@ -44,7 +44,7 @@ export function jsonOrUndefined(text: string): unknown {
 }
 
 /** Shorter JSON is shown on one line. */
-const LINE_CHARACTERS_MAX = 88;
+const LINE_CHARACTERS_MAX = 132;
 
 /** The text; if it is JSON, on one line with spaces, or indented if that is too long. */
 export function readableJson(text: string): string {
