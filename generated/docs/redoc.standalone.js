@@ -391,7 +391,7 @@
 
   ${({$deprecated:e})=>e&&Cp||""};
 
-  ${e=>e.$active?`\n      color: white;\n      background-color: ${e.theme.colors.primary.main};\n      &:focus {\n        box-shadow: none;\n        background-color: ${Dr(.15,e.theme.colors.primary.main)};\n      }\n      `:`\n        color: ${e.theme.colors.primary.main};\n        background-color: white;\n      `}
+  ${e=>e.$active?`\n      color: var(--page);\n      background-color: ${e.theme.colors.primary.main};\n      &:focus {\n        box-shadow: none;\n        background-color: ${Dr(.15,e.theme.colors.primary.main)};\n      }\n      `:`\n        color: ${e.theme.colors.primary.main};\n        background-color: var(--page);\n      `}
 `,qp=gs.div`
   font-size: 0.9em;
   font-family: ${e=>e.theme.typography.code.fontFamily};
@@ -1176,7 +1176,7 @@
   color: ${({theme:e})=>e.colors.warning.dark};
   font-size: 13px;
 `,ty=gs(Yg)`
-  color: #0e7c86;
+  color: var(--pattern);
   font-family: ${e=>e.theme.typography.code.fontFamily};
   font-size: 12px;
   &::before,

@@ -36,8 +36,8 @@ ${documents.join("\n")}
 }
 
 const STYLE = `
-:root { color-scheme: light; --page: #fff; --text: #1f2328; --line: #d8dce2; --link: #1d4ed8 }
-:root[data-scheme="dark"] { color-scheme: dark; --page: #14161a; --text: #e3e6ea; --line: #343a43; --link: #8ab4ff }
+:root { color-scheme: light; --page: #fff; --text: #1f2328; --line: #d8dce2; --link: #1d4ed8; --pattern: #0e7c86 }
+:root[data-scheme="dark"] { color-scheme: dark; --page: #14161a; --text: #e3e6ea; --line: #343a43; --link: #8ab4ff; --pattern: #5ec8d3 }
 body { margin: 0; font-family: system-ui, sans-serif; background: var(--page); color: var(--text) }
 nav { display: flex; flex-wrap: wrap; gap: 8px 24px; align-items: center; padding: 8px 16px; border-bottom: 1px solid var(--line) }
 nav a { color: var(--link) }
@@ -47,6 +47,11 @@ nav button { margin-left: auto; padding: 4px 12px; border: 1px solid var(--line)
 [data-scheme="dark"] #reference code { background-color: #262b33; color: #ffb3a7 }
 [data-scheme="dark"] #reference pre code { background: none; color: inherit }
 [data-scheme="dark"] #reference :is(label, select, option, input) { background-color: #1c2026; color: var(--text) }
+[data-scheme="dark"] #reference .menu-content label { background: none }
+[data-scheme="dark"] #reference :is(h5, h5 *, .property-name) { color: var(--text) }
+[data-scheme="dark"] #reference .react-tabs__tab--selected { background-color: #343a43 }
+[data-scheme="dark"] #reference .token.boolean { color: #ff8f87 }
+[data-scheme="dark"] #reference .token:is(.number, .constant, .symbol) { color: #7fb6d6 }
 `;
 
 const SCRIPT = `
@@ -76,6 +81,11 @@ const DARK = {
   codeBlock: { backgroundColor: "#191c21" },
   typography: { ...fonts, links: { color: "#8ab4ff", visited: "#8ab4ff" }, code: { color: "#ffb3a7", backgroundColor: "#262b33" } },
 };
+// Redoc skips two levels of headings, and code and tables that scroll cannot be reached by the keyboard.
+function mend(place) {
+  for (const heading of place.querySelectorAll("h5:not([aria-level])")) heading.setAttribute("aria-level", "3");
+  for (const wide of place.querySelectorAll(":is(pre, .redoc-markdown table):not([tabindex])")) wide.tabIndex = 0;
+}
 const button = document.getElementById("scheme");
 function show(scheme) {
   document.documentElement.dataset.scheme = scheme;
@@ -83,6 +93,7 @@ function show(scheme) {
   const place = document.createElement("main");
   place.id = "reference";
   document.getElementById("reference").replaceWith(place);
+  new MutationObserver(() => mend(place)).observe(place, { childList: true, subtree: true });
   Redoc.init(JSON.parse(text), { nativeScrollbars: true, hideDownloadButton: true, payloadSampleIdx: 3, theme: scheme === "dark" ? DARK : LIGHT }, place);
 }
 button.addEventListener("click", () => {

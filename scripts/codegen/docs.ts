@@ -22,7 +22,7 @@ export async function generateDocs(references: readonly ApiReference[]): Promise
   const script = await readFile(join(bundles, "redoc.standalone.js"), "utf8");
   return [
     { path: "generated/docs/index.html", text: docsPage(references.map(shownInterface)) },
-    { path: "generated/docs/redoc.standalone.js", text: withoutLogo(script) },
+    { path: "generated/docs/redoc.standalone.js", text: adapted(script) },
     {
       path: "generated/docs/redoc.standalone.js.LICENSE.txt",
       text: await readFile(join(bundles, "redoc.standalone.js.LICENSE.txt"), "utf8"),
@@ -30,12 +30,20 @@ export async function generateDocs(references: readonly ApiReference[]): Promise
   ];
 }
 
-const LOGO = "https://cdn.redoc.ly/redoc/logo-mini.svg";
+/** What is replaced in Redoc: an image that it loads from another host, and colours that no theme of it can set. */
+const REPLACED: readonly (readonly [string, string])[] = [
+  ["https://cdn.redoc.ly/redoc/logo-mini.svg", "data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAA="],
+  ["color: #0e7c86;", "color: var(--pattern);"],
+  ["$active?`\\n      color: white;", "$active?`\\n      color: var(--page);"],
+  ["background-color: white;", "background-color: var(--page);"],
+];
 
-/** Replaces Redoc's logo by an empty image, because Redoc loads it from another host. */
-function withoutLogo(script: string): string {
-  if (!script.includes(LOGO)) throw new Error("Redoc's logo was not found; check what this version of Redoc loads");
-  return script.replace(LOGO, "data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAA=");
+function adapted(script: string): string {
+  return REPLACED.reduce((all, [theirs, ours]) => {
+    if (!all.includes(theirs))
+      throw new Error(`Redoc has no "${theirs}"; check what this version of it loads and shows`);
+    return all.replaceAll(theirs, ours);
+  }, script);
 }
 
 function shownInterface(reference: ApiReference): ShownInterface {

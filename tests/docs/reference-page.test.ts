@@ -1,0 +1,95 @@
+import { type Browser, chromium, type Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { accessibilityFaults, CHROMIUM, keep, openPage } from "../local-stt/chat-lab-page.ts";
+import { type LocalSttServer, startLocalSttServer } from "../local-stt-server.ts";
+import { startTestServer, type TestServer } from "../test-server.ts";
+
+/** Redoc draws some hundred schemas. */
+const PAGE_MS_MAX = 180_000;
+
+describe.skipIf(CHROMIUM === null)("the page at /docs", () => {
+  let browser: Browser;
+  let responses: TestServer;
+  let speech: LocalSttServer;
+  beforeAll(async () => {
+    browser = await chromium.launch({ executablePath: CHROMIUM ?? "", args: ["--no-sandbox"] });
+    [responses, speech] = await Promise.all([startTestServer(), startLocalSttServer()]);
+  });
+  afterAll(() => Promise.all([browser.close(), responses.close(), speech.close()]));
+
+  async function open(of: "responses" | "speech", colorScheme: "dark" | "light", width = 1440): Promise<Page> {
+    const { url } = of === "responses" ? responses : speech;
+    const page = await openPage(browser, `${url}/docs`, { colorScheme, viewport: { width, height: 900 } });
+    await page.locator("h1").first().waitFor({ timeout: PAGE_MS_MAX });
+    return page;
+  }
+
+  const shown = [
+    { of: "speech", scheme: "light", width: 1440 },
+    { of: "speech", scheme: "dark", width: 390 },
+    { of: "responses", scheme: "dark", width: 1440 },
+    // The long page takes half a minute each time.
+    ...(process.env["TRIALS"] === "short"
+      ? []
+      : ([
+          { of: "responses", scheme: "light", width: 1440 },
+          { of: "responses", scheme: "light", width: 390 },
+        ] as const)),
+  ] as const;
+
+  test.each(shown)(
+    "of $of in $scheme, $width wide, has no faults of accessibility",
+    async ({ of, scheme, width }) => {
+      const page = await open(of, scheme, width);
+      await keep(page, `docs-${of}-${scheme}-${width}`);
+      expect(await accessibilityFaults(page)).toEqual([]);
+    },
+    PAGE_MS_MAX,
+  );
+
+  test(
+    "says on its first screen what the API is, where it is, and how to call it",
+    async () => {
+      const page = await open("responses", "light");
+      for (const words of [
+        "send messages to a model",
+        `${responses.url}/v1`,
+        "Authorization: Bearer",
+        "data/api-key",
+      ]) {
+        const place = await page.getByText(words).first().boundingBox();
+        expect(place?.y, words).toBeLessThan(900);
+      }
+    },
+    PAGE_MS_MAX,
+  );
+
+  test(
+    "has samples in curl, TypeScript and Python beside an operation",
+    async () => {
+      const page = await open("responses", "light");
+      const samples = page.locator('[id="tag/responses/operation/createResponse"]');
+      for (const [language, words] of [
+        ["curl", "curl "],
+        ["TypeScript", "await client.responses.create"],
+        ["Python", "from openai import OpenAI"],
+      ] as const) {
+        await samples.getByRole("tab", { name: language, exact: true }).click();
+        await samples.getByText(words).first().waitFor();
+      }
+    },
+    PAGE_MS_MAX,
+  );
+
+  test(
+    "turns dark and light, and stays so",
+    async () => {
+      const page = await open("speech", "light");
+      await page.getByRole("button", { name: "Dark" }).click();
+      await page.reload();
+      await page.getByRole("button", { name: "Light" }).click();
+      expect(await page.evaluate("document.documentElement.dataset.scheme")).toBe("light");
+    },
+    PAGE_MS_MAX,
+  );
+});
