@@ -2,12 +2,7 @@ import { parseArgs, styleText } from "node:util";
 import { silentLogger } from "../base/logger.ts";
 import { ConfigError } from "../config/config-error.ts";
 import { type Environment, loadConfig } from "../config/load-config.ts";
-import {
-  type Examination,
-  examineServer,
-  type FieldVerdict,
-  type Verdict,
-} from "../model-engines/probing/examine-server.ts";
+import { type Examination, examineServer, type Verdict } from "../model-engines/probing/examine-server.ts";
 import type { ModelEngine } from "../runs/ports.ts";
 import { chooseModel } from "../servers/choices/choose-model.ts";
 import { argumentFault } from "./misused-command.ts";
@@ -87,8 +82,7 @@ async function printReport(
     },
     found: ({ name, verdict, why, ms }) => line(verdict, name, why ?? `${ms} ms`),
   });
-  const isShown = ({ probe, verdict }: FieldVerdict): boolean => all || (probe !== null && verdict !== "unknown");
-  const fields = answers(found) ? found.fields.filter(isShown) : [];
+  const fields = answers(found) ? found.fields.filter(({ probe }) => all || probe !== null) : [];
   if (fields.length > 0) print(`\nFields of a request${all ? "" : " (--all shows those that were not tried, too)"}`);
   for (const { field, verdict, why } of fields) line(verdict, field, why);
   print(`\n${conclusion(found)}`);

@@ -9,7 +9,7 @@ import { verifies } from "../verifies.ts";
 /** What a scripted model server can do. */
 interface Abilities {
   readonly tools: "several" | "one" | "refused";
-  readonly schema: boolean;
+  readonly schema: boolean | "fails";
   readonly images: boolean;
   readonly usage: boolean;
   readonly logprobs: boolean;
@@ -57,7 +57,7 @@ function deltasFor(asked: Asked, able: Abilities): readonly object[] | string {
     }));
   }
   const format = asked["response_format"];
-  if (isRecord(format) && able.schema)
+  if (isRecord(format) && able.schema !== false)
     return [{ content: format["type"] === "json_schema" ? '{"sea":"north","metres":2}' : '{"colour":"red"}' }];
   const thought = able.reasoning && asked["reasoning_effort"] !== undefined ? [{ reasoning_content: "Seven." }] : [];
   return [...thought, { content: "Hello" }, { content: " there." }];
@@ -75,6 +75,10 @@ function modelServer(able: Abilities): RequestListener {
 }
 
 async function answer(asked: Asked, able: Abilities, response: Parameters<RequestListener>[1]): Promise<void> {
+  if (able.schema === "fails" && JSON.stringify(asked["response_format"] ?? "").includes("json_schema")) {
+    response.writeHead(500, { "content-type": "application/json" }).end('{"error":{"message":"no such type"}}');
+    return;
+  }
   const deltas = deltasFor(asked, able);
   if (typeof deltas === "string") {
     response.writeHead(400, { "content-type": "application/json" });
@@ -181,6 +185,12 @@ test("a server that is not there, or is no model server, ends with code 1, and i
   expect(named.code).toBe(1);
   expect(named.printed).toMatch(/Model: m .*it gave no answer/s);
   expect(named.printed).not.toContain("Fields of a request");
+});
+
+test("a field on which the server fails is shown with its fault", async () => {
+  const { url } = await serveHttp(modelServer({ ...ABLE, schema: "fails" }));
+  const { printed } = await doctor(`${url}/v1`);
+  expect(printed).toMatch(/[?] unknown {3}text[.]format[.]json_schema .*status 500: no such type/);
 });
 
 test("each finding is printed as soon as it is known", async () => {
