@@ -1,0 +1,24 @@
+import { readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { expect, test } from "vitest";
+import { z } from "zod";
+
+const ROOT = resolve(import.meta.dirname, "../..");
+const Lock = z.object({
+  packages: z.record(z.string(), z.object({ optionalDependencies: z.record(z.string(), z.string()).optional() })),
+});
+
+test.each([
+  "package-lock.json",
+  "scripts/codegen/package-lock.json",
+  "scripts/docs-site/package-lock.json",
+  "tests/clients/codex/package-lock.json",
+  "tests/clients/cline/package-lock.json",
+])("%s names every optional package, also those of other systems: npm ci refuses it otherwise", (path) => {
+  const { packages } = Lock.parse(JSON.parse(readFileSync(join(ROOT, path), "utf8")));
+  const names = new Set(Object.keys(packages).map((place) => place.slice(place.lastIndexOf("node_modules/") + 13)));
+  const missing = Object.entries(packages).flatMap(([place, { optionalDependencies = {} }]) =>
+    Object.keys(optionalDependencies).flatMap((name) => (names.has(name) ? [] : [`${name}, of ${place}`])),
+  );
+  expect(missing).toEqual([]);
+});
