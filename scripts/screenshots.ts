@@ -5,8 +5,8 @@
 
 import { mkdir } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
-import { CHROMIUM } from "../tests/chromium.ts";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { startChromium } from "../tests/chromium.ts";
 import { makeDemoRuns } from "./demo/demo-runs.ts";
 import { type DemoServer, startDemoServer } from "./demo/demo-server.ts";
 import { fillStore } from "./demo/fill-store.ts";
@@ -17,10 +17,9 @@ const DESKTOP = { width: 1440, height: 900 };
 const TALL = { width: 1440, height: 1120 };
 const PHONE = { width: 390, height: 844 };
 
-if (CHROMIUM === null) throw new Error("There is no Chromium. CHROMIUM_PATH names one.");
 await mkdir(IMAGES, { recursive: true });
 const server = await startDemoServer();
-const browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
+const browser = await startChromium();
 try {
   const runs = await makeDemoRuns(server);
   const run = `?run=${runs.weekend.id}`;

@@ -1,8 +1,8 @@
 import { createParser } from "eventsource-parser";
-import { type Browser, chromium } from "playwright-core";
+import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { builtPage } from "../../tests/built-page.ts";
-import { CHROMIUM } from "../../tests/local-stt/chat-lab-page.ts";
+import { CHROMIUM, startChromium } from "../../tests/chromium.ts";
 import { startTestServer, type TestServer } from "../../tests/test-server.ts";
 import { verifies } from "../../tests/verifies.ts";
 import { RECORDINGS } from "../recorded-parity/recordings.fixture.ts";
@@ -34,7 +34,7 @@ describe.skipIf(CHROMIUM === null)("a chat page and a list of events (CHROMIUM_P
   beforeAll(async () => {
     const [page, ...started] = await Promise.all([
       builtPage(PAGE),
-      chromium.launch({ executablePath: CHROMIUM ?? "", args: ["--no-sandbox"] }),
+      startChromium(),
       startTestServer({ scenario: scenarioOfCases([...WRITTEN_CASES, ...recorded]) }),
     ]);
     [browser, server] = started;

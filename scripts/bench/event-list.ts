@@ -1,9 +1,9 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Browser, chromium, type Page } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { Antiphon } from "../../src/client/index.ts";
-import { CHROMIUM } from "../../tests/chromium.ts";
+import { startChromium } from "../../tests/chromium.ts";
 import { type DemoServer, startDemoServer } from "../demo/demo-server.ts";
 
 /** The deltas of the run. */
@@ -15,13 +15,12 @@ const SCROLL_MS = 4_000;
  * 10,000 events. `make page` builds the page.
  */
 export async function measureEventList(): Promise<void> {
-  if (CHROMIUM === null) throw new Error("There is no Chromium. CHROMIUM_PATH names one.");
   const folder = await mkdtemp(join(tmpdir(), "antiphon-bench-"));
   const scenario = join(folder, "scenario.yaml");
   const chunks = Array.from({ length: DELTAS }, (_, index) => `word-${index} `);
   await writeFile(scenario, JSON.stringify({ scenarios: [{ events: [{ text: { chunks } }] }] }));
   const server = await startDemoServer({ SCENARIO_FILE: scenario });
-  const browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
+  const browser = await startChromium();
   try {
     const client = new Antiphon({ baseUrl: server.url, apiKey: server.apiKey });
     const { id } = await client.createResponse({ model: "antiphon-built-in", input: "Go." });

@@ -1,5 +1,5 @@
-import { type Browser, chromium } from "playwright-core";
-import { CHROMIUM } from "../../tests/chromium.ts";
+import type { Browser } from "playwright-core";
+import { startChromium } from "../../tests/chromium.ts";
 import { createDatabase } from "../../tests/services/databases.ts";
 import { startPostgres, whyNoPostgres } from "../../tests/services/postgres-server.ts";
 import { makeDemoRuns } from "../demo/demo-runs.ts";
@@ -26,8 +26,7 @@ const VIEWS: readonly (readonly [name: string, query: string])[] = [
  * runs of the last day on SQLite and on PostgreSQL. The cache of the browser is empty. `make page` builds the page.
  */
 export async function measureManyRuns(): Promise<void> {
-  if (CHROMIUM === null) throw new Error("There is no Chromium. CHROMIUM_PATH names one.");
-  const browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
+  const browser = await startChromium();
   try {
     if (process.env["BENCH_STORE"] !== "postgres") await measureStore(browser, "SQLite", null);
     const why = whyNoPostgres();

@@ -1,8 +1,9 @@
-import { type Browser, chromium, type Page } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { builtPage } from "../built-page.ts";
+import { CHROMIUM, startChromium } from "../chromium.ts";
 import { serveHttp } from "../http-server.ts";
-import { accessibilityFaults, CHROMIUM, keep } from "../local-stt/chat-lab-page.ts";
+import { accessibilityFaults, keep } from "../local-stt/chat-lab-page.ts";
 import { verifies } from "../verifies.ts";
 import { serveWrittenModel } from "./reloaded-model.ts";
 
@@ -26,7 +27,7 @@ let whole: string | null = null;
 describe.skipIf(CHROMIUM === null)("a page with the AI SDK's useChat", () => {
   beforeAll(async () => {
     files = await builtPage(PAGE);
-    browser = await chromium.launch({ executablePath: CHROMIUM ?? "", args: ["--no-sandbox"] });
+    browser = await startChromium();
   });
   afterAll(() => browser?.close());
 

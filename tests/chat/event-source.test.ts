@@ -1,8 +1,8 @@
 import { request } from "node:http";
-import { type Browser, chromium } from "playwright-core";
+import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { CHROMIUM, startChromium } from "../chromium.ts";
 import { serveHttp } from "../http-server.ts";
-import { CHROMIUM } from "../local-stt/chat-lab-page.ts";
 import { readResponse } from "../responses/read-stream.ts";
 import { serveSlowModel } from "../runs/slow-model.ts";
 import { verifies } from "../verifies.ts";
@@ -20,7 +20,7 @@ const LISTEN = `
 
 describe.skipIf(CHROMIUM === null)("the EventSource of a browser", () => {
   beforeAll(async () => {
-    browser = await chromium.launch({ executablePath: CHROMIUM ?? "", args: ["--no-sandbox"] });
+    browser = await startChromium();
   });
   afterAll(() => browser?.close());
 

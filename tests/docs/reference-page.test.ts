@@ -1,6 +1,7 @@
-import { type Browser, chromium, type Page } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { accessibilityFaults, CHROMIUM, keep, openPage } from "../local-stt/chat-lab-page.ts";
+import { CHROMIUM, startChromium } from "../chromium.ts";
+import { accessibilityFaults, keep, openPage } from "../local-stt/chat-lab-page.ts";
 import { type LocalSttServer, startLocalSttServer } from "../local-stt-server.ts";
 import { startTestServer, type TestServer } from "../test-server.ts";
 
@@ -12,7 +13,7 @@ describe.skipIf(CHROMIUM === null)("the page at /docs", () => {
   let responses: TestServer;
   let speech: LocalSttServer;
   beforeAll(async () => {
-    browser = await chromium.launch({ executablePath: CHROMIUM ?? "", args: ["--no-sandbox"] });
+    browser = await startChromium();
     [responses, speech] = await Promise.all([startTestServer(), startLocalSttServer()]);
   });
   afterAll(() => Promise.all([browser.close(), responses.close(), speech.close()]));

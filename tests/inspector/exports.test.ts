@@ -3,12 +3,12 @@ import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
-import { type Browser, chromium, type Page } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type DemoRuns, makeDemoRuns } from "../../scripts/demo/demo-runs.ts";
 import { type DemoServer, startDemoServer } from "../../scripts/demo/demo-server.ts";
 import { Antiphon, type Response } from "../../src/client/index.ts";
-import { CHROMIUM } from "../chromium.ts";
+import { CHROMIUM, startChromium } from "../chromium.ts";
 import { startTestServer } from "../test-server.ts";
 import { buildPages, openInspector } from "./inspector-page.ts";
 
@@ -31,7 +31,7 @@ describe.skipIf(CHROMIUM === null)("an export of the inspector", () => {
     buildPages();
     await mkdir(join(ROOT, "build"), { recursive: true });
     [browser, server, folder] = await Promise.all([
-      chromium.launch({ executablePath: CHROMIUM ?? "", args: ["--no-sandbox"] }),
+      startChromium(),
       startDemoServer(),
       mkdtemp(join(ROOT, "build/exports-")),
     ]);

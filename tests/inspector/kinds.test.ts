@@ -1,7 +1,7 @@
-import { type Browser, chromium, type Page } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Antiphon, type CreateResponseRequest, type Response } from "../../src/client/index.ts";
-import { CHROMIUM } from "../chromium.ts";
+import { CHROMIUM, startChromium } from "../chromium.ts";
 import { startToolServers, toolScenarios } from "../clients/tool-servers.ts";
 import { accessibilityFaults } from "../local-stt/chat-lab-page.ts";
 import { PIXEL, WAV } from "../responses/media-samples.ts";
@@ -115,7 +115,7 @@ describe.skipIf(CHROMIUM === null)("a run of any kind", () => {
     buildPages();
     const scenario = toolScenarios(others) + MORE_SCENARIOS;
     [browser, server] = await Promise.all([
-      chromium.launch({ executablePath: CHROMIUM ?? "", args: ["--no-sandbox"] }),
+      startChromium(),
       startTestServer({ env: { ...others.env, ...CODE_ENGINE }, scenario }),
     ]);
     client = new Antiphon({ baseUrl: server.url, apiKey: server.apiKey });

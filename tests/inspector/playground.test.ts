@@ -1,13 +1,13 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Browser, chromium, type Page } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type DemoRuns, makeDemoRuns } from "../../scripts/demo/demo-runs.ts";
 import { type DemoServer, startDemoServer } from "../../scripts/demo/demo-server.ts";
 import { wavFile } from "../../src/audio-formats/encoded-sound.fixture.ts";
 import { Antiphon } from "../../src/client/index.ts";
-import { CHROMIUM } from "../chromium.ts";
+import { CHROMIUM, startChromium } from "../chromium.ts";
 import { accessibilityFaults, keep } from "../local-stt/chat-lab-page.ts";
 import { sound } from "../speech/tones.ts";
 import { buildPages, openInspector } from "./inspector-page.ts";
@@ -29,18 +29,7 @@ describe.skipIf(CHROMIUM === null)("the playground", () => {
     buildPages();
     folder = await mkdtemp(join(tmpdir(), "antiphon-playground-"));
     await writeFile(join(folder, "spoken.wav"), wavFile(sound(700, "three", 300, "one", 60_000), 16_000));
-    [browser, server] = await Promise.all([
-      chromium.launch({
-        executablePath: CHROMIUM ?? "",
-        args: [
-          "--no-sandbox",
-          "--use-fake-ui-for-media-stream",
-          "--use-fake-device-for-media-stream",
-          `--use-file-for-fake-audio-capture=${join(folder, "spoken.wav")}%noloop`,
-        ],
-      }),
-      startDemoServer(),
-    ]);
+    [browser, server] = await Promise.all([startChromium({ hears: join(folder, "spoken.wav") }), startDemoServer()]);
     runs = await makeDemoRuns(server);
     client = new Antiphon({ baseUrl: server.url, apiKey: server.apiKey });
   });

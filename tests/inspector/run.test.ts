@@ -1,9 +1,9 @@
-import { type Browser, chromium, type Page } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type DemoRuns, makeDemoRuns } from "../../scripts/demo/demo-runs.ts";
 import { type DemoServer, startDemoServer } from "../../scripts/demo/demo-server.ts";
 import { Antiphon } from "../../src/client/index.ts";
-import { CHROMIUM } from "../chromium.ts";
+import { CHROMIUM, startChromium } from "../chromium.ts";
 import { accessibilityFaults, keep } from "../local-stt/chat-lab-page.ts";
 import { buildPages, openInspector } from "./inspector-page.ts";
 
@@ -18,10 +18,7 @@ let runs: DemoRuns;
 describe.skipIf(CHROMIUM === null)("a run", () => {
   beforeAll(async () => {
     buildPages();
-    [browser, server] = await Promise.all([
-      chromium.launch({ executablePath: CHROMIUM ?? "", args: ["--no-sandbox"] }),
-      startDemoServer(),
-    ]);
+    [browser, server] = await Promise.all([startChromium(), startDemoServer()]);
     runs = await makeDemoRuns(server);
   });
 

@@ -1,8 +1,8 @@
-import { type Browser, chromium } from "playwright-core";
+import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type DemoRuns, makeDemoRuns } from "../../scripts/demo/demo-runs.ts";
 import { type DemoServer, startDemoServer } from "../../scripts/demo/demo-server.ts";
-import { CHROMIUM } from "../chromium.ts";
+import { CHROMIUM, startChromium } from "../chromium.ts";
 import { accessibilityFaults, keep, openPage } from "../local-stt/chat-lab-page.ts";
 import { buildPages, focusedName, openInspector } from "./inspector-page.ts";
 
@@ -15,10 +15,7 @@ let runs: DemoRuns;
 describe.skipIf(CHROMIUM === null)("the list of runs", () => {
   beforeAll(async () => {
     buildPages();
-    [browser, server] = await Promise.all([
-      chromium.launch({ executablePath: CHROMIUM ?? "", args: ["--no-sandbox"] }),
-      startDemoServer(),
-    ]);
+    [browser, server] = await Promise.all([startChromium(), startDemoServer()]);
     runs = await makeDemoRuns(server);
   });
 

@@ -1,11 +1,11 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Browser, chromium, type Page } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { startDemoServer } from "../../scripts/demo/demo-server.ts";
 import { wavFile } from "../../src/audio-formats/encoded-sound.fixture.ts";
-import { CHROMIUM } from "../chromium.ts";
+import { CHROMIUM, startChromium } from "../chromium.ts";
 import { accessibilityFaults, keep } from "../local-stt/chat-lab-page.ts";
 import { serveTranscriptions } from "../responses/transcription-server.ts";
 import { sound } from "../speech/tones.ts";
@@ -25,15 +25,7 @@ describe.skipIf(CHROMIUM === null)("the voice of the playground", () => {
     buildPages();
     folder = await mkdtemp(join(tmpdir(), "antiphon-voice-"));
     await writeFile(join(folder, "spoken.wav"), wavFile(SPOKEN, SPOKEN_RATE_HZ));
-    browser = await chromium.launch({
-      executablePath: CHROMIUM ?? "",
-      args: [
-        "--no-sandbox",
-        "--use-fake-ui-for-media-stream",
-        "--use-fake-device-for-media-stream",
-        `--use-file-for-fake-audio-capture=${join(folder, "spoken.wav")}%noloop`,
-      ],
-    });
+    browser = await startChromium({ hears: join(folder, "spoken.wav") });
   });
 
   afterAll(async () => {

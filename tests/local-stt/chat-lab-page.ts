@@ -4,8 +4,6 @@ import axe, { type AxeResults } from "axe-core";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { expect, onTestFinished } from "vitest";
 
-export { CHROMIUM } from "../chromium.ts";
-
 /** The folder for screenshots of each run. */
 const SCREENSHOTS = join(import.meta.dirname, "../../build/screenshots");
 

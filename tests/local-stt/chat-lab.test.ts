@@ -5,7 +5,7 @@ import { createServer, type Server } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text as readText } from "node:stream/consumers";
-import { type Browser, chromium, type Locator, type Page } from "playwright-core";
+import type { Browser, Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import type { ToneWord } from "../../scripts/fixture-model/tone-words.ts";
 import { encoded, wavFile } from "../../src/audio-formats/encoded-sound.fixture.ts";
@@ -17,11 +17,12 @@ import { startLocalStt } from "../../src/servers/local-stt.ts";
 import { type EngineStatus, type SpeechEngine, SpeechError } from "../../src/speech/speech-engine.ts";
 import { serveWrittenChat, serveWrittenModel } from "../chat/reloaded-model.ts";
 import { startChildServer } from "../child-server.ts";
+import { CHROMIUM, startChromium } from "../chromium.ts";
 import { type LocalSttServer, startLocalSttServer } from "../local-stt-server.ts";
 import { sound } from "../speech/tones.ts";
 import { startTestServer, type TestServer } from "../test-server.ts";
 import { verifies } from "../verifies.ts";
-import { accessibilityFaults, CHROMIUM, changesOf, drop, keep, openPage } from "./chat-lab-page.ts";
+import { accessibilityFaults, changesOf, drop, keep, openPage } from "./chat-lab-page.ts";
 import { openToneServer, program, toneSettings } from "./tone-server.ts";
 
 if (CHROMIUM === null)
@@ -414,16 +415,7 @@ describe.skipIf(program === null || CHROMIUM === null)("the chat lab", () => {
 const AMBER = "rgb(138, 90, 0)";
 
 function openBrowser(): Promise<Browser> {
-  return chromium.launch({
-    executablePath: CHROMIUM ?? "",
-    args: [
-      "--no-sandbox",
-      "--use-fake-ui-for-media-stream",
-      "--use-fake-device-for-media-stream",
-      // From its beginning, each time the microphone is opened.,
-      `--use-file-for-fake-audio-capture=${join(folder, "spoken.wav")}%noloop`,
-    ],
-  });
+  return startChromium({ hears: join(folder, "spoken.wav") });
 }
 
 async function isReady(page: Page): Promise<void> {

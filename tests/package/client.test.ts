@@ -3,11 +3,11 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
-import { type Browser, chromium } from "playwright-core";
+import type { Browser } from "playwright-core";
 import { build } from "vite";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { sendJson, startLocalServer } from "../../src/client/http/local-server.fixture.ts";
-import { CHROMIUM } from "../local-stt/chat-lab-page.ts";
+import { CHROMIUM, startChromium } from "../chromium.ts";
 import { verifies } from "../verifies.ts";
 import { filesOf, linkPackages, PACK_TIMEOUT_MS, packClient, unpack } from "./packed.ts";
 
@@ -141,7 +141,7 @@ async function bundle(code: string): Promise<string> {
 }
 
 async function textInBrowser(url: string): Promise<string> {
-  const browser: Browser = await chromium.launch({ executablePath: CHROMIUM ?? "", args: ["--no-sandbox"] });
+  const browser: Browser = await startChromium();
   try {
     const page = await browser.newPage();
     await page.goto(url);
