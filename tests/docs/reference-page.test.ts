@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { CHROMIUM, startChromium } from "../chromium.ts";
 import { accessibilityFaults, keep, openPage } from "../local-stt/chat-lab-page.ts";
 import { type LocalSttServer, startLocalSttServer } from "../local-stt-server.ts";
+import { isShort } from "../some-cases.ts";
 import { startTestServer, type TestServer } from "../test-server.ts";
 
 /** Redoc draws some hundred schemas. */
@@ -30,7 +31,7 @@ describe.skipIf(CHROMIUM === null)("the page at /docs", () => {
     { of: "speech", scheme: "dark", width: 390 },
     { of: "responses", scheme: "dark", width: 1440 },
     // The long page takes half a minute each time.
-    ...(process.env["TRIALS"] === "short"
+    ...(isShort
       ? []
       : ([
           { of: "responses", scheme: "light", width: 1440 },
