@@ -120,7 +120,7 @@ describe("antiphon stt-cloud", () => {
     },
   );
 
-  test("names wrong settings in a sentence, and is named in the help text", async () => {
+  test("names wrong settings in a sentence, and has a help text of its own", async () => {
     const run = async (...words: readonly string[]): Promise<string> => {
       const child = spawn(process.execPath, [MAIN, "stt-cloud", ...words]);
       let said = "";
@@ -130,6 +130,6 @@ describe("antiphon stt-cloud", () => {
       return `${String(code)} ${said}`;
     };
     expect(await run("--stt-cloud-port", "many")).toMatch(/^2 [^\n]*\n +STT_CLOUD_PORT \(--stt-cloud-port\) is 'many'/);
-    expect(await run("--help")).toMatch(/^0 [\s\S]*stt-cloud serves the cloud stream[\s\S]*STT_CLOUD_STREAMS_MAX/);
+    expect(await run("--help")).toMatch(/^0 Usage: antiphon stt-cloud[\s\S]*Serves the cloud stream[\s\S]*STT_CLOUD_STREAMS_MAX/);
   });
 });
