@@ -122,14 +122,17 @@ describe("antiphon stt-cloud", () => {
 
   test("names wrong settings in a sentence, and has a help text of its own", async () => {
     const run = async (...words: readonly string[]): Promise<string> => {
-      const child = spawn(process.execPath, [MAIN, "stt-cloud", ...words]);
+      const child = spawn(process.execPath, [MAIN, ...words]);
       let said = "";
       for (const stream of [child.stdout, child.stderr])
         stream.setEncoding("utf8").on("data", (text) => (said += String(text)));
       const [code] = await once(child, "close");
       return `${String(code)} ${said}`;
     };
-    expect(await run("--stt-cloud-port", "many")).toMatch(/^2 [^\n]*\n +STT_CLOUD_PORT \(--stt-cloud-port\) is 'many'/);
-    expect(await run("--help")).toMatch(/^0 Usage: antiphon stt-cloud[\s\S]*Serves the cloud stream[\s\S]*STT_CLOUD_STREAMS_MAX/);
+    expect(await run("stt-cloud", "--stt-cloud-port", "many")).toMatch(
+      /^2 [^\n]*\n +STT_CLOUD_PORT \(--stt-cloud-port\) is 'many'/,
+    );
+    expect(await run("stt-cloud", "--help")).toMatch(/^0 Usage: antiphon stt-cloud[\s\S]*antiphon --help lists them/);
+    expect(await run("--help")).toMatch(/^0 [\s\S]*stt-cloud +serves the cloud stream[\s\S]*STT_CLOUD_STREAMS_MAX/);
   });
 });
