@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { type ChildServer, startChildServer } from "../child-server.ts";
 import { freePort } from "../http-server.ts";
@@ -9,6 +10,8 @@ import { ask, PROXIES, type StartedProxy, textOf } from "./proxies.ts";
 
 const TEST_TIMEOUT_MS = 240_000;
 const CLIENTS = 4;
+/** The proxies look at a service once a second, so after this time they know that it is back. */
+const SEEN_MS = 3_000;
 const SCENARIO = `
 scenarios:
   - when: { input_contains: slow }
@@ -33,6 +36,7 @@ describe.each(PROXIES)("behind $title", { timeout: TEST_TIMEOUT_MS }, (kind) => 
       const load = keepBusy(proxy, left);
       expect(await left.stop()).toBe(0);
       await start(leftPort);
+      await sleep(SEEN_MS);
       expect(await right.stop()).toBe(0);
       const streams = await load.end();
       expect(load.failed).toEqual([]);
