@@ -39,14 +39,15 @@ const FURTHER_TESTS_ON_POSTGRES = [
 ];
 /** Left out by TRIALS=short, too: they take five minutes, and other tests show each requirement that they show. */
 const LONG_TRIALS = [
+  "tests/clients/openai-code.test.ts",
   "tests/cluster/{anywhere,trial}.test.ts",
   "tests/containers/engine-choice.test.ts",
   "tests/conversations/crash.test.ts",
   "tests/crash/upgrade.test.ts",
-  "tests/hostile/{linear-time,process}.test.ts",
+  "tests/hostile/{endless-answers,linear-time,process}.test.ts",
   "tests/nodes/waiting.test.ts",
   "tests/processes/vector-stores.test.ts",
-  "tests/vector-stores/kill.test.ts",
+  "tests/vector-stores/{intake,kill}.test.ts",
 ];
 const isShort = process.env["TRIALS"] === "short";
 

@@ -3,6 +3,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { readResponse } from "../responses/read-stream.ts";
 import { startRedis, whyNoRedis } from "../services/redis-server.ts";
 import { redisOfRun } from "../services/services-of-run.ts";
+import { someCases } from "../some-cases.ts";
 import { verifies } from "../verifies.ts";
 import { begin, metric, read, serveToldModel, startNodes, TEST_TIMEOUT_MS, whyNoNodes } from "./nodes.ts";
 
@@ -13,7 +14,7 @@ const BROKERS: Readonly<Record<string, { readonly why: string | undefined; env()
   };
 
 describe.skipIf(whyNoNodes() !== undefined)("several nodes on one PostgreSQL", { timeout: TEST_TIMEOUT_MS }, () => {
-  for (const [name, broker] of Object.entries(BROKERS))
+  for (const [name, broker] of someCases(Object.entries(BROKERS), 2))
     describe.skipIf(broker.why !== undefined)(`with ${name} between them`, () => {
       test("a response is followed alike through every node, by messages", async () => {
         verifies("operations.nodes.runs-anywhere");
