@@ -118,7 +118,7 @@ async function checkResumesAfterBreak(server: ChildServer, clientView: ClientVie
   const seen = withoutBreak(clientView).events.length;
   if (seen === clientView.events.length || clientView.id === null) return;
   const number = numberIn(clientView.events.at(-1));
-  const reply = await server.fetch(`/v1/responses/${clientView.id}?stream=true&starting_after=${number}`);
+  const reply = await server.fetch(`/v1/responses/${clientView.id}/events?dialect=reference&starting_after=${number}`);
   const rest: ClientView = { ...clientView, events: [] };
   await readEvents(reply, rest);
   expect(numberIn(rest.events[0])).toBe(seen);
