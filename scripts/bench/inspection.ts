@@ -1,6 +1,7 @@
 import type { OutputItem, Response, RunKind, StoredItem } from "../../generated/responses-api/types.ts";
 import { idFromStem, newId, newIdStem } from "../../src/base/ids.ts";
 import type { ResponseFilter } from "../../src/responses-api/inspection.ts";
+import { ALL } from "../../src/store/inspection/response-filter.fixture.ts";
 import type { Store } from "../../src/store/open-store.ts";
 import { type BenchDatabase, benchDatabases, OWNER, openBenchStore } from "./search/bench-store.ts";
 import { median } from "./statistics.ts";
@@ -15,19 +16,6 @@ const START = END - DAYS * DAY;
 const KINDS: readonly RunKind[] = ["plain", "streamed", "background", "websocket"];
 const TEXT = "The tide turns twice a day and leaves the harbour dry for some hours of each. ".repeat(6);
 
-const ALL: ResponseFilter = {
-  statuses: null,
-  model: null,
-  kind: null,
-  isBackground: null,
-  createdAfter: null,
-  createdBefore: null,
-  metadata: {},
-  keyId: null,
-  conversationId: null,
-  previousId: null,
-  words: [],
-};
 /** Each filter with one that many responses fit, and one that few or none do. */
 const FILTERS: readonly (readonly [name: string, filter: Partial<ResponseFilter>])[] = [
   ["none", {}],

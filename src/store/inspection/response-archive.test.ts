@@ -3,20 +3,8 @@ import type { ResponseExchange } from "../../../generated/responses-api/types.ts
 import type { ResponseFilter } from "../../responses-api/inspection.ts";
 import { openTestStore, runSql, storeRun, temporaryFile, testStores } from "../store.fixture.ts";
 import { anItem, aResponse, OTHERS, OURS } from "../stored-shapes.fixture.ts";
+import { ALL } from "./response-filter.fixture.ts";
 
-const ALL: ResponseFilter = {
-  statuses: null,
-  model: null,
-  kind: null,
-  isBackground: null,
-  createdAfter: null,
-  createdBefore: null,
-  metadata: {},
-  keyId: null,
-  conversationId: null,
-  previousId: null,
-  words: [],
-};
 const FIRST = { order: "desc", limit: 10, after: null } as const;
 const CREATED = 1_760_000_000;
 
