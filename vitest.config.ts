@@ -1,4 +1,5 @@
 import { defineConfig } from "vitest/config";
+import { isShort } from "./tests/some-cases.ts";
 
 /** Long enough for a machine that does other things too; a test that measures time says so itself. */
 const TEST_TIMEOUT_MS = 60_000;
@@ -49,7 +50,6 @@ const LONG_TRIALS = [
   "tests/processes/vector-stores.test.ts",
   "tests/vector-stores/{intake,kill}.test.ts",
 ];
-const isShort = process.env["TRIALS"] === "short";
 
 const common = {
   environment: "node",

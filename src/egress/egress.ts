@@ -1,4 +1,5 @@
 import { FairSemaphore } from "../base/limits/fair-semaphore.ts";
+import { unlessAborted } from "../base/limits/unless-aborted.ts";
 import type { Logger } from "../base/logger.ts";
 import { AddressPool } from "./address-pool.ts";
 import { type AskTimeouts, askOnce, explainFailure, type OneReply } from "./ask-once.ts";
@@ -214,16 +215,6 @@ function decoded(text: string): string {
 
 function single(header: string | readonly string[] | undefined): string | null {
   return (typeof header === "string" ? header : header?.[0]) ?? null;
-}
-
-/** Stops waiting when the signal aborts, because a look-up cannot be cancelled. */
-function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const leave = (): void => reject(signal.reason);
-    if (signal.aborted) leave();
-    signal.addEventListener("abort", leave, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", leave));
-  });
 }
 
 function hostOf(url: string): string {

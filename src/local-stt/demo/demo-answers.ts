@@ -1,4 +1,5 @@
 import type { DemoChatDone, DemoChatLine } from "../../../generated/local-stt/types.ts";
+import { unlessAborted } from "../../base/limits/unless-aborted.ts";
 import { answerOfOtherMessages, answerStopped, answerTooLong, tooManyAnswers } from "../errors.ts";
 
 /** Named answers at a time. The oldest complete one makes room for a new one. */
@@ -109,7 +110,7 @@ export class DemoAnswer {
         sent += text.length;
         if (text !== "") yield { type: "chat.delta", text };
         else if (this.#failure !== null) throw this.#failure.error;
-        else if (this.#done === null) await untilAborted(news, signal);
+        else if (this.#done === null) await unlessAborted(news, signal);
         else {
           yield this.#done;
           return;
@@ -158,13 +159,4 @@ export class DemoAnswer {
     );
     this.#timer.unref();
   }
-}
-
-/** Rejects with the signal's reason if it aborts first. */
-async function untilAborted(news: Promise<void>, signal: AbortSignal): Promise<void> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const leave = (): void => reject(signal.reason);
-  signal.addEventListener("abort", leave, { once: true });
-  void news.then(resolve);
-  await promise.finally(() => signal.removeEventListener("abort", leave));
 }

@@ -5,6 +5,7 @@ import {
   StreamableHTTPClientTransport,
   type Tool,
 } from "@modelcontextprotocol/client";
+import { unlessAborted } from "../../base/limits/unless-aborted.ts";
 import { type BegunReply, CallIds } from "./call-ids.ts";
 import { type CallParams, DirectCalls } from "./direct-calls.ts";
 import { McpFault, McpTimeout, refusedStatus } from "./mcp-failure.ts";
@@ -12,7 +13,7 @@ import type { McpOptions, McpServer } from "./mcp-server.ts";
 import { type EndableTransport, type HttpTransport, openTransport, type Use, withinUse } from "./open-transport.ts";
 import { ProgramTransport } from "./program-transport.ts";
 import { CALL_RESULT } from "./read-result.ts";
-import { SharedWork, unlessAborted } from "./shared-work.ts";
+import { SharedWork } from "./shared-work.ts";
 
 /** How long an end of a session, or of a call, may take to be told to the server. */
 const FAREWELL_MS = 1000;

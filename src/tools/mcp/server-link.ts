@@ -1,10 +1,10 @@
 import type { CallToolResult, ListToolsResult } from "@modelcontextprotocol/client";
+import { unlessAborted } from "../../base/limits/unless-aborted.ts";
 import type { Owner } from "../../runs/ports.ts";
 import type { ConnectionPool, PooledConnection } from "./connection-pool.ts";
 import type { Asking, McpConnection } from "./mcp-connection.ts";
 import { McpFault } from "./mcp-failure.ts";
 import type { McpServer } from "./mcp-server.ts";
-import { unlessAborted } from "./shared-work.ts";
 
 /** Made once: each error costs a stack trace. */
 const ENDED = new Error("the response has ended");

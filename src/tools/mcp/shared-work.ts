@@ -1,3 +1,5 @@
+import { unlessAborted } from "../../base/limits/unless-aborted.ts";
+
 /** Made once: each error costs a stack trace. */
 const LEFT = new Error("nobody waits any more");
 
@@ -32,20 +34,5 @@ export class SharedWork<T> {
         this.#stop.abort(LEFT);
       }
     }
-  }
-}
-
-/** Stops waiting when the signal aborts, with its reason. The work itself may go on; its error is then nobody's. */
-export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const leave = (): void => reject(signal.reason);
-  if (signal.aborted) leave();
-  signal.addEventListener("abort", leave, { once: true });
-  try {
-    return await Promise.race([work, promise]);
-  } finally {
-    signal.removeEventListener("abort", leave);
-    work.catch(() => {});
-    promise.catch(() => {});
   }
 }
