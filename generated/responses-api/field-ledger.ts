@@ -162,6 +162,10 @@ export const fieldLedger: Readonly<Record<string, LedgerEntry>> = {
     "server": "honoured",
     "note": "the reference's names and those of the voice in use; espeak-ng speaks for the reference's in variants; a speech server is first asked when it speaks"
   },
+  "interruption": {
+    "server": "honoured",
+    "note": "extension: what becomes of a text that is interrupted"
+  },
   "client_metadata": {
     "server": "emulated",
     "note": "accepted without effect; not stored"

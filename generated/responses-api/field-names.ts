@@ -39,6 +39,7 @@ export const createResponseFields = [
   "image",
   "client_metadata",
   "output_audio",
+  "interruption",
 ] as const;
 
 /** Members of the objects among them, as `text.format`. */

@@ -39143,7 +39143,7 @@ return errors === 0;
 }
 
 export const readCreateResponseRequest = validate951;
-const schema364 = {"type":"object","properties":{"model":{"type":"string"},"input":{"$ref":"#/components/schemas/InputParam"},"previous_response_id":{"type":["string","null"]},"conversation":{"anyOf":[{"$ref":"#/components/schemas/ConversationParam"},{"type":"null"}],"x-expected":"one of a string or object"},"prompt":{"anyOf":[{"$ref":"#/components/schemas/PromptTemplateInput"},{"type":"null"}]},"moderation":{"anyOf":[{"$ref":"#/components/schemas/ModerationInput"},{"type":"null"}]},"include":{"type":["array","null"],"x-expected":"an array of one of 'fil...lts', 'web...lts', 'web...ces', 'mes...url', 'com...url', 'cod...uts', 'rea...ent', or 'mes...obs'","items":{"$ref":"#/components/schemas/Include"}},"tools":{"type":["array","null"],"x-expected":"an array of tools","items":{"$ref":"#/components/schemas/ToolInput"}},"tool_choice":{"anyOf":[{"$ref":"#/components/schemas/ToolChoiceInput"},{"type":"null"}],"x-expected":"one of an object or 'none', 'auto', or 'required'"},"metadata":{"anyOf":[{"$ref":"#/components/schemas/Metadata"},{"type":"null"}],"x-expected":"a metadata object"},"text":{"anyOf":[{"$ref":"#/components/schemas/TextConfigInput"},{"type":"null"}]},"temperature":{"type":["number","null"],"minimum":0,"maximum":2},"top_p":{"type":["number","null"],"minimum":0,"maximum":1},"presence_penalty":{"type":["number","null"],"minimum":-2,"maximum":2},"frequency_penalty":{"type":["number","null"],"minimum":-2,"maximum":2},"parallel_tool_calls":{"type":["boolean","null"]},"stream":{"type":["boolean","null"]},"stream_options":{"anyOf":[{"$ref":"#/components/schemas/StreamOptions"},{"type":"null"}]},"background":{"type":["boolean","null"]},"background_options":{"anyOf":[{"$ref":"#/components/schemas/BackgroundOptionsInput"},{"type":"null"}]},"max_output_tokens":{"type":["integer","null"],"minimum":16},"max_tool_calls":{"type":["integer","null"],"minimum":1},"reasoning":{"anyOf":[{"$ref":"#/components/schemas/ReasoningInput"},{"type":"null"}]},"user":{"type":["string","null"]},"safety_identifier":{"type":["string","null"],"maxLength":64},"prompt_cache_options":{"anyOf":[{"$ref":"#/components/schemas/PromptCacheOptionsInput"},{"type":"null"}]},"prompt_cache_key":{"type":["string","null"]},"prompt_cache_retention":{"anyOf":[{"$ref":"#/components/schemas/PromptCacheRetention"},{"type":"null"}]},"truncation":{"anyOf":[{"$ref":"#/components/schemas/Truncation"},{"type":"null"}],"x-expected":"one of 'auto' or 'disabled'"},"instructions":{"anyOf":[{"$ref":"#/components/schemas/InstructionsParam"},{"type":"null"}],"x-expected":"a string"},"store":{"type":["boolean","null"]},"service_tier":{"anyOf":[{"$ref":"#/components/schemas/ServiceTier"},{"type":"null"}]},"top_logprobs":{"type":["integer","null"],"minimum":0,"maximum":20},"context_management":{"type":["array","null"],"minItems":1,"x-expected":"an array of objects","items":{"$ref":"#/components/schemas/ContextManagement"}},"access_programs":{"anyOf":[{"$ref":"#/components/schemas/AccessProgramsInput"},{"type":"null"}]},"image":{"anyOf":[{"$ref":"#/components/schemas/ImageContextInput"},{"type":"null"}]},"client_metadata":{"anyOf":[{"type":"object","additionalProperties":{"type":"string"}},{"type":"null"}]},"output_audio":{"anyOf":[{"$ref":"#/components/schemas/OutputAudio"},{"type":"null"}]}}};
+const schema364 = {"type":"object","properties":{"model":{"type":"string"},"input":{"$ref":"#/components/schemas/InputParam"},"previous_response_id":{"type":["string","null"]},"conversation":{"anyOf":[{"$ref":"#/components/schemas/ConversationParam"},{"type":"null"}],"x-expected":"one of a string or object"},"prompt":{"anyOf":[{"$ref":"#/components/schemas/PromptTemplateInput"},{"type":"null"}]},"moderation":{"anyOf":[{"$ref":"#/components/schemas/ModerationInput"},{"type":"null"}]},"include":{"type":["array","null"],"x-expected":"an array of one of 'fil...lts', 'web...lts', 'web...ces', 'mes...url', 'com...url', 'cod...uts', 'rea...ent', or 'mes...obs'","items":{"$ref":"#/components/schemas/Include"}},"tools":{"type":["array","null"],"x-expected":"an array of tools","items":{"$ref":"#/components/schemas/ToolInput"}},"tool_choice":{"anyOf":[{"$ref":"#/components/schemas/ToolChoiceInput"},{"type":"null"}],"x-expected":"one of an object or 'none', 'auto', or 'required'"},"metadata":{"anyOf":[{"$ref":"#/components/schemas/Metadata"},{"type":"null"}],"x-expected":"a metadata object"},"text":{"anyOf":[{"$ref":"#/components/schemas/TextConfigInput"},{"type":"null"}]},"temperature":{"type":["number","null"],"minimum":0,"maximum":2},"top_p":{"type":["number","null"],"minimum":0,"maximum":1},"presence_penalty":{"type":["number","null"],"minimum":-2,"maximum":2},"frequency_penalty":{"type":["number","null"],"minimum":-2,"maximum":2},"parallel_tool_calls":{"type":["boolean","null"]},"stream":{"type":["boolean","null"]},"stream_options":{"anyOf":[{"$ref":"#/components/schemas/StreamOptions"},{"type":"null"}]},"background":{"type":["boolean","null"]},"background_options":{"anyOf":[{"$ref":"#/components/schemas/BackgroundOptionsInput"},{"type":"null"}]},"max_output_tokens":{"type":["integer","null"],"minimum":16},"max_tool_calls":{"type":["integer","null"],"minimum":1},"reasoning":{"anyOf":[{"$ref":"#/components/schemas/ReasoningInput"},{"type":"null"}]},"user":{"type":["string","null"]},"safety_identifier":{"type":["string","null"],"maxLength":64},"prompt_cache_options":{"anyOf":[{"$ref":"#/components/schemas/PromptCacheOptionsInput"},{"type":"null"}]},"prompt_cache_key":{"type":["string","null"]},"prompt_cache_retention":{"anyOf":[{"$ref":"#/components/schemas/PromptCacheRetention"},{"type":"null"}]},"truncation":{"anyOf":[{"$ref":"#/components/schemas/Truncation"},{"type":"null"}],"x-expected":"one of 'auto' or 'disabled'"},"instructions":{"anyOf":[{"$ref":"#/components/schemas/InstructionsParam"},{"type":"null"}],"x-expected":"a string"},"store":{"type":["boolean","null"]},"service_tier":{"anyOf":[{"$ref":"#/components/schemas/ServiceTier"},{"type":"null"}]},"top_logprobs":{"type":["integer","null"],"minimum":0,"maximum":20},"context_management":{"type":["array","null"],"minItems":1,"x-expected":"an array of objects","items":{"$ref":"#/components/schemas/ContextManagement"}},"access_programs":{"anyOf":[{"$ref":"#/components/schemas/AccessProgramsInput"},{"type":"null"}]},"image":{"anyOf":[{"$ref":"#/components/schemas/ImageContextInput"},{"type":"null"}]},"client_metadata":{"anyOf":[{"type":"object","additionalProperties":{"type":"string"}},{"type":"null"}]},"output_audio":{"anyOf":[{"$ref":"#/components/schemas/OutputAudio"},{"type":"null"}]},"interruption":{"anyOf":[{"type":"string","enum":["fail","restart"]},{"type":"null"}]}}};
 
 function validate951(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -40595,6 +40595,79 @@ var valid0 = _errs132 === errors;
 else {
 var valid0 = true;
 }
+if(valid0){
+if(data.interruption !== undefined){
+let data42 = data.interruption;
+const _errs137 = errors;
+const _errs138 = errors;
+let valid23 = false;
+const _errs139 = errors;
+if(typeof data42 !== "string"){
+const err38 = {instancePath:instancePath+"/interruption",schemaPath:"#/properties/interruption/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema364.properties.interruption.anyOf[0].type,parentSchema:schema364.properties.interruption.anyOf[0],data:data42};
+if(vErrors === null){
+vErrors = [err38];
+}
+else {
+vErrors.push(err38);
+}
+errors++;
+}
+if(!((data42 === "fail") || (data42 === "restart"))){
+const err39 = {instancePath:instancePath+"/interruption",schemaPath:"#/properties/interruption/anyOf/0/enum",keyword:"enum",params:{allowedValues: schema364.properties.interruption.anyOf[0].enum},message:"must be equal to one of the allowed values",schema:schema364.properties.interruption.anyOf[0].enum,parentSchema:schema364.properties.interruption.anyOf[0],data:data42};
+if(vErrors === null){
+vErrors = [err39];
+}
+else {
+vErrors.push(err39);
+}
+errors++;
+}
+var _valid18 = _errs139 === errors;
+valid23 = valid23 || _valid18;
+if(!valid23){
+const _errs141 = errors;
+if(data42 !== null){
+const err40 = {instancePath:instancePath+"/interruption",schemaPath:"#/properties/interruption/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema364.properties.interruption.anyOf[1].type,parentSchema:schema364.properties.interruption.anyOf[1],data:data42};
+if(vErrors === null){
+vErrors = [err40];
+}
+else {
+vErrors.push(err40);
+}
+errors++;
+}
+var _valid18 = _errs141 === errors;
+valid23 = valid23 || _valid18;
+}
+if(!valid23){
+const err41 = {instancePath:instancePath+"/interruption",schemaPath:"#/properties/interruption/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema364.properties.interruption.anyOf,parentSchema:schema364.properties.interruption,data:data42};
+if(vErrors === null){
+vErrors = [err41];
+}
+else {
+vErrors.push(err41);
+}
+errors++;
+validate951.errors = vErrors;
+return false;
+}
+else {
+errors = _errs138;
+if(vErrors !== null){
+if(_errs138){
+vErrors.length = _errs138;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs137 === errors;
+}
+else {
+var valid0 = true;
+}
+}
 }
 }
 }
@@ -40643,7 +40716,7 @@ return errors === 0;
 }
 
 export const readResponseCreateFrame = validate973;
-const schema365 = {"type":"object","required":["type"],"properties":{"type":{"type":"string","const":"response.create"},"model":{"type":"string"},"input":{"$ref":"#/components/schemas/InputParam"},"previous_response_id":{"type":["string","null"]},"conversation":{"anyOf":[{"$ref":"#/components/schemas/ConversationParam"},{"type":"null"}],"x-expected":"one of a string or object"},"prompt":{"anyOf":[{"$ref":"#/components/schemas/PromptTemplateInput"},{"type":"null"}]},"moderation":{"anyOf":[{"$ref":"#/components/schemas/ModerationInput"},{"type":"null"}]},"include":{"type":["array","null"],"x-expected":"an array of one of 'fil...lts', 'web...lts', 'web...ces', 'mes...url', 'com...url', 'cod...uts', 'rea...ent', or 'mes...obs'","items":{"$ref":"#/components/schemas/Include"}},"tools":{"type":["array","null"],"x-expected":"an array of tools","items":{"$ref":"#/components/schemas/ToolInput"}},"tool_choice":{"anyOf":[{"$ref":"#/components/schemas/ToolChoiceInput"},{"type":"null"}],"x-expected":"one of an object or 'none', 'auto', or 'required'"},"metadata":{"anyOf":[{"$ref":"#/components/schemas/Metadata"},{"type":"null"}],"x-expected":"a metadata object"},"text":{"anyOf":[{"$ref":"#/components/schemas/TextConfigInput"},{"type":"null"}]},"temperature":{"type":["number","null"],"minimum":0,"maximum":2},"top_p":{"type":["number","null"],"minimum":0,"maximum":1},"presence_penalty":{"type":["number","null"],"minimum":-2,"maximum":2},"frequency_penalty":{"type":["number","null"],"minimum":-2,"maximum":2},"parallel_tool_calls":{"type":["boolean","null"]},"stream":{"type":["boolean","null"]},"stream_options":{"anyOf":[{"$ref":"#/components/schemas/StreamOptions"},{"type":"null"}]},"background":{"type":["boolean","null"]},"background_options":{"anyOf":[{"$ref":"#/components/schemas/BackgroundOptionsInput"},{"type":"null"}]},"max_output_tokens":{"type":["integer","null"],"minimum":16},"max_tool_calls":{"type":["integer","null"],"minimum":1},"reasoning":{"anyOf":[{"$ref":"#/components/schemas/ReasoningInput"},{"type":"null"}]},"user":{"type":["string","null"]},"safety_identifier":{"type":["string","null"],"maxLength":64},"prompt_cache_options":{"anyOf":[{"$ref":"#/components/schemas/PromptCacheOptionsInput"},{"type":"null"}]},"prompt_cache_key":{"type":["string","null"]},"prompt_cache_retention":{"anyOf":[{"$ref":"#/components/schemas/PromptCacheRetention"},{"type":"null"}]},"truncation":{"anyOf":[{"$ref":"#/components/schemas/Truncation"},{"type":"null"}],"x-expected":"one of 'auto' or 'disabled'"},"instructions":{"anyOf":[{"$ref":"#/components/schemas/InstructionsParam"},{"type":"null"}],"x-expected":"a string"},"store":{"type":["boolean","null"]},"service_tier":{"anyOf":[{"$ref":"#/components/schemas/ServiceTier"},{"type":"null"}]},"top_logprobs":{"type":["integer","null"],"minimum":0,"maximum":20},"context_management":{"type":["array","null"],"minItems":1,"x-expected":"an array of objects","items":{"$ref":"#/components/schemas/ContextManagement"}},"access_programs":{"anyOf":[{"$ref":"#/components/schemas/AccessProgramsInput"},{"type":"null"}]},"image":{"anyOf":[{"$ref":"#/components/schemas/ImageContextInput"},{"type":"null"}]},"client_metadata":{"anyOf":[{"type":"object","additionalProperties":{"type":"string"}},{"type":"null"}]},"output_audio":{"anyOf":[{"$ref":"#/components/schemas/OutputAudio"},{"type":"null"}]},"stream_id":{"type":["string","null"],"minLength":1,"maxLength":256,"pattern":"^[A-Za-z0-9_.-]+$"},"generate":{"type":["boolean","null"]}}};
+const schema365 = {"type":"object","required":["type"],"properties":{"type":{"type":"string","const":"response.create"},"model":{"type":"string"},"input":{"$ref":"#/components/schemas/InputParam"},"previous_response_id":{"type":["string","null"]},"conversation":{"anyOf":[{"$ref":"#/components/schemas/ConversationParam"},{"type":"null"}],"x-expected":"one of a string or object"},"prompt":{"anyOf":[{"$ref":"#/components/schemas/PromptTemplateInput"},{"type":"null"}]},"moderation":{"anyOf":[{"$ref":"#/components/schemas/ModerationInput"},{"type":"null"}]},"include":{"type":["array","null"],"x-expected":"an array of one of 'fil...lts', 'web...lts', 'web...ces', 'mes...url', 'com...url', 'cod...uts', 'rea...ent', or 'mes...obs'","items":{"$ref":"#/components/schemas/Include"}},"tools":{"type":["array","null"],"x-expected":"an array of tools","items":{"$ref":"#/components/schemas/ToolInput"}},"tool_choice":{"anyOf":[{"$ref":"#/components/schemas/ToolChoiceInput"},{"type":"null"}],"x-expected":"one of an object or 'none', 'auto', or 'required'"},"metadata":{"anyOf":[{"$ref":"#/components/schemas/Metadata"},{"type":"null"}],"x-expected":"a metadata object"},"text":{"anyOf":[{"$ref":"#/components/schemas/TextConfigInput"},{"type":"null"}]},"temperature":{"type":["number","null"],"minimum":0,"maximum":2},"top_p":{"type":["number","null"],"minimum":0,"maximum":1},"presence_penalty":{"type":["number","null"],"minimum":-2,"maximum":2},"frequency_penalty":{"type":["number","null"],"minimum":-2,"maximum":2},"parallel_tool_calls":{"type":["boolean","null"]},"stream":{"type":["boolean","null"]},"stream_options":{"anyOf":[{"$ref":"#/components/schemas/StreamOptions"},{"type":"null"}]},"background":{"type":["boolean","null"]},"background_options":{"anyOf":[{"$ref":"#/components/schemas/BackgroundOptionsInput"},{"type":"null"}]},"max_output_tokens":{"type":["integer","null"],"minimum":16},"max_tool_calls":{"type":["integer","null"],"minimum":1},"reasoning":{"anyOf":[{"$ref":"#/components/schemas/ReasoningInput"},{"type":"null"}]},"user":{"type":["string","null"]},"safety_identifier":{"type":["string","null"],"maxLength":64},"prompt_cache_options":{"anyOf":[{"$ref":"#/components/schemas/PromptCacheOptionsInput"},{"type":"null"}]},"prompt_cache_key":{"type":["string","null"]},"prompt_cache_retention":{"anyOf":[{"$ref":"#/components/schemas/PromptCacheRetention"},{"type":"null"}]},"truncation":{"anyOf":[{"$ref":"#/components/schemas/Truncation"},{"type":"null"}],"x-expected":"one of 'auto' or 'disabled'"},"instructions":{"anyOf":[{"$ref":"#/components/schemas/InstructionsParam"},{"type":"null"}],"x-expected":"a string"},"store":{"type":["boolean","null"]},"service_tier":{"anyOf":[{"$ref":"#/components/schemas/ServiceTier"},{"type":"null"}]},"top_logprobs":{"type":["integer","null"],"minimum":0,"maximum":20},"context_management":{"type":["array","null"],"minItems":1,"x-expected":"an array of objects","items":{"$ref":"#/components/schemas/ContextManagement"}},"access_programs":{"anyOf":[{"$ref":"#/components/schemas/AccessProgramsInput"},{"type":"null"}]},"image":{"anyOf":[{"$ref":"#/components/schemas/ImageContextInput"},{"type":"null"}]},"client_metadata":{"anyOf":[{"type":"object","additionalProperties":{"type":"string"}},{"type":"null"}]},"output_audio":{"anyOf":[{"$ref":"#/components/schemas/OutputAudio"},{"type":"null"}]},"interruption":{"anyOf":[{"type":"string","enum":["fail","restart"]},{"type":"null"}]},"stream_id":{"type":["string","null"],"minLength":1,"maxLength":256,"pattern":"^[A-Za-z0-9_.-]+$"},"generate":{"type":["boolean","null"]}}};
 const pattern9 = new RegExp("^[A-Za-z0-9_.-]+$", "u");
 
 function validate973(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
@@ -42120,30 +42193,69 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.stream_id !== undefined){
-let data43 = data.stream_id;
+if(data.interruption !== undefined){
+let data43 = data.interruption;
 const _errs139 = errors;
-if((typeof data43 !== "string") && (data43 !== null)){
-validate973.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/type",keyword:"type",params:{type: schema365.properties.stream_id.type},message:"must be string,null",schema:schema365.properties.stream_id.type,parentSchema:schema365.properties.stream_id,data:data43}];
-return false;
+const _errs140 = errors;
+let valid23 = false;
+const _errs141 = errors;
+if(typeof data43 !== "string"){
+const err38 = {instancePath:instancePath+"/interruption",schemaPath:"#/properties/interruption/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema365.properties.interruption.anyOf[0].type,parentSchema:schema365.properties.interruption.anyOf[0],data:data43};
+if(vErrors === null){
+vErrors = [err38];
 }
-if(errors === _errs139){
-if(typeof data43 === "string"){
-if(data43.length > 2 * 256 || (data43.length > 256 && func2(data43) > 256)){
-validate973.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema365.properties.stream_id,data:data43}];
+else {
+vErrors.push(err38);
+}
+errors++;
+}
+if(!((data43 === "fail") || (data43 === "restart"))){
+const err39 = {instancePath:instancePath+"/interruption",schemaPath:"#/properties/interruption/anyOf/0/enum",keyword:"enum",params:{allowedValues: schema365.properties.interruption.anyOf[0].enum},message:"must be equal to one of the allowed values",schema:schema365.properties.interruption.anyOf[0].enum,parentSchema:schema365.properties.interruption.anyOf[0],data:data43};
+if(vErrors === null){
+vErrors = [err39];
+}
+else {
+vErrors.push(err39);
+}
+errors++;
+}
+var _valid18 = _errs141 === errors;
+valid23 = valid23 || _valid18;
+if(!valid23){
+const _errs143 = errors;
+if(data43 !== null){
+const err40 = {instancePath:instancePath+"/interruption",schemaPath:"#/properties/interruption/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema365.properties.interruption.anyOf[1].type,parentSchema:schema365.properties.interruption.anyOf[1],data:data43};
+if(vErrors === null){
+vErrors = [err40];
+}
+else {
+vErrors.push(err40);
+}
+errors++;
+}
+var _valid18 = _errs143 === errors;
+valid23 = valid23 || _valid18;
+}
+if(!valid23){
+const err41 = {instancePath:instancePath+"/interruption",schemaPath:"#/properties/interruption/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema365.properties.interruption.anyOf,parentSchema:schema365.properties.interruption,data:data43};
+if(vErrors === null){
+vErrors = [err41];
+}
+else {
+vErrors.push(err41);
+}
+errors++;
+validate973.errors = vErrors;
 return false;
 }
 else {
-if(data43.length < 2 * 1 && func2(data43) < 1){
-validate973.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema365.properties.stream_id,data:data43}];
-return false;
+errors = _errs140;
+if(vErrors !== null){
+if(_errs140){
+vErrors.length = _errs140;
 }
 else {
-if(!pattern9.test(data43)){
-validate973.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]+$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]+$"+"\"",schema:"^[A-Za-z0-9_.-]+$",parentSchema:schema365.properties.stream_id,data:data43}];
-return false;
-}
-}
+vErrors = null;
 }
 }
 }
@@ -42153,17 +42265,51 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.generate !== undefined){
-let data44 = data.generate;
-const _errs141 = errors;
-if((typeof data44 !== "boolean") && (data44 !== null)){
-validate973.errors = [{instancePath:instancePath+"/generate",schemaPath:"#/properties/generate/type",keyword:"type",params:{type: schema365.properties.generate.type},message:"must be boolean,null",schema:schema365.properties.generate.type,parentSchema:schema365.properties.generate,data:data44}];
+if(data.stream_id !== undefined){
+let data44 = data.stream_id;
+const _errs145 = errors;
+if((typeof data44 !== "string") && (data44 !== null)){
+validate973.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/type",keyword:"type",params:{type: schema365.properties.stream_id.type},message:"must be string,null",schema:schema365.properties.stream_id.type,parentSchema:schema365.properties.stream_id,data:data44}];
 return false;
 }
-var valid0 = _errs141 === errors;
+if(errors === _errs145){
+if(typeof data44 === "string"){
+if(data44.length > 2 * 256 || (data44.length > 256 && func2(data44) > 256)){
+validate973.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema365.properties.stream_id,data:data44}];
+return false;
+}
+else {
+if(data44.length < 2 * 1 && func2(data44) < 1){
+validate973.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema365.properties.stream_id,data:data44}];
+return false;
+}
+else {
+if(!pattern9.test(data44)){
+validate973.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]+$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]+$"+"\"",schema:"^[A-Za-z0-9_.-]+$",parentSchema:schema365.properties.stream_id,data:data44}];
+return false;
+}
+}
+}
+}
+}
+var valid0 = _errs145 === errors;
 }
 else {
 var valid0 = true;
+}
+if(valid0){
+if(data.generate !== undefined){
+let data45 = data.generate;
+const _errs147 = errors;
+if((typeof data45 !== "boolean") && (data45 !== null)){
+validate973.errors = [{instancePath:instancePath+"/generate",schemaPath:"#/properties/generate/type",keyword:"type",params:{type: schema365.properties.generate.type},message:"must be boolean,null",schema:schema365.properties.generate.type,parentSchema:schema365.properties.generate,data:data45}];
+return false;
+}
+var valid0 = _errs147 === errors;
+}
+else {
+var valid0 = true;
+}
 }
 }
 }
@@ -64577,7 +64723,7 @@ return errors === 0;
 }
 
 export const readResponseNote = validate1431;
-const schema540 = {"type":"object","required":["kind","what","why"],"properties":{"kind":{"type":"string","enum":["emulated","omitted"]},"what":{"type":"string"},"why":{"type":"string"}}};
+const schema540 = {"type":"object","required":["kind","what","why"],"properties":{"kind":{"type":"string","enum":["continued","emulated","interrupted","omitted","waited"]},"what":{"type":"string"},"why":{"type":"string"},"at":{"type":"integer"},"node":{"type":"string"}}};
 
 function validate1431(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -64597,7 +64743,7 @@ if(typeof data0 !== "string"){
 validate1431.errors = [{instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema540.properties.kind.type,parentSchema:schema540.properties.kind,data:data0}];
 return false;
 }
-if(!((data0 === "emulated") || (data0 === "omitted"))){
+if(!(((((data0 === "continued") || (data0 === "emulated")) || (data0 === "interrupted")) || (data0 === "omitted")) || (data0 === "waited"))){
 validate1431.errors = [{instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/enum",keyword:"enum",params:{allowedValues: schema540.properties.kind.enum},message:"must be equal to one of the allowed values",schema:schema540.properties.kind.enum,parentSchema:schema540.properties.kind,data:data0}];
 return false;
 }
@@ -64631,6 +64777,34 @@ var valid0 = _errs5 === errors;
 }
 else {
 var valid0 = true;
+}
+if(valid0){
+if(data.at !== undefined){
+let data3 = data.at;
+const _errs7 = errors;
+if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
+validate1431.errors = [{instancePath:instancePath+"/at",schemaPath:"#/properties/at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema540.properties.at.type,parentSchema:schema540.properties.at,data:data3}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.node !== undefined){
+let data4 = data.node;
+const _errs9 = errors;
+if(typeof data4 !== "string"){
+validate1431.errors = [{instancePath:instancePath+"/node",schemaPath:"#/properties/node/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema540.properties.node.type,parentSchema:schema540.properties.node,data:data4}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+}
 }
 }
 }

@@ -3668,6 +3668,8 @@ export interface components {
                 [key: string]: string;
             } | null;
             output_audio?: components["schemas"]["OutputAudio"] | null;
+            /** @description What becomes of a text that is interrupted by a crash of the server or a failure of its model server, where the model cannot go on with it. restart ends its message as incomplete and begins another one; fail ends the response. By default restart in the background and fail in the foreground. Where the model goes on with the text, or says the same again, the message goes on in either case. */
+            interruption?: ("fail" | "restart") | null;
         };
         /** @description A WebSocket frame of a client that creates a response, with the members of a create request at its top level. The reply is always a stream. The order of checks, the need for `model` and `input`, and the meaning of null are those of CreateResponseRequest. */
         ResponseCreateFrame: {
@@ -3755,6 +3757,8 @@ export interface components {
                 [key: string]: string;
             } | null;
             output_audio?: components["schemas"]["OutputAudio"] | null;
+            /** @description What becomes of a text that is interrupted by a crash of the server or a failure of its model server, where the model cannot go on with it. restart ends its message as incomplete and begins another one; fail ends the response. By default restart in the background and fail in the foreground. Where the model goes on with the text, or says the same again, the message goes on in either case. */
+            interruption?: ("fail" | "restart") | null;
             /** @description A lane. Frames of one lane are served in order, and lanes in parallel; at most 32 names per connection. An invalid name is refused with the code invalid_stream_id. */
             stream_id?: string | null;
             /**
@@ -5614,21 +5618,28 @@ export interface components {
             /** @description Whether only the first bytes were kept. */
             is_truncated: boolean;
         };
-        /** @description Where a response is not made exactly as its request asked, or this server acts in place of the model server. */
+        /** @description Where a response is not made exactly as its request asked, or this server acts in place of the model server; and what happened while it was made. */
         ResponseNote: {
-            /** @enum {string} */
-            kind: "emulated" | "omitted";
-            /** @description A place in the request, such as tools[0]; the first one where several are alike. */
+            /**
+             * @description interrupted: the making of the response broke off, and went on. waited: its model failed and was asked again. continued: an item that had broken off went on, or was made anew.
+             * @enum {string}
+             */
+            kind: "continued" | "emulated" | "interrupted" | "omitted" | "waited";
+            /** @description A place in the request, such as tools[0]; the first one where several are alike. Of what happened: server, store, model or output. */
             what: string;
             /** @description A sentence for people. */
             why: string;
+            /** @description When it happened, in Unix seconds. Only of what happened. */
+            at?: number;
+            /** @description The server that tells it (NODE_NAME). Only of what happened. */
+            node?: string;
         };
         /** @description The exchanges of a response, oldest first. */
         ResponseExchangeList: {
             /** @constant */
             object: "list";
             data: components["schemas"]["ResponseExchange"][];
-            /** @description What was emulated or omitted, at most 32 notes. Also where exchanges are not kept. */
+            /** @description What was emulated or omitted, at most 32 notes, and what happened meanwhile, oldest first. Also where exchanges are not kept. */
             notes: components["schemas"]["ResponseNote"][];
             /** @description Whether this server keeps exchanges at all (KEEP_EXCHANGES). */
             is_kept: boolean;

@@ -42044,7 +42044,7 @@ return errors === 0;
 }
 
 export const validateCreateResponseRequest = validate951;
-const schema364 = {"type":"object","additionalProperties":false,"properties":{"model":{"type":"string"},"input":{"$ref":"#/components/schemas/InputParam"},"previous_response_id":{"type":["string","null"]},"conversation":{"anyOf":[{"$ref":"#/components/schemas/ConversationParam"},{"type":"null"}],"x-expected":"one of a string or object"},"prompt":{"anyOf":[{"$ref":"#/components/schemas/PromptTemplateInput"},{"type":"null"}]},"moderation":{"anyOf":[{"$ref":"#/components/schemas/ModerationInput"},{"type":"null"}]},"include":{"type":["array","null"],"x-expected":"an array of one of 'fil...lts', 'web...lts', 'web...ces', 'mes...url', 'com...url', 'cod...uts', 'rea...ent', or 'mes...obs'","items":{"$ref":"#/components/schemas/Include"}},"tools":{"type":["array","null"],"x-expected":"an array of tools","items":{"$ref":"#/components/schemas/ToolInput"}},"tool_choice":{"anyOf":[{"$ref":"#/components/schemas/ToolChoiceInput"},{"type":"null"}],"x-expected":"one of an object or 'none', 'auto', or 'required'"},"metadata":{"anyOf":[{"$ref":"#/components/schemas/Metadata"},{"type":"null"}],"x-expected":"a metadata object"},"text":{"anyOf":[{"$ref":"#/components/schemas/TextConfigInput"},{"type":"null"}]},"temperature":{"type":["number","null"],"minimum":0,"maximum":2},"top_p":{"type":["number","null"],"minimum":0,"maximum":1},"presence_penalty":{"type":["number","null"],"minimum":-2,"maximum":2},"frequency_penalty":{"type":["number","null"],"minimum":-2,"maximum":2},"parallel_tool_calls":{"type":["boolean","null"]},"stream":{"type":["boolean","null"]},"stream_options":{"anyOf":[{"$ref":"#/components/schemas/StreamOptions"},{"type":"null"}]},"background":{"type":["boolean","null"]},"background_options":{"anyOf":[{"$ref":"#/components/schemas/BackgroundOptionsInput"},{"type":"null"}]},"max_output_tokens":{"type":["integer","null"],"minimum":16},"max_tool_calls":{"type":["integer","null"],"minimum":1},"reasoning":{"anyOf":[{"$ref":"#/components/schemas/ReasoningInput"},{"type":"null"}]},"user":{"type":["string","null"]},"safety_identifier":{"type":["string","null"],"maxLength":64},"prompt_cache_options":{"anyOf":[{"$ref":"#/components/schemas/PromptCacheOptionsInput"},{"type":"null"}]},"prompt_cache_key":{"type":["string","null"]},"prompt_cache_retention":{"anyOf":[{"$ref":"#/components/schemas/PromptCacheRetention"},{"type":"null"}]},"truncation":{"anyOf":[{"$ref":"#/components/schemas/Truncation"},{"type":"null"}],"x-expected":"one of 'auto' or 'disabled'"},"instructions":{"anyOf":[{"$ref":"#/components/schemas/InstructionsParam"},{"type":"null"}],"x-expected":"a string"},"store":{"type":["boolean","null"]},"service_tier":{"anyOf":[{"$ref":"#/components/schemas/ServiceTier"},{"type":"null"}]},"top_logprobs":{"type":["integer","null"],"minimum":0,"maximum":20},"context_management":{"type":["array","null"],"minItems":1,"x-expected":"an array of objects","items":{"$ref":"#/components/schemas/ContextManagement"}},"access_programs":{"anyOf":[{"$ref":"#/components/schemas/AccessProgramsInput"},{"type":"null"}]},"image":{"anyOf":[{"$ref":"#/components/schemas/ImageContextInput"},{"type":"null"}]},"client_metadata":{"anyOf":[{"type":"object","additionalProperties":{"type":"string"}},{"type":"null"}]},"output_audio":{"anyOf":[{"$ref":"#/components/schemas/OutputAudio"},{"type":"null"}]}}};
+const schema364 = {"type":"object","additionalProperties":false,"properties":{"model":{"type":"string"},"input":{"$ref":"#/components/schemas/InputParam"},"previous_response_id":{"type":["string","null"]},"conversation":{"anyOf":[{"$ref":"#/components/schemas/ConversationParam"},{"type":"null"}],"x-expected":"one of a string or object"},"prompt":{"anyOf":[{"$ref":"#/components/schemas/PromptTemplateInput"},{"type":"null"}]},"moderation":{"anyOf":[{"$ref":"#/components/schemas/ModerationInput"},{"type":"null"}]},"include":{"type":["array","null"],"x-expected":"an array of one of 'fil...lts', 'web...lts', 'web...ces', 'mes...url', 'com...url', 'cod...uts', 'rea...ent', or 'mes...obs'","items":{"$ref":"#/components/schemas/Include"}},"tools":{"type":["array","null"],"x-expected":"an array of tools","items":{"$ref":"#/components/schemas/ToolInput"}},"tool_choice":{"anyOf":[{"$ref":"#/components/schemas/ToolChoiceInput"},{"type":"null"}],"x-expected":"one of an object or 'none', 'auto', or 'required'"},"metadata":{"anyOf":[{"$ref":"#/components/schemas/Metadata"},{"type":"null"}],"x-expected":"a metadata object"},"text":{"anyOf":[{"$ref":"#/components/schemas/TextConfigInput"},{"type":"null"}]},"temperature":{"type":["number","null"],"minimum":0,"maximum":2},"top_p":{"type":["number","null"],"minimum":0,"maximum":1},"presence_penalty":{"type":["number","null"],"minimum":-2,"maximum":2},"frequency_penalty":{"type":["number","null"],"minimum":-2,"maximum":2},"parallel_tool_calls":{"type":["boolean","null"]},"stream":{"type":["boolean","null"]},"stream_options":{"anyOf":[{"$ref":"#/components/schemas/StreamOptions"},{"type":"null"}]},"background":{"type":["boolean","null"]},"background_options":{"anyOf":[{"$ref":"#/components/schemas/BackgroundOptionsInput"},{"type":"null"}]},"max_output_tokens":{"type":["integer","null"],"minimum":16},"max_tool_calls":{"type":["integer","null"],"minimum":1},"reasoning":{"anyOf":[{"$ref":"#/components/schemas/ReasoningInput"},{"type":"null"}]},"user":{"type":["string","null"]},"safety_identifier":{"type":["string","null"],"maxLength":64},"prompt_cache_options":{"anyOf":[{"$ref":"#/components/schemas/PromptCacheOptionsInput"},{"type":"null"}]},"prompt_cache_key":{"type":["string","null"]},"prompt_cache_retention":{"anyOf":[{"$ref":"#/components/schemas/PromptCacheRetention"},{"type":"null"}]},"truncation":{"anyOf":[{"$ref":"#/components/schemas/Truncation"},{"type":"null"}],"x-expected":"one of 'auto' or 'disabled'"},"instructions":{"anyOf":[{"$ref":"#/components/schemas/InstructionsParam"},{"type":"null"}],"x-expected":"a string"},"store":{"type":["boolean","null"]},"service_tier":{"anyOf":[{"$ref":"#/components/schemas/ServiceTier"},{"type":"null"}]},"top_logprobs":{"type":["integer","null"],"minimum":0,"maximum":20},"context_management":{"type":["array","null"],"minItems":1,"x-expected":"an array of objects","items":{"$ref":"#/components/schemas/ContextManagement"}},"access_programs":{"anyOf":[{"$ref":"#/components/schemas/AccessProgramsInput"},{"type":"null"}]},"image":{"anyOf":[{"$ref":"#/components/schemas/ImageContextInput"},{"type":"null"}]},"client_metadata":{"anyOf":[{"type":"object","additionalProperties":{"type":"string"}},{"type":"null"}]},"output_audio":{"anyOf":[{"$ref":"#/components/schemas/OutputAudio"},{"type":"null"}]},"interruption":{"anyOf":[{"type":"string","enum":["fail","restart"]},{"type":"null"}]}}};
 
 function validate951(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -43505,6 +43505,79 @@ var valid0 = _errs133 === errors;
 else {
 var valid0 = true;
 }
+if(valid0){
+if(data.interruption !== undefined){
+let data42 = data.interruption;
+const _errs138 = errors;
+const _errs139 = errors;
+let valid23 = false;
+const _errs140 = errors;
+if(typeof data42 !== "string"){
+const err38 = {instancePath:instancePath+"/interruption",schemaPath:"#/properties/interruption/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema364.properties.interruption.anyOf[0].type,parentSchema:schema364.properties.interruption.anyOf[0],data:data42};
+if(vErrors === null){
+vErrors = [err38];
+}
+else {
+vErrors.push(err38);
+}
+errors++;
+}
+if(!((data42 === "fail") || (data42 === "restart"))){
+const err39 = {instancePath:instancePath+"/interruption",schemaPath:"#/properties/interruption/anyOf/0/enum",keyword:"enum",params:{allowedValues: schema364.properties.interruption.anyOf[0].enum},message:"must be equal to one of the allowed values",schema:schema364.properties.interruption.anyOf[0].enum,parentSchema:schema364.properties.interruption.anyOf[0],data:data42};
+if(vErrors === null){
+vErrors = [err39];
+}
+else {
+vErrors.push(err39);
+}
+errors++;
+}
+var _valid18 = _errs140 === errors;
+valid23 = valid23 || _valid18;
+if(!valid23){
+const _errs142 = errors;
+if(data42 !== null){
+const err40 = {instancePath:instancePath+"/interruption",schemaPath:"#/properties/interruption/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema364.properties.interruption.anyOf[1].type,parentSchema:schema364.properties.interruption.anyOf[1],data:data42};
+if(vErrors === null){
+vErrors = [err40];
+}
+else {
+vErrors.push(err40);
+}
+errors++;
+}
+var _valid18 = _errs142 === errors;
+valid23 = valid23 || _valid18;
+}
+if(!valid23){
+const err41 = {instancePath:instancePath+"/interruption",schemaPath:"#/properties/interruption/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema364.properties.interruption.anyOf,parentSchema:schema364.properties.interruption,data:data42};
+if(vErrors === null){
+vErrors = [err41];
+}
+else {
+vErrors.push(err41);
+}
+errors++;
+validate951.errors = vErrors;
+return false;
+}
+else {
+errors = _errs139;
+if(vErrors !== null){
+if(_errs139){
+vErrors.length = _errs139;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs138 === errors;
+}
+else {
+var valid0 = true;
+}
+}
 }
 }
 }
@@ -43554,7 +43627,7 @@ return errors === 0;
 }
 
 export const validateResponseCreateFrame = validate973;
-const schema365 = {"type":"object","additionalProperties":false,"required":["type"],"properties":{"type":{"type":"string","const":"response.create"},"model":{"type":"string"},"input":{"$ref":"#/components/schemas/InputParam"},"previous_response_id":{"type":["string","null"]},"conversation":{"anyOf":[{"$ref":"#/components/schemas/ConversationParam"},{"type":"null"}],"x-expected":"one of a string or object"},"prompt":{"anyOf":[{"$ref":"#/components/schemas/PromptTemplateInput"},{"type":"null"}]},"moderation":{"anyOf":[{"$ref":"#/components/schemas/ModerationInput"},{"type":"null"}]},"include":{"type":["array","null"],"x-expected":"an array of one of 'fil...lts', 'web...lts', 'web...ces', 'mes...url', 'com...url', 'cod...uts', 'rea...ent', or 'mes...obs'","items":{"$ref":"#/components/schemas/Include"}},"tools":{"type":["array","null"],"x-expected":"an array of tools","items":{"$ref":"#/components/schemas/ToolInput"}},"tool_choice":{"anyOf":[{"$ref":"#/components/schemas/ToolChoiceInput"},{"type":"null"}],"x-expected":"one of an object or 'none', 'auto', or 'required'"},"metadata":{"anyOf":[{"$ref":"#/components/schemas/Metadata"},{"type":"null"}],"x-expected":"a metadata object"},"text":{"anyOf":[{"$ref":"#/components/schemas/TextConfigInput"},{"type":"null"}]},"temperature":{"type":["number","null"],"minimum":0,"maximum":2},"top_p":{"type":["number","null"],"minimum":0,"maximum":1},"presence_penalty":{"type":["number","null"],"minimum":-2,"maximum":2},"frequency_penalty":{"type":["number","null"],"minimum":-2,"maximum":2},"parallel_tool_calls":{"type":["boolean","null"]},"stream":{"type":["boolean","null"]},"stream_options":{"anyOf":[{"$ref":"#/components/schemas/StreamOptions"},{"type":"null"}]},"background":{"type":["boolean","null"]},"background_options":{"anyOf":[{"$ref":"#/components/schemas/BackgroundOptionsInput"},{"type":"null"}]},"max_output_tokens":{"type":["integer","null"],"minimum":16},"max_tool_calls":{"type":["integer","null"],"minimum":1},"reasoning":{"anyOf":[{"$ref":"#/components/schemas/ReasoningInput"},{"type":"null"}]},"user":{"type":["string","null"]},"safety_identifier":{"type":["string","null"],"maxLength":64},"prompt_cache_options":{"anyOf":[{"$ref":"#/components/schemas/PromptCacheOptionsInput"},{"type":"null"}]},"prompt_cache_key":{"type":["string","null"]},"prompt_cache_retention":{"anyOf":[{"$ref":"#/components/schemas/PromptCacheRetention"},{"type":"null"}]},"truncation":{"anyOf":[{"$ref":"#/components/schemas/Truncation"},{"type":"null"}],"x-expected":"one of 'auto' or 'disabled'"},"instructions":{"anyOf":[{"$ref":"#/components/schemas/InstructionsParam"},{"type":"null"}],"x-expected":"a string"},"store":{"type":["boolean","null"]},"service_tier":{"anyOf":[{"$ref":"#/components/schemas/ServiceTier"},{"type":"null"}]},"top_logprobs":{"type":["integer","null"],"minimum":0,"maximum":20},"context_management":{"type":["array","null"],"minItems":1,"x-expected":"an array of objects","items":{"$ref":"#/components/schemas/ContextManagement"}},"access_programs":{"anyOf":[{"$ref":"#/components/schemas/AccessProgramsInput"},{"type":"null"}]},"image":{"anyOf":[{"$ref":"#/components/schemas/ImageContextInput"},{"type":"null"}]},"client_metadata":{"anyOf":[{"type":"object","additionalProperties":{"type":"string"}},{"type":"null"}]},"output_audio":{"anyOf":[{"$ref":"#/components/schemas/OutputAudio"},{"type":"null"}]},"stream_id":{"type":["string","null"],"minLength":1,"maxLength":256,"pattern":"^[A-Za-z0-9_.-]+$"},"generate":{"type":["boolean","null"]}}};
+const schema365 = {"type":"object","additionalProperties":false,"required":["type"],"properties":{"type":{"type":"string","const":"response.create"},"model":{"type":"string"},"input":{"$ref":"#/components/schemas/InputParam"},"previous_response_id":{"type":["string","null"]},"conversation":{"anyOf":[{"$ref":"#/components/schemas/ConversationParam"},{"type":"null"}],"x-expected":"one of a string or object"},"prompt":{"anyOf":[{"$ref":"#/components/schemas/PromptTemplateInput"},{"type":"null"}]},"moderation":{"anyOf":[{"$ref":"#/components/schemas/ModerationInput"},{"type":"null"}]},"include":{"type":["array","null"],"x-expected":"an array of one of 'fil...lts', 'web...lts', 'web...ces', 'mes...url', 'com...url', 'cod...uts', 'rea...ent', or 'mes...obs'","items":{"$ref":"#/components/schemas/Include"}},"tools":{"type":["array","null"],"x-expected":"an array of tools","items":{"$ref":"#/components/schemas/ToolInput"}},"tool_choice":{"anyOf":[{"$ref":"#/components/schemas/ToolChoiceInput"},{"type":"null"}],"x-expected":"one of an object or 'none', 'auto', or 'required'"},"metadata":{"anyOf":[{"$ref":"#/components/schemas/Metadata"},{"type":"null"}],"x-expected":"a metadata object"},"text":{"anyOf":[{"$ref":"#/components/schemas/TextConfigInput"},{"type":"null"}]},"temperature":{"type":["number","null"],"minimum":0,"maximum":2},"top_p":{"type":["number","null"],"minimum":0,"maximum":1},"presence_penalty":{"type":["number","null"],"minimum":-2,"maximum":2},"frequency_penalty":{"type":["number","null"],"minimum":-2,"maximum":2},"parallel_tool_calls":{"type":["boolean","null"]},"stream":{"type":["boolean","null"]},"stream_options":{"anyOf":[{"$ref":"#/components/schemas/StreamOptions"},{"type":"null"}]},"background":{"type":["boolean","null"]},"background_options":{"anyOf":[{"$ref":"#/components/schemas/BackgroundOptionsInput"},{"type":"null"}]},"max_output_tokens":{"type":["integer","null"],"minimum":16},"max_tool_calls":{"type":["integer","null"],"minimum":1},"reasoning":{"anyOf":[{"$ref":"#/components/schemas/ReasoningInput"},{"type":"null"}]},"user":{"type":["string","null"]},"safety_identifier":{"type":["string","null"],"maxLength":64},"prompt_cache_options":{"anyOf":[{"$ref":"#/components/schemas/PromptCacheOptionsInput"},{"type":"null"}]},"prompt_cache_key":{"type":["string","null"]},"prompt_cache_retention":{"anyOf":[{"$ref":"#/components/schemas/PromptCacheRetention"},{"type":"null"}]},"truncation":{"anyOf":[{"$ref":"#/components/schemas/Truncation"},{"type":"null"}],"x-expected":"one of 'auto' or 'disabled'"},"instructions":{"anyOf":[{"$ref":"#/components/schemas/InstructionsParam"},{"type":"null"}],"x-expected":"a string"},"store":{"type":["boolean","null"]},"service_tier":{"anyOf":[{"$ref":"#/components/schemas/ServiceTier"},{"type":"null"}]},"top_logprobs":{"type":["integer","null"],"minimum":0,"maximum":20},"context_management":{"type":["array","null"],"minItems":1,"x-expected":"an array of objects","items":{"$ref":"#/components/schemas/ContextManagement"}},"access_programs":{"anyOf":[{"$ref":"#/components/schemas/AccessProgramsInput"},{"type":"null"}]},"image":{"anyOf":[{"$ref":"#/components/schemas/ImageContextInput"},{"type":"null"}]},"client_metadata":{"anyOf":[{"type":"object","additionalProperties":{"type":"string"}},{"type":"null"}]},"output_audio":{"anyOf":[{"$ref":"#/components/schemas/OutputAudio"},{"type":"null"}]},"interruption":{"anyOf":[{"type":"string","enum":["fail","restart"]},{"type":"null"}]},"stream_id":{"type":["string","null"],"minLength":1,"maxLength":256,"pattern":"^[A-Za-z0-9_.-]+$"},"generate":{"type":["boolean","null"]}}};
 const pattern9 = new RegExp("^[A-Za-z0-9_.-]+$", "u");
 
 function validate973(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
@@ -45040,30 +45113,69 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.stream_id !== undefined){
-let data43 = data.stream_id;
+if(data.interruption !== undefined){
+let data43 = data.interruption;
 const _errs140 = errors;
-if((typeof data43 !== "string") && (data43 !== null)){
-validate973.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/type",keyword:"type",params:{type: schema365.properties.stream_id.type},message:"must be string,null",schema:schema365.properties.stream_id.type,parentSchema:schema365.properties.stream_id,data:data43}];
-return false;
+const _errs141 = errors;
+let valid23 = false;
+const _errs142 = errors;
+if(typeof data43 !== "string"){
+const err38 = {instancePath:instancePath+"/interruption",schemaPath:"#/properties/interruption/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema365.properties.interruption.anyOf[0].type,parentSchema:schema365.properties.interruption.anyOf[0],data:data43};
+if(vErrors === null){
+vErrors = [err38];
 }
-if(errors === _errs140){
-if(typeof data43 === "string"){
-if(data43.length > 2 * 256 || (data43.length > 256 && func2(data43) > 256)){
-validate973.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema365.properties.stream_id,data:data43}];
+else {
+vErrors.push(err38);
+}
+errors++;
+}
+if(!((data43 === "fail") || (data43 === "restart"))){
+const err39 = {instancePath:instancePath+"/interruption",schemaPath:"#/properties/interruption/anyOf/0/enum",keyword:"enum",params:{allowedValues: schema365.properties.interruption.anyOf[0].enum},message:"must be equal to one of the allowed values",schema:schema365.properties.interruption.anyOf[0].enum,parentSchema:schema365.properties.interruption.anyOf[0],data:data43};
+if(vErrors === null){
+vErrors = [err39];
+}
+else {
+vErrors.push(err39);
+}
+errors++;
+}
+var _valid18 = _errs142 === errors;
+valid23 = valid23 || _valid18;
+if(!valid23){
+const _errs144 = errors;
+if(data43 !== null){
+const err40 = {instancePath:instancePath+"/interruption",schemaPath:"#/properties/interruption/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema365.properties.interruption.anyOf[1].type,parentSchema:schema365.properties.interruption.anyOf[1],data:data43};
+if(vErrors === null){
+vErrors = [err40];
+}
+else {
+vErrors.push(err40);
+}
+errors++;
+}
+var _valid18 = _errs144 === errors;
+valid23 = valid23 || _valid18;
+}
+if(!valid23){
+const err41 = {instancePath:instancePath+"/interruption",schemaPath:"#/properties/interruption/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema365.properties.interruption.anyOf,parentSchema:schema365.properties.interruption,data:data43};
+if(vErrors === null){
+vErrors = [err41];
+}
+else {
+vErrors.push(err41);
+}
+errors++;
+validate973.errors = vErrors;
 return false;
 }
 else {
-if(data43.length < 2 * 1 && func2(data43) < 1){
-validate973.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema365.properties.stream_id,data:data43}];
-return false;
+errors = _errs141;
+if(vErrors !== null){
+if(_errs141){
+vErrors.length = _errs141;
 }
 else {
-if(!pattern9.test(data43)){
-validate973.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]+$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]+$"+"\"",schema:"^[A-Za-z0-9_.-]+$",parentSchema:schema365.properties.stream_id,data:data43}];
-return false;
-}
-}
+vErrors = null;
 }
 }
 }
@@ -45073,17 +45185,51 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.generate !== undefined){
-let data44 = data.generate;
-const _errs142 = errors;
-if((typeof data44 !== "boolean") && (data44 !== null)){
-validate973.errors = [{instancePath:instancePath+"/generate",schemaPath:"#/properties/generate/type",keyword:"type",params:{type: schema365.properties.generate.type},message:"must be boolean,null",schema:schema365.properties.generate.type,parentSchema:schema365.properties.generate,data:data44}];
+if(data.stream_id !== undefined){
+let data44 = data.stream_id;
+const _errs146 = errors;
+if((typeof data44 !== "string") && (data44 !== null)){
+validate973.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/type",keyword:"type",params:{type: schema365.properties.stream_id.type},message:"must be string,null",schema:schema365.properties.stream_id.type,parentSchema:schema365.properties.stream_id,data:data44}];
 return false;
 }
-var valid0 = _errs142 === errors;
+if(errors === _errs146){
+if(typeof data44 === "string"){
+if(data44.length > 2 * 256 || (data44.length > 256 && func2(data44) > 256)){
+validate973.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema365.properties.stream_id,data:data44}];
+return false;
+}
+else {
+if(data44.length < 2 * 1 && func2(data44) < 1){
+validate973.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema365.properties.stream_id,data:data44}];
+return false;
+}
+else {
+if(!pattern9.test(data44)){
+validate973.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]+$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]+$"+"\"",schema:"^[A-Za-z0-9_.-]+$",parentSchema:schema365.properties.stream_id,data:data44}];
+return false;
+}
+}
+}
+}
+}
+var valid0 = _errs146 === errors;
 }
 else {
 var valid0 = true;
+}
+if(valid0){
+if(data.generate !== undefined){
+let data45 = data.generate;
+const _errs148 = errors;
+if((typeof data45 !== "boolean") && (data45 !== null)){
+validate973.errors = [{instancePath:instancePath+"/generate",schemaPath:"#/properties/generate/type",keyword:"type",params:{type: schema365.properties.generate.type},message:"must be boolean,null",schema:schema365.properties.generate.type,parentSchema:schema365.properties.generate,data:data45}];
+return false;
+}
+var valid0 = _errs148 === errors;
+}
+else {
+var valid0 = true;
+}
 }
 }
 }
@@ -69165,7 +69311,7 @@ return errors === 0;
 }
 
 export const validateResponseNote = validate1431;
-const schema540 = {"type":"object","additionalProperties":false,"required":["kind","what","why"],"properties":{"kind":{"type":"string","enum":["emulated","omitted"]},"what":{"type":"string"},"why":{"type":"string"}}};
+const schema540 = {"type":"object","additionalProperties":false,"required":["kind","what","why"],"properties":{"kind":{"type":"string","enum":["continued","emulated","interrupted","omitted","waited"]},"what":{"type":"string"},"why":{"type":"string"},"at":{"type":"integer"},"node":{"type":"string"}}};
 
 function validate1431(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -69180,7 +69326,7 @@ return false;
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!(((key0 === "kind") || (key0 === "what")) || (key0 === "why"))){
+if(!(((((key0 === "kind") || (key0 === "what")) || (key0 === "why")) || (key0 === "at")) || (key0 === "node"))){
 validate1431.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema540,data}];
 return false;
 break;
@@ -69194,7 +69340,7 @@ if(typeof data0 !== "string"){
 validate1431.errors = [{instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema540.properties.kind.type,parentSchema:schema540.properties.kind,data:data0}];
 return false;
 }
-if(!((data0 === "emulated") || (data0 === "omitted"))){
+if(!(((((data0 === "continued") || (data0 === "emulated")) || (data0 === "interrupted")) || (data0 === "omitted")) || (data0 === "waited"))){
 validate1431.errors = [{instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/enum",keyword:"enum",params:{allowedValues: schema540.properties.kind.enum},message:"must be equal to one of the allowed values",schema:schema540.properties.kind.enum,parentSchema:schema540.properties.kind,data:data0}];
 return false;
 }
@@ -69228,6 +69374,34 @@ var valid0 = _errs6 === errors;
 }
 else {
 var valid0 = true;
+}
+if(valid0){
+if(data.at !== undefined){
+let data3 = data.at;
+const _errs8 = errors;
+if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
+validate1431.errors = [{instancePath:instancePath+"/at",schemaPath:"#/properties/at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema540.properties.at.type,parentSchema:schema540.properties.at,data:data3}];
+return false;
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.node !== undefined){
+let data4 = data.node;
+const _errs10 = errors;
+if(typeof data4 !== "string"){
+validate1431.errors = [{instancePath:instancePath+"/node",schemaPath:"#/properties/node/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema540.properties.node.type,parentSchema:schema540.properties.node,data:data4}];
+return false;
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+}
 }
 }
 }
@@ -71234,23 +71408,96 @@ validate1496.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_model = validate1498;
-const schema583 = {"type":"string"};
+const member_of_CreateResponseRequest_interruption = validate1498;
+const schema583 = {"anyOf":[{"type":"string","enum":["fail","restart"]},{"type":"null"}]};
 
 function validate1498(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
 if(typeof data !== "string"){
-validate1498.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema583.type,parentSchema:schema583,data}];
+const err0 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema583.anyOf[0].type,parentSchema:schema583.anyOf[0],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(!((data === "fail") || (data === "restart"))){
+const err1 = {instancePath,schemaPath:"#/anyOf/0/enum",keyword:"enum",params:{allowedValues: schema583.anyOf[0].enum},message:"must be equal to one of the allowed values",schema:schema583.anyOf[0].enum,parentSchema:schema583.anyOf[0],data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs3 = errors;
+if(data !== null){
+const err2 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema583.anyOf[1].type,parentSchema:schema583.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+var _valid0 = _errs3 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err3 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema583.anyOf,parentSchema:schema583,data};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+validate1498.errors = vErrors;
 return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
 }
 validate1498.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_input = validate1499;
+const member_of_ResponseCreateFrame_model = validate1499;
+const schema584 = {"type":"string"};
 
 function validate1499(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(typeof data !== "string"){
+validate1499.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema584.type,parentSchema:schema584,data}];
+return false;
+}
+validate1499.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_input = validate1500;
+
+function validate1500(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -71323,7 +71570,7 @@ else {
 vErrors.push(err3);
 }
 errors++;
-validate1499.errors = vErrors;
+validate1500.errors = vErrors;
 return false;
 }
 else {
@@ -71337,28 +71584,28 @@ vErrors = null;
 }
 }
 }
-validate1499.errors = vErrors;
+validate1500.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_previous_response_id = validate1501;
-const schema585 = {"type":["string","null"]};
+const member_of_ResponseCreateFrame_previous_response_id = validate1502;
+const schema586 = {"type":["string","null"]};
 
-function validate1501(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1502(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((typeof data !== "string") && (data !== null)){
-validate1501.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema585.type},message:"must be string,null",schema:schema585.type,parentSchema:schema585,data}];
+validate1502.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema586.type},message:"must be string,null",schema:schema586.type,parentSchema:schema586,data}];
 return false;
 }
-validate1501.errors = vErrors;
+validate1502.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_conversation = validate1502;
-const schema586 = {"anyOf":[{"$ref":"#/components/schemas/ConversationParam"},{"type":"null"}],"x-expected":"one of a string or object"};
+const member_of_ResponseCreateFrame_conversation = validate1503;
+const schema587 = {"anyOf":[{"$ref":"#/components/schemas/ConversationParam"},{"type":"null"}],"x-expected":"one of a string or object"};
 
-function validate1502(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1503(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -71366,63 +71613,6 @@ let valid0 = false;
 const _errs1 = errors;
 if(!(validate911(data, {instancePath,parentData,parentDataProperty,rootData}))){
 vErrors = vErrors === null ? validate911.errors : vErrors.concat(validate911.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema586.anyOf[1].type,parentSchema:schema586.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema586.anyOf,parentSchema:schema586,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1502.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1502.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_prompt = validate1504;
-const schema587 = {"anyOf":[{"$ref":"#/components/schemas/PromptTemplateInput"},{"type":"null"}]};
-
-function validate1504(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate924(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate924.errors : vErrors.concat(validate924.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -71451,7 +71641,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1504.errors = vErrors;
+validate1503.errors = vErrors;
 return false;
 }
 else {
@@ -71465,21 +71655,21 @@ vErrors = null;
 }
 }
 }
-validate1504.errors = vErrors;
+validate1503.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_moderation = validate1506;
-const schema588 = {"anyOf":[{"$ref":"#/components/schemas/ModerationInput"},{"type":"null"}]};
+const member_of_ResponseCreateFrame_prompt = validate1505;
+const schema588 = {"anyOf":[{"$ref":"#/components/schemas/PromptTemplateInput"},{"type":"null"}]};
 
-function validate1506(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1505(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
 let valid0 = false;
 const _errs1 = errors;
-if(!(validate940(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate940.errors : vErrors.concat(validate940.errors);
+if(!(validate924(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate924.errors : vErrors.concat(validate924.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -71508,7 +71698,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1506.errors = vErrors;
+validate1505.errors = vErrors;
 return false;
 }
 else {
@@ -71522,18 +71712,75 @@ vErrors = null;
 }
 }
 }
-validate1506.errors = vErrors;
+validate1505.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_include = validate1508;
-const schema589 = {"type":["array","null"],"x-expected":"an array of one of 'fil...lts', 'web...lts', 'web...ces', 'mes...url', 'com...url', 'cod...uts', 'rea...ent', or 'mes...obs'","items":{"$ref":"#/components/schemas/Include"}};
+const member_of_ResponseCreateFrame_moderation = validate1507;
+const schema589 = {"anyOf":[{"$ref":"#/components/schemas/ModerationInput"},{"type":"null"}]};
 
-function validate1508(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1507(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate940(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate940.errors : vErrors.concat(validate940.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema589.anyOf[1].type,parentSchema:schema589.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema589.anyOf,parentSchema:schema589,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1507.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1507.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_include = validate1509;
+const schema590 = {"type":["array","null"],"x-expected":"an array of one of 'fil...lts', 'web...lts', 'web...ces', 'mes...url', 'com...url', 'cod...uts', 'rea...ent', or 'mes...obs'","items":{"$ref":"#/components/schemas/Include"}};
+
+function validate1509(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((!(Array.isArray(data))) && (data !== null)){
-validate1508.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema589.type},message:"must be array,null",schema:schema589.type,parentSchema:schema589,data}];
+validate1509.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema590.type},message:"must be array,null",schema:schema590.type,parentSchema:schema590,data}];
 return false;
 }
 if(errors === 0){
@@ -71553,18 +71800,18 @@ break;
 }
 }
 }
-validate1508.errors = vErrors;
+validate1509.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_tools = validate1510;
-const schema590 = {"type":["array","null"],"x-expected":"an array of tools","items":{"$ref":"#/components/schemas/ToolInput"}};
+const member_of_ResponseCreateFrame_tools = validate1511;
+const schema591 = {"type":["array","null"],"x-expected":"an array of tools","items":{"$ref":"#/components/schemas/ToolInput"}};
 
-function validate1510(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1511(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((!(Array.isArray(data))) && (data !== null)){
-validate1510.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema590.type},message:"must be array,null",schema:schema590.type,parentSchema:schema590,data}];
+validate1511.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema591.type},message:"must be array,null",schema:schema591.type,parentSchema:schema591,data}];
 return false;
 }
 if(errors === 0){
@@ -71584,14 +71831,14 @@ break;
 }
 }
 }
-validate1510.errors = vErrors;
+validate1511.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_tool_choice = validate1512;
-const schema591 = {"anyOf":[{"$ref":"#/components/schemas/ToolChoiceInput"},{"type":"null"}],"x-expected":"one of an object or 'none', 'auto', or 'required'"};
+const member_of_ResponseCreateFrame_tool_choice = validate1513;
+const schema592 = {"anyOf":[{"$ref":"#/components/schemas/ToolChoiceInput"},{"type":"null"}],"x-expected":"one of an object or 'none', 'auto', or 'required'"};
 
-function validate1512(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1513(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -71599,63 +71846,6 @@ let valid0 = false;
 const _errs1 = errors;
 if(!(validate874(data, {instancePath,parentData,parentDataProperty,rootData}))){
 vErrors = vErrors === null ? validate874.errors : vErrors.concat(validate874.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema591.anyOf[1].type,parentSchema:schema591.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema591.anyOf,parentSchema:schema591,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1512.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1512.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_metadata = validate1514;
-const schema592 = {"anyOf":[{"$ref":"#/components/schemas/Metadata"},{"type":"null"}],"x-expected":"a metadata object"};
-
-function validate1514(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate25(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate25.errors : vErrors.concat(validate25.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -71684,7 +71874,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1514.errors = vErrors;
+validate1513.errors = vErrors;
 return false;
 }
 else {
@@ -71698,21 +71888,21 @@ vErrors = null;
 }
 }
 }
-validate1514.errors = vErrors;
+validate1513.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_text = validate1516;
-const schema593 = {"anyOf":[{"$ref":"#/components/schemas/TextConfigInput"},{"type":"null"}]};
+const member_of_ResponseCreateFrame_metadata = validate1515;
+const schema593 = {"anyOf":[{"$ref":"#/components/schemas/Metadata"},{"type":"null"}],"x-expected":"a metadata object"};
 
-function validate1516(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1515(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
 let valid0 = false;
 const _errs1 = errors;
-if(!(validate900(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate900.errors : vErrors.concat(validate900.errors);
+if(!(validate25(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate25.errors : vErrors.concat(validate25.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -71741,7 +71931,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1516.errors = vErrors;
+validate1515.errors = vErrors;
 return false;
 }
 else {
@@ -71755,40 +71945,69 @@ vErrors = null;
 }
 }
 }
-validate1516.errors = vErrors;
+validate1515.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_temperature = validate1518;
-const schema594 = {"type":["number","null"],"minimum":0,"maximum":2};
+const member_of_ResponseCreateFrame_text = validate1517;
+const schema594 = {"anyOf":[{"$ref":"#/components/schemas/TextConfigInput"},{"type":"null"}]};
 
-function validate1518(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1517(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
-validate1518.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema594.type},message:"must be number,null",schema:schema594.type,parentSchema:schema594,data}];
-return false;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate900(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate900.errors : vErrors.concat(validate900.errors);
+errors = vErrors.length;
 }
-if(errors === 0){
-if((typeof data == "number") && (isFinite(data))){
-if(data > 2 || isNaN(data)){
-validate1518.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema594,data}];
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema594.anyOf[1].type,parentSchema:schema594.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema594.anyOf,parentSchema:schema594,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1517.errors = vErrors;
 return false;
 }
 else {
-if(data < 0 || isNaN(data)){
-validate1518.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema594,data}];
-return false;
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
 }
 }
 }
-}
-validate1518.errors = vErrors;
+validate1517.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_top_p = validate1519;
-const schema595 = {"type":["number","null"],"minimum":0,"maximum":1};
+const member_of_ResponseCreateFrame_temperature = validate1519;
+const schema595 = {"type":["number","null"],"minimum":0,"maximum":2};
 
 function validate1519(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -71799,8 +72018,8 @@ return false;
 }
 if(errors === 0){
 if((typeof data == "number") && (isFinite(data))){
-if(data > 1 || isNaN(data)){
-validate1519.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1",schema:1,parentSchema:schema595,data}];
+if(data > 2 || isNaN(data)){
+validate1519.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema595,data}];
 return false;
 }
 else {
@@ -71815,8 +72034,8 @@ validate1519.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_presence_penalty = validate1520;
-const schema596 = {"type":["number","null"],"minimum":-2,"maximum":2};
+const member_of_ResponseCreateFrame_top_p = validate1520;
+const schema596 = {"type":["number","null"],"minimum":0,"maximum":1};
 
 function validate1520(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -71827,13 +72046,13 @@ return false;
 }
 if(errors === 0){
 if((typeof data == "number") && (isFinite(data))){
-if(data > 2 || isNaN(data)){
-validate1520.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema596,data}];
+if(data > 1 || isNaN(data)){
+validate1520.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1",schema:1,parentSchema:schema596,data}];
 return false;
 }
 else {
-if(data < -2 || isNaN(data)){
-validate1520.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2},message:"must be >= -2",schema:-2,parentSchema:schema596,data}];
+if(data < 0 || isNaN(data)){
+validate1520.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema596,data}];
 return false;
 }
 }
@@ -71843,7 +72062,7 @@ validate1520.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_frequency_penalty = validate1521;
+const member_of_ResponseCreateFrame_presence_penalty = validate1521;
 const schema597 = {"type":["number","null"],"minimum":-2,"maximum":2};
 
 function validate1521(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
@@ -71871,21 +72090,35 @@ validate1521.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_parallel_tool_calls = validate1522;
-const schema598 = {"type":["boolean","null"]};
+const member_of_ResponseCreateFrame_frequency_penalty = validate1522;
+const schema598 = {"type":["number","null"],"minimum":-2,"maximum":2};
 
 function validate1522(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-if((typeof data !== "boolean") && (data !== null)){
-validate1522.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema598.type},message:"must be boolean,null",schema:schema598.type,parentSchema:schema598,data}];
+if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
+validate1522.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema598.type},message:"must be number,null",schema:schema598.type,parentSchema:schema598,data}];
 return false;
+}
+if(errors === 0){
+if((typeof data == "number") && (isFinite(data))){
+if(data > 2 || isNaN(data)){
+validate1522.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema598,data}];
+return false;
+}
+else {
+if(data < -2 || isNaN(data)){
+validate1522.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2},message:"must be >= -2",schema:-2,parentSchema:schema598,data}];
+return false;
+}
+}
+}
 }
 validate1522.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_stream = validate1523;
+const member_of_ResponseCreateFrame_parallel_tool_calls = validate1523;
 const schema599 = {"type":["boolean","null"]};
 
 function validate1523(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
@@ -71899,10 +72132,24 @@ validate1523.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_stream_options = validate1524;
-const schema600 = {"anyOf":[{"$ref":"#/components/schemas/StreamOptions"},{"type":"null"}]};
+const member_of_ResponseCreateFrame_stream = validate1524;
+const schema600 = {"type":["boolean","null"]};
 
 function validate1524(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((typeof data !== "boolean") && (data !== null)){
+validate1524.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema600.type},message:"must be boolean,null",schema:schema600.type,parentSchema:schema600,data}];
+return false;
+}
+validate1524.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_stream_options = validate1525;
+const schema601 = {"anyOf":[{"$ref":"#/components/schemas/StreamOptions"},{"type":"null"}]};
+
+function validate1525(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -71917,7 +72164,7 @@ valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs2 = errors;
 if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema600.anyOf[1].type,parentSchema:schema600.anyOf[1],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema601.anyOf[1].type,parentSchema:schema601.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -71930,7 +72177,7 @@ var _valid0 = _errs2 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema600.anyOf,parentSchema:schema600,data};
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema601.anyOf,parentSchema:schema601,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -71938,7 +72185,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1524.errors = vErrors;
+validate1525.errors = vErrors;
 return false;
 }
 else {
@@ -71952,28 +72199,28 @@ vErrors = null;
 }
 }
 }
-validate1524.errors = vErrors;
+validate1525.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_background = validate1526;
-const schema601 = {"type":["boolean","null"]};
+const member_of_ResponseCreateFrame_background = validate1527;
+const schema602 = {"type":["boolean","null"]};
 
-function validate1526(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1527(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((typeof data !== "boolean") && (data !== null)){
-validate1526.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema601.type},message:"must be boolean,null",schema:schema601.type,parentSchema:schema601,data}];
+validate1527.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema602.type},message:"must be boolean,null",schema:schema602.type,parentSchema:schema602,data}];
 return false;
 }
-validate1526.errors = vErrors;
+validate1527.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_background_options = validate1527;
-const schema602 = {"anyOf":[{"$ref":"#/components/schemas/BackgroundOptionsInput"},{"type":"null"}]};
+const member_of_ResponseCreateFrame_background_options = validate1528;
+const schema603 = {"anyOf":[{"$ref":"#/components/schemas/BackgroundOptionsInput"},{"type":"null"}]};
 
-function validate1527(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1528(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -71988,7 +72235,7 @@ valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs2 = errors;
 if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema602.anyOf[1].type,parentSchema:schema602.anyOf[1],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema603.anyOf[1].type,parentSchema:schema603.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -72001,7 +72248,7 @@ var _valid0 = _errs2 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema602.anyOf,parentSchema:schema602,data};
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema603.anyOf,parentSchema:schema603,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -72009,7 +72256,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1527.errors = vErrors;
+validate1528.errors = vErrors;
 return false;
 }
 else {
@@ -72023,34 +72270,12 @@ vErrors = null;
 }
 }
 }
-validate1527.errors = vErrors;
+validate1528.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_max_output_tokens = validate1529;
-const schema603 = {"type":["integer","null"],"minimum":16};
-
-function validate1529(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (data !== null)){
-validate1529.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema603.type},message:"must be integer,null",schema:schema603.type,parentSchema:schema603,data}];
-return false;
-}
-if(errors === 0){
-if((typeof data == "number") && (isFinite(data))){
-if(data < 16 || isNaN(data)){
-validate1529.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 16},message:"must be >= 16",schema:16,parentSchema:schema603,data}];
-return false;
-}
-}
-}
-validate1529.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_max_tool_calls = validate1530;
-const schema604 = {"type":["integer","null"],"minimum":1};
+const member_of_ResponseCreateFrame_max_output_tokens = validate1530;
+const schema604 = {"type":["integer","null"],"minimum":16};
 
 function validate1530(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -72061,8 +72286,8 @@ return false;
 }
 if(errors === 0){
 if((typeof data == "number") && (isFinite(data))){
-if(data < 1 || isNaN(data)){
-validate1530.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema604,data}];
+if(data < 16 || isNaN(data)){
+validate1530.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 16},message:"must be >= 16",schema:16,parentSchema:schema604,data}];
 return false;
 }
 }
@@ -72071,10 +72296,32 @@ validate1530.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_reasoning = validate1531;
-const schema605 = {"anyOf":[{"$ref":"#/components/schemas/ReasoningInput"},{"type":"null"}]};
+const member_of_ResponseCreateFrame_max_tool_calls = validate1531;
+const schema605 = {"type":["integer","null"],"minimum":1};
 
 function validate1531(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (data !== null)){
+validate1531.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema605.type},message:"must be integer,null",schema:schema605.type,parentSchema:schema605,data}];
+return false;
+}
+if(errors === 0){
+if((typeof data == "number") && (isFinite(data))){
+if(data < 1 || isNaN(data)){
+validate1531.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema605,data}];
+return false;
+}
+}
+}
+validate1531.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_reasoning = validate1532;
+const schema606 = {"anyOf":[{"$ref":"#/components/schemas/ReasoningInput"},{"type":"null"}]};
+
+function validate1532(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -72089,7 +72336,7 @@ valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs2 = errors;
 if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema605.anyOf[1].type,parentSchema:schema605.anyOf[1],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema606.anyOf[1].type,parentSchema:schema606.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -72102,7 +72349,7 @@ var _valid0 = _errs2 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema605.anyOf,parentSchema:schema605,data};
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema606.anyOf,parentSchema:schema606,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -72110,7 +72357,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1531.errors = vErrors;
+validate1532.errors = vErrors;
 return false;
 }
 else {
@@ -72124,26 +72371,12 @@ vErrors = null;
 }
 }
 }
-validate1531.errors = vErrors;
+validate1532.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_user = validate1533;
-const schema606 = {"type":["string","null"]};
-
-function validate1533(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((typeof data !== "string") && (data !== null)){
-validate1533.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema606.type},message:"must be string,null",schema:schema606.type,parentSchema:schema606,data}];
-return false;
-}
-validate1533.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_safety_identifier = validate1534;
-const schema607 = {"type":["string","null"],"maxLength":64};
+const member_of_ResponseCreateFrame_user = validate1534;
+const schema607 = {"type":["string","null"]};
 
 function validate1534(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -72152,22 +72385,36 @@ if((typeof data !== "string") && (data !== null)){
 validate1534.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema607.type},message:"must be string,null",schema:schema607.type,parentSchema:schema607,data}];
 return false;
 }
-if(errors === 0){
-if(typeof data === "string"){
-if(data.length > 2 * 64 || (data.length > 64 && func2(data) > 64)){
-validate1534.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema607,data}];
-return false;
-}
-}
-}
 validate1534.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_prompt_cache_options = validate1535;
-const schema608 = {"anyOf":[{"$ref":"#/components/schemas/PromptCacheOptionsInput"},{"type":"null"}]};
+const member_of_ResponseCreateFrame_safety_identifier = validate1535;
+const schema608 = {"type":["string","null"],"maxLength":64};
 
 function validate1535(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((typeof data !== "string") && (data !== null)){
+validate1535.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema608.type},message:"must be string,null",schema:schema608.type,parentSchema:schema608,data}];
+return false;
+}
+if(errors === 0){
+if(typeof data === "string"){
+if(data.length > 2 * 64 || (data.length > 64 && func2(data) > 64)){
+validate1535.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema608,data}];
+return false;
+}
+}
+}
+validate1535.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_prompt_cache_options = validate1536;
+const schema609 = {"anyOf":[{"$ref":"#/components/schemas/PromptCacheOptionsInput"},{"type":"null"}]};
+
+function validate1536(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -72182,7 +72429,7 @@ valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs2 = errors;
 if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema608.anyOf[1].type,parentSchema:schema608.anyOf[1],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema609.anyOf[1].type,parentSchema:schema609.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -72195,7 +72442,7 @@ var _valid0 = _errs2 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema608.anyOf,parentSchema:schema608,data};
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema609.anyOf,parentSchema:schema609,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -72203,7 +72450,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1535.errors = vErrors;
+validate1536.errors = vErrors;
 return false;
 }
 else {
@@ -72217,28 +72464,28 @@ vErrors = null;
 }
 }
 }
-validate1535.errors = vErrors;
+validate1536.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_prompt_cache_key = validate1537;
-const schema609 = {"type":["string","null"]};
+const member_of_ResponseCreateFrame_prompt_cache_key = validate1538;
+const schema610 = {"type":["string","null"]};
 
-function validate1537(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1538(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((typeof data !== "string") && (data !== null)){
-validate1537.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema609.type},message:"must be string,null",schema:schema609.type,parentSchema:schema609,data}];
+validate1538.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema610.type},message:"must be string,null",schema:schema610.type,parentSchema:schema610,data}];
 return false;
 }
-validate1537.errors = vErrors;
+validate1538.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_prompt_cache_retention = validate1538;
-const schema610 = {"anyOf":[{"$ref":"#/components/schemas/PromptCacheRetention"},{"type":"null"}]};
+const member_of_ResponseCreateFrame_prompt_cache_retention = validate1539;
+const schema611 = {"anyOf":[{"$ref":"#/components/schemas/PromptCacheRetention"},{"type":"null"}]};
 
-function validate1538(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1539(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -72246,63 +72493,6 @@ let valid0 = false;
 const _errs1 = errors;
 if(!(validate34(data, {instancePath,parentData,parentDataProperty,rootData}))){
 vErrors = vErrors === null ? validate34.errors : vErrors.concat(validate34.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema610.anyOf[1].type,parentSchema:schema610.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema610.anyOf,parentSchema:schema610,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1538.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1538.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_truncation = validate1540;
-const schema611 = {"anyOf":[{"$ref":"#/components/schemas/Truncation"},{"type":"null"}],"x-expected":"one of 'auto' or 'disabled'"};
-
-function validate1540(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate32(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate32.errors : vErrors.concat(validate32.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -72331,7 +72521,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1540.errors = vErrors;
+validate1539.errors = vErrors;
 return false;
 }
 else {
@@ -72345,21 +72535,21 @@ vErrors = null;
 }
 }
 }
-validate1540.errors = vErrors;
+validate1539.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_instructions = validate1542;
-const schema612 = {"anyOf":[{"$ref":"#/components/schemas/InstructionsParam"},{"type":"null"}],"x-expected":"a string"};
+const member_of_ResponseCreateFrame_truncation = validate1541;
+const schema612 = {"anyOf":[{"$ref":"#/components/schemas/Truncation"},{"type":"null"}],"x-expected":"one of 'auto' or 'disabled'"};
 
-function validate1542(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1541(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
 let valid0 = false;
 const _errs1 = errors;
-if(!(validate908(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate908.errors : vErrors.concat(validate908.errors);
+if(!(validate32(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate32.errors : vErrors.concat(validate32.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -72388,7 +72578,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1542.errors = vErrors;
+validate1541.errors = vErrors;
 return false;
 }
 else {
@@ -72402,28 +72592,85 @@ vErrors = null;
 }
 }
 }
-validate1542.errors = vErrors;
+validate1541.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_store = validate1544;
-const schema613 = {"type":["boolean","null"]};
+const member_of_ResponseCreateFrame_instructions = validate1543;
+const schema613 = {"anyOf":[{"$ref":"#/components/schemas/InstructionsParam"},{"type":"null"}],"x-expected":"a string"};
 
-function validate1544(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1543(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate908(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate908.errors : vErrors.concat(validate908.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema613.anyOf[1].type,parentSchema:schema613.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema613.anyOf,parentSchema:schema613,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1543.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1543.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_store = validate1545;
+const schema614 = {"type":["boolean","null"]};
+
+function validate1545(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((typeof data !== "boolean") && (data !== null)){
-validate1544.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema613.type},message:"must be boolean,null",schema:schema613.type,parentSchema:schema613,data}];
+validate1545.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema614.type},message:"must be boolean,null",schema:schema614.type,parentSchema:schema614,data}];
 return false;
 }
-validate1544.errors = vErrors;
+validate1545.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_service_tier = validate1545;
-const schema614 = {"anyOf":[{"$ref":"#/components/schemas/ServiceTier"},{"type":"null"}]};
+const member_of_ResponseCreateFrame_service_tier = validate1546;
+const schema615 = {"anyOf":[{"$ref":"#/components/schemas/ServiceTier"},{"type":"null"}]};
 
-function validate1545(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1546(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -72438,7 +72685,7 @@ valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs2 = errors;
 if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema614.anyOf[1].type,parentSchema:schema614.anyOf[1],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema615.anyOf[1].type,parentSchema:schema615.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -72451,7 +72698,7 @@ var _valid0 = _errs2 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema614.anyOf,parentSchema:schema614,data};
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema615.anyOf,parentSchema:schema615,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -72459,7 +72706,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1545.errors = vErrors;
+validate1546.errors = vErrors;
 return false;
 }
 else {
@@ -72473,52 +72720,52 @@ vErrors = null;
 }
 }
 }
-validate1545.errors = vErrors;
+validate1546.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_top_logprobs = validate1547;
-const schema615 = {"type":["integer","null"],"minimum":0,"maximum":20};
+const member_of_ResponseCreateFrame_top_logprobs = validate1548;
+const schema616 = {"type":["integer","null"],"minimum":0,"maximum":20};
 
-function validate1547(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1548(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (data !== null)){
-validate1547.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema615.type},message:"must be integer,null",schema:schema615.type,parentSchema:schema615,data}];
+validate1548.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema616.type},message:"must be integer,null",schema:schema616.type,parentSchema:schema616,data}];
 return false;
 }
 if(errors === 0){
 if((typeof data == "number") && (isFinite(data))){
 if(data > 20 || isNaN(data)){
-validate1547.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 20},message:"must be <= 20",schema:20,parentSchema:schema615,data}];
+validate1548.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 20},message:"must be <= 20",schema:20,parentSchema:schema616,data}];
 return false;
 }
 else {
 if(data < 0 || isNaN(data)){
-validate1547.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema615,data}];
+validate1548.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema616,data}];
 return false;
 }
 }
 }
 }
-validate1547.errors = vErrors;
+validate1548.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_context_management = validate1548;
-const schema616 = {"type":["array","null"],"minItems":1,"x-expected":"an array of objects","items":{"$ref":"#/components/schemas/ContextManagement"}};
+const member_of_ResponseCreateFrame_context_management = validate1549;
+const schema617 = {"type":["array","null"],"minItems":1,"x-expected":"an array of objects","items":{"$ref":"#/components/schemas/ContextManagement"}};
 
-function validate1548(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1549(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((!(Array.isArray(data))) && (data !== null)){
-validate1548.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema616.type},message:"must be array,null",schema:schema616.type,parentSchema:schema616,data}];
+validate1549.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema617.type},message:"must be array,null",schema:schema617.type,parentSchema:schema617,data}];
 return false;
 }
 if(errors === 0){
 if(Array.isArray(data)){
 if(data.length < 1){
-validate1548.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema616,data}];
+validate1549.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema617,data}];
 return false;
 }
 else {
@@ -72538,14 +72785,14 @@ break;
 }
 }
 }
-validate1548.errors = vErrors;
+validate1549.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_access_programs = validate1550;
-const schema617 = {"anyOf":[{"$ref":"#/components/schemas/AccessProgramsInput"},{"type":"null"}]};
+const member_of_ResponseCreateFrame_access_programs = validate1551;
+const schema618 = {"anyOf":[{"$ref":"#/components/schemas/AccessProgramsInput"},{"type":"null"}]};
 
-function validate1550(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1551(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -72553,63 +72800,6 @@ let valid0 = false;
 const _errs1 = errors;
 if(!(validate945(data, {instancePath,parentData,parentDataProperty,rootData}))){
 vErrors = vErrors === null ? validate945.errors : vErrors.concat(validate945.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema617.anyOf[1].type,parentSchema:schema617.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema617.anyOf,parentSchema:schema617,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1550.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1550.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_image = validate1552;
-const schema618 = {"anyOf":[{"$ref":"#/components/schemas/ImageContextInput"},{"type":"null"}]};
-
-function validate1552(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate948(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate948.errors : vErrors.concat(validate948.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -72638,7 +72828,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1552.errors = vErrors;
+validate1551.errors = vErrors;
 return false;
 }
 else {
@@ -72652,14 +72842,71 @@ vErrors = null;
 }
 }
 }
-validate1552.errors = vErrors;
+validate1551.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_client_metadata = validate1554;
-const schema619 = {"anyOf":[{"type":"object","additionalProperties":{"type":"string"}},{"type":"null"}]};
+const member_of_ResponseCreateFrame_image = validate1553;
+const schema619 = {"anyOf":[{"$ref":"#/components/schemas/ImageContextInput"},{"type":"null"}]};
 
-function validate1554(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1553(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate948(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate948.errors : vErrors.concat(validate948.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema619.anyOf[1].type,parentSchema:schema619.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema619.anyOf,parentSchema:schema619,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1553.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1553.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_client_metadata = validate1555;
+const schema620 = {"anyOf":[{"type":"object","additionalProperties":{"type":"string"}},{"type":"null"}]};
+
+function validate1555(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -72671,7 +72918,7 @@ for(const key0 in data){
 let data0 = data[key0];
 const _errs4 = errors;
 if(typeof data0 !== "string"){
-const err0 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/anyOf/0/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema619.anyOf[0].additionalProperties.type,parentSchema:schema619.anyOf[0].additionalProperties,data:data0};
+const err0 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/anyOf/0/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema620.anyOf[0].additionalProperties.type,parentSchema:schema620.anyOf[0].additionalProperties,data:data0};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -72687,7 +72934,7 @@ break;
 }
 }
 else {
-const err1 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema619.anyOf[0].type,parentSchema:schema619.anyOf[0],data};
+const err1 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema620.anyOf[0].type,parentSchema:schema620.anyOf[0],data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -72702,7 +72949,7 @@ valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs6 = errors;
 if(data !== null){
-const err2 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema619.anyOf[1].type,parentSchema:schema619.anyOf[1],data};
+const err2 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema620.anyOf[1].type,parentSchema:schema620.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -72715,7 +72962,7 @@ var _valid0 = _errs6 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err3 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema619.anyOf,parentSchema:schema619,data};
+const err3 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema620.anyOf,parentSchema:schema620,data};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -72723,7 +72970,7 @@ else {
 vErrors.push(err3);
 }
 errors++;
-validate1554.errors = vErrors;
+validate1555.errors = vErrors;
 return false;
 }
 else {
@@ -72737,14 +72984,14 @@ vErrors = null;
 }
 }
 }
-validate1554.errors = vErrors;
+validate1555.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_output_audio = validate1555;
-const schema620 = {"anyOf":[{"$ref":"#/components/schemas/OutputAudio"},{"type":"null"}]};
+const member_of_ResponseCreateFrame_output_audio = validate1556;
+const schema621 = {"anyOf":[{"$ref":"#/components/schemas/OutputAudio"},{"type":"null"}]};
 
-function validate1555(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1556(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -72759,7 +73006,7 @@ valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs2 = errors;
 if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema620.anyOf[1].type,parentSchema:schema620.anyOf[1],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema621.anyOf[1].type,parentSchema:schema621.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -72772,7 +73019,7 @@ var _valid0 = _errs2 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema620.anyOf,parentSchema:schema620,data};
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema621.anyOf,parentSchema:schema621,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -72780,7 +73027,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1555.errors = vErrors;
+validate1556.errors = vErrors;
 return false;
 }
 else {
@@ -72794,78 +73041,151 @@ vErrors = null;
 }
 }
 }
-validate1555.errors = vErrors;
+validate1556.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_stream_id = validate1557;
-const schema621 = {"type":["string","null"],"minLength":1,"maxLength":256,"pattern":"^[A-Za-z0-9_.-]+$"};
-
-function validate1557(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((typeof data !== "string") && (data !== null)){
-validate1557.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema621.type},message:"must be string,null",schema:schema621.type,parentSchema:schema621,data}];
-return false;
-}
-if(errors === 0){
-if(typeof data === "string"){
-if(data.length > 2 * 256 || (data.length > 256 && func2(data) > 256)){
-validate1557.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema621,data}];
-return false;
-}
-else {
-if(data.length < 2 * 1 && func2(data) < 1){
-validate1557.errors = [{instancePath,schemaPath:"#/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema621,data}];
-return false;
-}
-else {
-if(!pattern9.test(data)){
-validate1557.errors = [{instancePath,schemaPath:"#/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]+$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]+$"+"\"",schema:"^[A-Za-z0-9_.-]+$",parentSchema:schema621,data}];
-return false;
-}
-}
-}
-}
-}
-validate1557.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_generate = validate1558;
-const schema622 = {"type":["boolean","null"]};
+const member_of_ResponseCreateFrame_interruption = validate1558;
+const schema622 = {"anyOf":[{"type":"string","enum":["fail","restart"]},{"type":"null"}]};
 
 function validate1558(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-if((typeof data !== "boolean") && (data !== null)){
-validate1558.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema622.type},message:"must be boolean,null",schema:schema622.type,parentSchema:schema622,data}];
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(typeof data !== "string"){
+const err0 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema622.anyOf[0].type,parentSchema:schema622.anyOf[0],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(!((data === "fail") || (data === "restart"))){
+const err1 = {instancePath,schemaPath:"#/anyOf/0/enum",keyword:"enum",params:{allowedValues: schema622.anyOf[0].enum},message:"must be equal to one of the allowed values",schema:schema622.anyOf[0].enum,parentSchema:schema622.anyOf[0],data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs3 = errors;
+if(data !== null){
+const err2 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema622.anyOf[1].type,parentSchema:schema622.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+var _valid0 = _errs3 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err3 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema622.anyOf,parentSchema:schema622,data};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+validate1558.errors = vErrors;
 return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
 }
 validate1558.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_type = validate1559;
-const schema623 = {"type":"string","const":"response.create"};
+const member_of_ResponseCreateFrame_stream_id = validate1559;
+const schema623 = {"type":["string","null"],"minLength":1,"maxLength":256,"pattern":"^[A-Za-z0-9_.-]+$"};
 
 function validate1559(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-if(typeof data !== "string"){
-validate1559.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema623.type,parentSchema:schema623,data}];
+if((typeof data !== "string") && (data !== null)){
+validate1559.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema623.type},message:"must be string,null",schema:schema623.type,parentSchema:schema623,data}];
 return false;
 }
-if("response.create" !== data){
-validate1559.errors = [{instancePath,schemaPath:"#/const",keyword:"const",params:{allowedValue: "response.create"},message:"must be equal to constant",schema:"response.create",parentSchema:schema623,data}];
+if(errors === 0){
+if(typeof data === "string"){
+if(data.length > 2 * 256 || (data.length > 256 && func2(data) > 256)){
+validate1559.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema623,data}];
 return false;
+}
+else {
+if(data.length < 2 * 1 && func2(data) < 1){
+validate1559.errors = [{instancePath,schemaPath:"#/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema623,data}];
+return false;
+}
+else {
+if(!pattern9.test(data)){
+validate1559.errors = [{instancePath,schemaPath:"#/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]+$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]+$"+"\"",schema:"^[A-Za-z0-9_.-]+$",parentSchema:schema623,data}];
+return false;
+}
+}
+}
+}
 }
 validate1559.errors = vErrors;
 return errors === 0;
 }
 
+const member_of_ResponseCreateFrame_generate = validate1560;
+const schema624 = {"type":["boolean","null"]};
+
+function validate1560(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((typeof data !== "boolean") && (data !== null)){
+validate1560.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema624.type},message:"must be boolean,null",schema:schema624.type,parentSchema:schema624,data}];
+return false;
+}
+validate1560.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_type = validate1561;
+const schema625 = {"type":"string","const":"response.create"};
+
+function validate1561(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(typeof data !== "string"){
+validate1561.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema625.type,parentSchema:schema625,data}];
+return false;
+}
+if("response.create" !== data){
+validate1561.errors = [{instancePath,schemaPath:"#/const",keyword:"const",params:{allowedValue: "response.create"},message:"must be equal to constant",schema:"response.create",parentSchema:schema625,data}];
+return false;
+}
+validate1561.errors = vErrors;
+return errors === 0;
+}
+
 export const createResponseRequestFields = {
-  order: ["model","input","previous_response_id","conversation","prompt","moderation","include","tools","tool_choice","metadata","text","temperature","top_p","presence_penalty","frequency_penalty","parallel_tool_calls","stream","stream_options","background","background_options","max_output_tokens","max_tool_calls","reasoning","user","safety_identifier","prompt_cache_options","prompt_cache_key","prompt_cache_retention","truncation","instructions","store","service_tier","top_logprobs","context_management","access_programs","image","client_metadata","output_audio"],
+  order: ["model","input","previous_response_id","conversation","prompt","moderation","include","tools","tool_choice","metadata","text","temperature","top_p","presence_penalty","frequency_penalty","parallel_tool_calls","stream","stream_options","background","background_options","max_output_tokens","max_tool_calls","reasoning","user","safety_identifier","prompt_cache_options","prompt_cache_key","prompt_cache_retention","truncation","instructions","store","service_tier","top_logprobs","context_management","access_programs","image","client_metadata","output_audio","interruption"],
   required: ["model","input"],
   properties: {
     "model": member_of_CreateResponseRequest_model,
@@ -72906,10 +73226,11 @@ export const createResponseRequestFields = {
     "image": member_of_CreateResponseRequest_image,
     "client_metadata": member_of_CreateResponseRequest_client_metadata,
     "output_audio": member_of_CreateResponseRequest_output_audio,
+    "interruption": member_of_CreateResponseRequest_interruption,
   },
 };
 export const responseCreateFrameFields = {
-  order: ["model","input","previous_response_id","conversation","prompt","moderation","include","tools","tool_choice","metadata","text","temperature","top_p","presence_penalty","frequency_penalty","parallel_tool_calls","stream","stream_options","background","background_options","max_output_tokens","max_tool_calls","reasoning","user","safety_identifier","prompt_cache_options","prompt_cache_key","prompt_cache_retention","truncation","instructions","store","service_tier","top_logprobs","context_management","access_programs","image","client_metadata","output_audio","stream_id","generate","type"],
+  order: ["model","input","previous_response_id","conversation","prompt","moderation","include","tools","tool_choice","metadata","text","temperature","top_p","presence_penalty","frequency_penalty","parallel_tool_calls","stream","stream_options","background","background_options","max_output_tokens","max_tool_calls","reasoning","user","safety_identifier","prompt_cache_options","prompt_cache_key","prompt_cache_retention","truncation","instructions","store","service_tier","top_logprobs","context_management","access_programs","image","client_metadata","output_audio","interruption","stream_id","generate","type"],
   required: ["model","input"],
   properties: {
     "model": member_of_ResponseCreateFrame_model,
@@ -72950,6 +73271,7 @@ export const responseCreateFrameFields = {
     "image": member_of_ResponseCreateFrame_image,
     "client_metadata": member_of_ResponseCreateFrame_client_metadata,
     "output_audio": member_of_ResponseCreateFrame_output_audio,
+    "interruption": member_of_ResponseCreateFrame_interruption,
     "stream_id": member_of_ResponseCreateFrame_stream_id,
     "generate": member_of_ResponseCreateFrame_generate,
     "type": member_of_ResponseCreateFrame_type,
