@@ -10,6 +10,7 @@ import { aResponse, OURS } from "../store/stored-shapes.fixture.ts";
 import { type Faults, MemoryNetwork, NO_FAULTS } from "./memory-broker.fixture.ts";
 import { type BusObserver, silentBusObserver } from "./ports.ts";
 import { type BusDuties, RunBus } from "./run-bus.ts";
+import { claimUnmade } from "../store/claim-unmade.fixture.ts";
 
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -230,11 +231,11 @@ testStores("a run that waits for a worker is followed as soon as one has taken i
   const { owner, other } = await startPair();
   const run = await MadeRun.open(owner, "resp_1");
   await run.say(2);
-  await owner.store.ledger.release(run.id);
+  await owner.store.ledger.release(run.id, { hadBegun: true });
   const seen: number[] = [];
   const reading = follow(other, run.id, seen);
   await expect.poll(() => other.counts.places).toBeGreaterThan(0);
-  const [claimed] = await owner.store.ledger.claimAbandoned(1);
+  const [claimed] = await claimUnmade(owner.store.ledger, 1);
   expect(claimed?.response.id).toBe(run.id);
   owner.bus.tellTaken([run.id]);
   await expect.poll(() => owner.bus.load.told).toBe(1);
@@ -251,9 +252,9 @@ testStores("readers go on with the worker that took a run over", async () => {
   const seen: number[] = [];
   const reading = follow(other, run.id, seen);
   await expect.poll(() => owner.bus.load.told).toBe(1);
-  await owner.store.ledger.release(run.id);
+  await owner.store.ledger.release(run.id, { hadBegun: true });
   run.leave();
-  await other.store.ledger.claimAbandoned(1);
+  await claimUnmade(other.store.ledger, 1);
   await continueIn(other.store.events, run);
   await reading;
   expect(seen).toEqual(numbersTo(run.next));

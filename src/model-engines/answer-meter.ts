@@ -64,6 +64,7 @@ export class AnswerMeter {
         return this.#begin("other") && this.#take("calls", 1) ? event : null;
       case "compaction":
         return this.#begin("other") ? event : null;
+      case "turn_cut":
       case "message_finished":
         this.#open = null;
         return event;

@@ -21,9 +21,9 @@ export function limitAnswers(
 ): ModelEngine {
   return {
     ...engine,
-    sample: async (request, signal) => {
+    sample: async (request, signal, begun) => {
       const { model } = request; // So that the answer does not keep the request and its history in memory.
-      const turn = await engine.sample(request, signal);
+      const turn = await engine.sample(request, signal, begun);
       return new LimitedTurn(turn, new AnswerMeter(limits), () => onReached(model));
     },
   };

@@ -13,6 +13,8 @@ import type { TraceContext } from "../base/trace-context.ts";
 import type { HostedItem, ModelEvent, ModelUsage, Owner } from "../runs/ports.ts";
 import type { ToolKind, ToolUsage } from "./hosted-tool.ts";
 
+export { StoreAway, StoreBusy } from "../runs/ports.ts";
+
 /** The items of a conversation, oldest first. */
 export interface ConversationItems {
   readonly items: readonly StoredItem[];
@@ -133,16 +135,6 @@ export interface ConversationStore {
 /** The stored items are larger than one request may load into memory. */
 export class ContextTooLong extends Error {
   override readonly name = "ContextTooLong";
-}
-
-/** Another process kept the database locked beyond the maximum wait. Nothing was changed. */
-export class StoreBusy extends Error {
-  override readonly name: string = "StoreBusy";
-}
-
-/** The database is another program, which did not answer in time. It may have carried out what it was asked. */
-export class StoreAway extends StoreBusy {
-  override readonly name = "StoreAway";
 }
 
 /** The file is damaged or is no SQLite database. It was not changed. */
@@ -410,6 +402,34 @@ export interface TurnInLedger {
   /** From 1. */
   readonly number: number;
   readonly usage: ModelUsage;
+  /** What the model decided, so that it is never asked again; null for a turn that an earlier release has stored. */
+  readonly decision: TurnDecision | null;
+}
+
+/** All that a model said and called in a turn. Plain JSON. */
+export interface TurnDecision {
+  readonly finish: Extract<ModelEvent, { type: "finished" }>["reason"];
+  /** In the order in which the model made them. */
+  readonly parts: readonly DecidedPart[];
+}
+
+export type DecidedPart =
+  /** An item that the model wrote as a whole, as the events that make it: a message, reasoning, or a call of the client. */
+  | { readonly type: "said"; readonly item: "message" | "reasoning" | "call"; readonly events: readonly ModelEvent[] }
+  /** A call of one of this server's tools. */
+  | DecidedCall;
+
+export interface DecidedCall {
+  readonly type: "call";
+  /** Null if its item begins only when it runs, or if it has none. */
+  readonly itemId: string | null;
+  readonly callId: string;
+  readonly name: string;
+  readonly server: string | null;
+  /** JSON text. */
+  readonly arguments: string;
+  /** What the model is told in place of a result, if the call is not run; null if it is. */
+  readonly refusal: string | null;
 }
 
 /** A call that is known to have begun. `result` is null until it has ended. */

@@ -18,6 +18,7 @@ import type {
   ToolObserver,
 } from "./ports.ts";
 import type { HostedTools } from "./tool-loop/hosted-tools.ts";
+import type { ModelRetries } from "./tool-loop/loop-parts.ts";
 import type { PassageFinder, VectorStores } from "./vector-stores.ts";
 
 /** Everything that Interface A works with. The server builds it once and passes it on as `services`. */
@@ -52,6 +53,8 @@ export interface ResponseServices {
   readonly ledger: RunLedger;
   /** Asks the model server. */
   readonly engine: ModelEngine;
+  /** How the model server is asked again. */
+  readonly retries: ModelRetries;
   /** Decides which request fields the model supports. */
   readonly engineKind: EngineKind;
   /** The runs of this process. */
@@ -78,6 +81,8 @@ export interface ResponseServices {
   readonly readiness: Readiness;
   /** The metrics, and who may read them. */
   readonly metrics: ShownMetrics;
+  /** The name of this server among several. */
+  readonly nodeName: string;
   /** The other processes of this database; null if they tell each other nothing. */
   readonly neighbours: Neighbours | null;
 }

@@ -56,7 +56,7 @@ export type ModelEvent =
   | { readonly type: "model_resolved"; readonly model: string; readonly answerId?: string }
   /** Begins a new message, even directly after another one. Without this event the first text begins the message. */
   | { readonly type: "message_started"; readonly phase?: "commentary" | "final_answer" }
-  /** Ends the open message, if any. Without this event a message ends when another item begins. */
+  /** Ends the open message or reasoning, if any. Without this event it ends when another item begins. */
   | { readonly type: "message_finished" }
   | {
       readonly type: "text_delta";
@@ -94,6 +94,11 @@ export type ModelEvent =
   | HostedItemEvent
   /** What hosted tools used so far. */
   | { readonly type: "tool_usage"; readonly usage: Response["tool_usage"] }
+  /**
+   * The turn broke off, and the model is asked again. Ends what is open: a message or a call as incomplete, reasoning as
+   * it is.
+   */
+  | { readonly type: "turn_cut" }
   /** A summary of the conversation so far, sealed for its owner: one whole item. */
   | { readonly type: "compaction"; readonly encryptedContent: string }
   /** A piece of the spoken answer, in base64. It belongs to no item. Only this server's own voices make it. */
@@ -121,6 +126,8 @@ export class ModelError extends Error {
   readonly retryAfterSeconds: number | null;
   /** The part of the message that quotes another server. It is shown to the caller but not logged. */
   readonly quoted: string | null;
+  /** Whether the same turn may succeed a moment later. `once`: the fault is likely to come again. */
+  readonly retry: "often" | "once" | "never";
 
   constructor(
     message: string,
@@ -131,6 +138,7 @@ export class ModelError extends Error {
       param?: string | null;
       retryAfterSeconds?: number | null;
       quoted?: string;
+      retry?: ModelError["retry"];
       cause?: unknown;
     },
   ) {
@@ -141,6 +149,7 @@ export class ModelError extends Error {
     this.param = fields.param ?? null;
     this.retryAfterSeconds = fields.retryAfterSeconds ?? null;
     this.quoted = fields.quoted ?? null;
+    this.retry = fields.retry ?? "never";
   }
 }
 
@@ -185,7 +194,12 @@ export interface ModelEngine {
    * `ModelError` if the turn fails later. When `signal` aborts it ends without throwing. Leaving the iteration aborts
    * the call.
    */
-  sample(request: ModelRequest, signal: AbortSignal): Promise<AsyncIterable<readonly ModelEvent[]>>;
+  sample(request: ModelRequest, signal: AbortSignal, begun?: string): Promise<AsyncIterable<readonly ModelEvent[]>>;
+  /**
+   * Whether `sample` can be given the beginning of the answer, `begun`, and then gives what follows it. May ask the
+   * model server, once for each model. Never rejects.
+   */
+  continuesAnswers(model: string, signal: AbortSignal): Promise<boolean>;
   listModels(signal: AbortSignal): Promise<readonly ModelDescription[]>;
   /**
    * The input tokens that `sample` would report for this turn. May ask the model server. Rejects with the `ModelError`
@@ -200,6 +214,12 @@ export interface ModelEngine {
    */
   contextWindow(model: string, signal: AbortSignal): Promise<number | null>;
 }
+
+/**
+ * The version of tasks as they are stored. Raise it with each change that an older program could not read. It is the
+ * first member of a task's JSON, where workers look for it before they claim a run.
+ */
+export const TASK_VERSION = 3;
 
 /** The data stored when a run begins. */
 export interface OpenedRun {
@@ -233,14 +253,49 @@ export interface ClosedRun {
   readonly times?: RunTimes;
 }
 
+/** Another process kept the database locked beyond the maximum wait. Nothing was changed. */
+export class StoreBusy extends Error {
+  override readonly name: string = "StoreBusy";
+}
+
+/** The database is another program, which did not answer in time. It may have carried out what it was asked. */
+export class StoreAway extends StoreBusy {
+  override readonly name = "StoreAway";
+}
+
 /** Another worker has claimed the run, or it was deleted. This worker can store no more of it and must show no more. */
 export class RunLost extends Error {
   override readonly name: string = "RunLost";
 }
 
+/** The run waits, and any worker may go on with it once the time has come. */
+export class RunSuspended extends RunLost {
+  override readonly name = "RunSuspended";
+  /** How long nobody goes on with it, in milliseconds. */
+  readonly pauseMs: number;
+  /** The attempts at its model so far. */
+  readonly attempts: TurnAttempts;
+
+  constructor(pauseMs: number, attempts: TurnAttempts) {
+    super("the run waits until its model can be asked again");
+    this.pauseMs = pauseMs;
+    this.attempts = attempts;
+  }
+}
+
+/** How often a turn of a model was tried. It is stored with a run that waits, so it is plain JSON. */
+export interface TurnAttempts {
+  /** The turn, from 1. */
+  readonly turn: number;
+  /** How often it failed. */
+  readonly failures: number;
+  /** When it failed first, in Unix milliseconds. */
+  readonly since: number;
+}
+
 /**
- * The store ended while it worked. It is unknown whether the events are stored, so the run is left to the worker that
- * claims it.
+ * The store ended while it worked, or was away for too long. It is unknown whether the events are stored, so the run is
+ * left to the worker that claims it.
  */
 export class StoreStopped extends RunLost {
   override readonly name = "StoreStopped";
@@ -266,14 +321,48 @@ export interface EventLog {
   read(responseId: string, after: number): AsyncIterable<readonly RecordedEvent[]>;
 }
 
-/** A run that has not ended and whose worker is dead. */
-export interface AbandonedRun {
+/** A run that no living worker makes, as it stands in a list. */
+export interface UnmadeRun {
+  readonly responseId: string;
+  /** `queue`: it was released, or waits to be begun; `dead`: its worker is dead; `own`: this worker holds it. */
+  readonly from: "queue" | "dead" | "own";
+  /** Whether a model will be asked for it, so that it needs a place. The others only have to be ended. */
+  readonly needsPlace: boolean;
+  /** The version of its task; null if it has none that says one. */
+  readonly taskVersion: number | null;
+}
+
+/** The runs that no living worker makes. */
+export interface UnmadeRuns {
+  /** Those that only have to be ended, and then the others, in turn for each owner. */
+  readonly runs: readonly UnmadeRun[];
+  /** How many workers live, this one included. */
+  readonly workers: number;
+  /** The latest version of tasks that one of them can read. */
+  readonly taskVersion: number;
+}
+
+/** A run that this worker has claimed. */
+export interface AbandonedRun extends Pick<UnmadeRun, "from"> {
   readonly owner: Owner;
   readonly response: Response;
-  /** Null if the run cannot be restarted, or if this worker has ended it but could not store the end. */
+  /** Null if the run cannot be restarted. */
   readonly task: string | null;
-  /** How often the run was restarted so far. */
+  /** How often the run was restarted since its latest step, and was not released cleanly. */
   readonly restarts: number;
+  /** How many steps had ended at the latest restart. */
+  readonly restartSteps: number;
+  /** The failed attempts at its turn, if it was suspended. */
+  readonly attempts: TurnAttempts | null;
+}
+
+/** How a run is given up. */
+export interface Release {
+  /** Whether it was being made here, and not only waiting. That was no restart that failed. */
+  readonly hadBegun: boolean;
+  /** How long nobody may go on with it, in milliseconds; null if anybody may at once. */
+  readonly pauseMs?: number | null;
+  readonly attempts?: TurnAttempts | null;
 }
 
 /**
@@ -282,24 +371,23 @@ export interface AbandonedRun {
  */
 export interface RunLedger {
   /**
-   * Claims up to `limit` runs whose worker is dead, and runs of this worker for which `isHere` is false. If `isHere` is
-   * absent, it claims none of this worker's own. `isHere` must return true from before a run is stored until after its
-   * end is stored. Of the runs that have not begun and that no worker holds, it claims up to `waitingMax`, in turn for
-   * each owner; all if that is absent.
+   * Lists the runs whose worker is dead or that no worker holds, and runs of this worker for which `isHere` is false.
+   * `isHere` must return true from before a run is stored until after its end is stored. Leaves out suspended runs
+   * whose time has not come.
    */
-  claimAbandoned(
-    limit: number,
-    isHere?: (responseId: string) => boolean,
-    waitingMax?: number,
-  ): Promise<readonly AbandonedRun[]>;
+  listUnmade(isHere: (responseId: string) => boolean): Promise<UnmadeRuns>;
+  /** Claims those of these runs that nobody makes, still. */
+  claim(runs: readonly UnmadeRun[]): Promise<readonly AbandonedRun[]>;
   /** How many background runs wait for a worker that has room for them. */
   countWaiting(): Promise<number>;
   /** The ids of the runs that this worker holds. */
   listHeld(): Promise<readonly string[]>;
-  /** Adds one to the restarts of a run. */
-  countRestart(responseId: string): Promise<void>;
+  /** Adds one to the restarts of a run, which begin at 1 again if more steps have ended than at the latest one. */
+  countRestart(responseId: string, steps: number): Promise<void>;
   /** Gives up a run, so that any worker can claim it. */
-  release(responseId: string): Promise<void>;
+  release(responseId: string, release: Release): Promise<void>;
+  /** Adds a note to those of a stored run, unless it has too many. */
+  addNote(responseId: string, note: ResponseNote): Promise<void>;
   /** Renews the lease for another term. Returns false if it had expired and the worker has lost all its runs. */
   renewLease(): Promise<boolean>;
   /** Asks the worker that holds the run to cancel it. */
@@ -307,6 +395,15 @@ export interface RunLedger {
   /** The ids of this worker's runs that somebody asked to cancel. */
   listStopRequests(): Promise<readonly string[]>;
 }
+
+/** Something that happened to a run while it was made, besides its answer. */
+export type RunHappening =
+  /** Its worker died, was stopped, or could not reach the store. */
+  | { readonly type: "interrupted"; readonly by: "crash" | "handover" | "store" }
+  /** Its model failed, and is asked again after a pause. `error`: what it said, for people. */
+  | { readonly type: "waited"; readonly pauseMs: number; readonly error: string }
+  /** `how`: an item goes on after the text that was shown, or ended as incomplete, and another one says it anew. */
+  | { readonly type: "continued"; readonly how: "same_item" | "new_item" };
 
 /** A run as telemetry sees it. */
 export interface WatchedRun {
@@ -338,6 +435,7 @@ export interface RunWatch {
   refused(reason: unknown): void;
   /** This worker no longer makes the run: another one took it, or it was deleted. */
   left(): void;
+  happened(happening: RunHappening): void;
 }
 
 /** Called once for every run. */

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { ResponseStreamEvent } from "../../generated/responses-api/types.ts";
 import { validateResponseStreamEvent } from "../../generated/responses-api/validators.js";
+import { verifies } from "../../tests/verifies.ts";
 import { lintEvents } from "../stream-grammar/stream-linter.ts";
 import { foldEvents } from "./fold/fold-events.ts";
 import { SAMPLE_ITEMS } from "./hosted-items.fixture.ts";
@@ -182,7 +183,7 @@ describe("a run can go on", () => {
 
   test("within a call of a tool", () => {
     const { shown } = shownAfter({ type: "reasoning_delta", text: "Hm" }, { type: "item_started", item: first });
-    expect(shown).toMatchObject({ output: [{ type: "reasoning" }], open: { id: "mcp_1" } });
+    expect(shown).toMatchObject({ output: [{ type: "reasoning" }], open: { type: "hosted", item: { id: "mcp_1" } } });
   });
 
   test("after a call of a tool", () => {
@@ -190,21 +191,13 @@ describe("a run can go on", () => {
     expect(shown).toMatchObject({ output: [{ id: "mcp_1" }], open: null });
   });
 
-  test("within reasoning, which ends first, and again if it broke off once more", () => {
-    const events: readonly ModelEvent[] = [{ type: "reasoning_delta", text: "Hm" }];
-    const { state, shown } = shownAfter(...events);
-    expect(shown).toMatchObject({ output: [{ type: "reasoning" }], open: null });
-    const closing = transition(state, { type: "accepted" }).events;
-    expect(closing.at(-1)?.type).toBe("response.output_item.done");
-    const signals: readonly RunSignal[] = [
-      { type: "queued" },
-      { type: "accepted" },
-      ...events.map((event) => ({ type: "model", event }) as const),
-      { type: "accepted" },
-    ];
-    const again = restoreRun(plan, play(signals, plan).flat());
-    expect(again.shown).toEqual(shown);
-    expect(transition(again.state, { type: "accepted" }).events).toEqual([]);
+  test("within reasoning, which ends as it is", () => {
+    const { state, shown } = shownAfter({ type: "reasoning_delta", text: "Hm" });
+    const item = { type: "reasoning", content: [{ type: "reasoning_text", text: "Hm" }] };
+    expect(shown).toMatchObject({ output: [], open: { type: "reasoning", item } });
+    const ended = transition(state, { type: "model", event: { type: "turn_cut" } });
+    expect(ended.events.at(-1)?.type).toBe("response.output_item.done");
+    expect(ended.state).toMatchObject({ open: null, output: [item] });
   });
 
   test("and says whether its sound has begun, and ended", () => {
@@ -218,11 +211,62 @@ describe("a run can go on", () => {
     expect(shownAfter(sound, { type: "audio_done" }, ...call).shown?.sound).toBe("over");
   });
 
-  test.each<[string, readonly ModelEvent[]]>([
-    ["a message", [{ type: "text_delta", text: "Hm" }]],
-    ["a whole message", [{ type: "text_delta", text: "Hm" }, { type: "message_finished" }]],
-    ["a call of the client", [{ type: "call_started", kind: "function", callId: null, name: "f" }]],
-  ])("not within or after %s", (_name, events) => {
-    expect(shownAfter(...events).shown).toBeNull();
+  test.each<[string, readonly ModelEvent[], object]>([
+    ["a message", [{ type: "text_delta", text: "Hm" }], { type: "message", text: "Hm", isPlain: true }],
+    ["a message without text", [{ type: "message_started" }], { type: "message", text: "", isPlain: true }],
+    ["a refusal", [{ type: "refusal_delta", text: "No" }], { type: "message", text: "", isPlain: false }],
+    [
+      "a call of the client",
+      [
+        { type: "call_started", kind: "function", callId: null, name: "f" },
+        { type: "call_delta", text: "{" },
+      ],
+      { type: "call", kind: "function", name: "f", namespace: null, text: "{" },
+    ],
+  ])("within %s, with the text that was shown", (_name, events, open) => {
+    expect(shownAfter(...events).shown).toEqual({ output: [], open, sound: "not begun" });
+  });
+
+  test("after a message that is whole, and after one that broke off", () => {
+    const text: ModelEvent = { type: "text_delta", text: "Hm" };
+    const whole = shownAfter(text, { type: "message_finished" });
+    expect(whole.shown).toMatchObject({ output: [{ type: "message", status: "completed" }], open: null });
+    const cut = shownAfter(text, { type: "turn_cut" });
+    expect(cut.shown).toMatchObject({ output: [{ type: "message", status: "incomplete" }], open: null });
+    const events = cut.end({ type: "model_ended", at: 0 }).events;
+    expect(events.at(-1)).toMatchObject({ response: { output: [{ status: "incomplete" }] } });
+  });
+});
+
+describe("events that another release has stored", () => {
+  const plan = aPlan({ response: { ...aPlan().response, status: "queued", background: true } });
+  const call = SAMPLE_ITEMS.mcp_call("mcp_1");
+  const logged = play(
+    [
+      { type: "queued" },
+      { type: "accepted" },
+      { type: "model", event: { type: "reasoning_delta", text: "Hm" } },
+      { type: "model", event: { type: "item_started", item: call.first } },
+      { type: "model", event: { type: "item_finished", item: call.last } },
+      { type: "model", event: { type: "text_delta", text: "Well" } },
+    ],
+    plan,
+  ).flat();
+
+  verifies("state.crash.older-events");
+
+  const inside = logged.flatMap(({ type }, index) =>
+    type.startsWith("response.output_item.") || index < 3 || index === logged.length - 1
+      ? []
+      : [[type, index] as const],
+  );
+
+  test.each(inside)("without %s (%i) are gone on with, and the items are as they were logged", (_type, left) => {
+    const events = logged.filter((_event, index) => index !== left);
+    const ended = events.flatMap(({ event }) => (event.type === "response.output_item.done" ? [event.item] : []));
+    const { shown, end } = restoreRun(plan, events);
+    expect(shown?.output).toEqual(ended);
+    expect(shown?.open).toMatchObject({ type: "message", text: "Well" });
+    expect(end(interrupted).events.at(-1)?.type).toBe("response.failed");
   });
 });

@@ -1,38 +1,70 @@
 import type { OutputItem, ResponseStreamEvent } from "../../generated/responses-api/types.ts";
+import { assert, assertNever } from "../base/assert.ts";
+import { wholeTextOf } from "../base/growing-text.ts";
 import { isHostedItem } from "./blocks/hosted-shapes.ts";
+import type { MessageBlock } from "./blocks/message-block.ts";
+import { closeOpen } from "./blocks/open-block.ts";
 import type { HostedItem, HostedItemEvent, ModelEvent, RecordedEvent, ToolStep } from "./ports.ts";
-import type { RunPlan, RunSignal, RunState } from "./run-state.ts";
+import type { Answering, RunPlan, RunSignal, RunState } from "./run-state.ts";
 import { initialState, type Transition, transition } from "./transition.ts";
 import type { UnnumberedEvent } from "./wire-event.ts";
 
 /** The part of an answer that was shown, where its model can be asked for the rest. */
 export interface ShownAnswer {
-  /** The items that have ended, and open reasoning, which ends now. */
+  /** The items that have ended. */
   readonly output: readonly OutputItem[];
-  /** The first form of the item of a hosted tool that has not ended. */
-  readonly open: HostedItem | null;
+  /** The item that has not ended. */
+  readonly open: OpenItem | null;
   /** How far its sound was heard. */
   readonly sound: "not begun" | "open" | "over";
+}
+
+/** An item that has begun and not ended, as far as it was shown. */
+export type OpenItem =
+  /** The first form of the item of a hosted tool. */
+  | { readonly type: "hosted"; readonly item: HostedItem }
+  /** The form in which it ends now. */
+  | { readonly type: "reasoning"; readonly item: OutputItem }
+  | OpenMessage
+  | OpenCall;
+
+export interface OpenMessage {
+  readonly type: "message";
+  readonly text: string;
+  /** Whether it is nothing but this text, so that more text can follow it: it has no refusal and no annotations. */
+  readonly isPlain: boolean;
+}
+
+/** A call that the client would run. */
+export interface OpenCall {
+  readonly type: "call";
+  readonly kind: "function" | "custom";
+  readonly name: string;
+  readonly namespace: string | null;
+  readonly text: string;
 }
 
 export interface RestoredRun {
   readonly state: RunState;
   /** Whether any part of the answer was shown. */
   readonly hasAnswer: boolean;
-  /** Null if the run cannot go on where it was, for example in the middle of a message. */
+  /** Null if nothing was shown yet, or if the run cannot go on where it was. */
   readonly shown: ShownAnswer | null;
   /** The events after the logged ones if `last` ends the run. */
   end(last: RunSignal): Transition;
 }
 
 /**
- * Restores the state of a run from its logged events. Its signals are derived from the events and played again; events
- * beyond the logged ones are those that are missing.
+ * Restores the state of a run from its logged events. Items that have ended are taken as they were logged. What follows
+ * the last of them is derived from its events as signals, which are played again: if they give the events of the log and
+ * more, those are missing there. A log of another release may differ, and is then taken as complete.
  */
 export function restoreRun(plan: RunPlan, logged: readonly RecordedEvent[]): RestoredRun {
+  const split = logged.findLastIndex(({ type }) => type === "response.output_item.done") + 1;
+  const tail = logged.slice(split);
   const replayed: UnnumberedEvent[] = [];
-  let state: RunState = initialState(plan);
-  for (const { event } of logged) {
+  let state = stateAfter(plan, logged.slice(0, split));
+  for (const { event } of tail) {
     for (const signal of signalsOf(event)) {
       const next = transition(state, signal);
       state = next.state;
@@ -40,21 +72,37 @@ export function restoreRun(plan: RunPlan, logged: readonly RecordedEvent[]): Res
     }
   }
   const restored = state;
-  const matchesLog = replayed.every((event, index) => index >= logged.length || event.type === logged[index]?.type);
+  const matchesLog = replayed.every((event, index) => index >= tail.length || event.type === tail[index]?.type);
+  const isWhole = !matchesLog || replayed.length <= tail.length;
   return {
     state: restored,
     hasAnswer: logged.some((event) => !isBeginning(event)),
-    shown: matchesLog && replayed.length === logged.length ? shownAnswer(restored, logged.some(isSound)) : null,
+    shown: isWhole ? shownAnswer(restored, logged.some(isSound)) : null,
     end: (last) => {
       const next = transition(asAccepted(restored), last);
-      const all = [...replayed, ...next.events];
-      // If replaying gave other events than the log has, only the events of the end itself are added.
-      return {
-        state: next.state,
-        events: matchesLog ? all.slice(logged.length) : next.events.slice(-endEventCount(last)),
-      };
+      return { state: next.state, events: matchesLog ? [...replayed, ...next.events].slice(tail.length) : next.events };
     },
   };
+}
+
+/** The state after these events, the last of which ended an item. */
+function stateAfter(plan: RunPlan, logged: readonly RecordedEvent[]): RunState {
+  if (logged.length === 0) return initialState(plan);
+  const state = transition(
+    logged.some(({ type }) => type === "response.queued") ? { phase: "queued", plan } : initialState(plan),
+    { type: "accepted" },
+  ).state;
+  assert(state.phase === "answering", "a run answers once its model has accepted");
+  let characters = 0;
+  let isSoundOpen = false;
+  const output: OutputItem[] = [];
+  for (const { event } of logged) {
+    if (event.type === "response.output_item.done") output.push(event.item);
+    if (event.type === "response.audio.delta" || event.type === "response.audio.transcript.delta") isSoundOpen = true;
+    else if (event.type === "response.audio.done") isSoundOpen = false;
+    else if ("delta" in event && typeof event.delta === "string") characters += event.delta.length;
+  }
+  return { ...state, output, characters, isSoundOpen };
 }
 
 /** A run whose events cannot be read is treated as just accepted. */
@@ -63,22 +111,38 @@ function asAccepted(state: RunState): RunState {
 }
 
 function shownAnswer(state: RunState, hasSound: boolean): ShownAnswer | null {
-  const goingOn = asGoingOn(state);
-  if (goingOn.phase !== "answering") return null;
-  const { open, output } = goingOn;
-  if (open !== null && open.kind !== "hosted") return null;
-  // After a whole message the model may have been done; only the end is missing then.
-  if (open === null && output.at(-1)?.type === "message") return null;
+  if (state.phase !== "answering") return null;
   const heard = hasSound ? "over" : "not begun";
-  return { output, open: open?.item ?? null, sound: goingOn.isSoundOpen ? "open" : heard };
+  return { output: state.output, open: openItem(state), sound: state.isSoundOpen ? "open" : heard };
 }
 
-function asGoingOn(state: RunState): RunState {
-  return transition(state, { type: "accepted" }).state;
+function openItem(state: Answering): OpenItem | null {
+  const { open } = state;
+  if (open === null) return null;
+  switch (open.kind) {
+    case "hosted":
+      return { type: "hosted", item: open.item };
+    case "message":
+      return openMessageOf(open);
+    case "call": {
+      const { tool: kind, name, namespace, text } = open;
+      return { type: "call", kind, name, namespace, text: wholeTextOf(text) };
+    }
+    case "reasoning": {
+      const item = closeOpen(state, "incomplete", []).output.at(-1);
+      assert(item !== undefined, "an open item ends as the last one of the output");
+      return { type: "reasoning", item };
+    }
+    default:
+      return assertNever(open);
+  }
 }
 
-function endEventCount(last: RunSignal): number {
-  return last.type === "model_failed" ? 2 : 1;
+function openMessageOf({ content, part }: MessageBlock): OpenMessage {
+  if (content.length > 0) return { type: "message", text: "", isPlain: false };
+  if (part === null) return { type: "message", text: "", isPlain: true };
+  if (part.kind === "refusal") return { type: "message", text: "", isPlain: false };
+  return { type: "message", text: wholeTextOf(part.text), isPlain: part.annotations.length === 0 };
 }
 
 function isSound({ type }: RecordedEvent): boolean {
@@ -92,8 +156,6 @@ function isBeginning({ type }: RecordedEvent): boolean {
 function signalsOf(event: ResponseStreamEvent): readonly RunSignal[] {
   if (event.type === "response.queued") return [{ type: "queued" }];
   if (event.type === "response.in_progress") return [{ type: "accepted" }];
-  // Reasoning ends when another item begins, or when the run went on after a crash.
-  if (event.type === "response.output_item.done" && event.item.type === "reasoning") return [{ type: "accepted" }];
   const end = /^response\.\w+\.(completed|failed)$/.exec(event.type)?.[1];
   if (end !== undefined) return [{ type: "item_end_shown", failed: end === "failed" }];
   const heard = itemEventOf(event) ?? modelEventOf(event);
@@ -105,8 +167,6 @@ function modelEventOf(event: ResponseStreamEvent): ModelEvent | null {
   switch (event.type) {
     case "response.output_item.added":
       return startEventOf(event.item);
-    case "response.output_item.done":
-      return endEventOf(event.item);
     case "response.output_text.delta":
       return { type: "text_delta", text: event.delta, logprobs: event.logprobs };
     case "response.output_text.annotation.added":
@@ -138,8 +198,6 @@ function itemEventOf(event: ResponseStreamEvent): HostedItemEvent | null {
   switch (event.type) {
     case "response.output_item.added":
       return isHostedItem(event.item) ? { type: "item_started", item: event.item } : null;
-    case "response.output_item.done":
-      return isHostedItem(event.item) ? { type: "item_finished", item: event.item } : null;
     case "response.mcp_call_arguments.delta":
     case "response.code_interpreter_call_code.delta":
     case "response.apply_patch_call_operation_diff.delta":
@@ -181,13 +239,6 @@ function stepOf(event: ResponseStreamEvent): ToolStep | null {
     default:
       return null;
   }
-}
-
-function endEventOf(item: OutputItem): ModelEvent | null {
-  const { type } = item;
-  if (type === "message") return { type: "message_finished" };
-  if (type !== "function_call" && type !== "custom_tool_call") return null;
-  return { type: "call_finished", ...(item.status === "incomplete" ? { isCut: true } : {}) };
 }
 
 function startEventOf(item: OutputItem): ModelEvent | null {

@@ -207,6 +207,7 @@ test("a run that cannot be stored when it begins is refused, and told to nobody 
     ended: () => told.push("ended"),
     refused: () => told.push("refused"),
     left: () => told.push("left"),
+    happened: () => told.push("happened"),
   };
   const log: EventLog = {
     ...eventLogOf(store),

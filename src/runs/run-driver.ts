@@ -7,7 +7,10 @@ import {
   type OpenedRun,
   type RecordedEvent,
   RunLost,
+  RunSuspended,
   type RunWatch,
+  StoreBusy,
+  StoreStopped,
 } from "./ports.ts";
 import type { EventRecorder } from "./recording/event-recorder.ts";
 import { restoreRun, type ShownAnswer } from "./restore-run.ts";
@@ -73,9 +76,22 @@ export type RunOutcome =
   /** It has ended; `response` is the final snapshot that its readers were shown. */
   | { readonly type: "ended"; readonly response: Response }
   /** It was deleted, or the rest of it is another worker's. */
-  | { readonly type: "left" }
+  | { readonly type: "left"; readonly cause: LeaveCause }
   /** It is over, and nothing of it is stored. `fault` says why. */
   | { readonly type: "unstored"; readonly fault: unknown };
+
+/** Why the rest of a run is not made here. */
+export type LeaveCause =
+  /** It was deleted, or another worker has claimed it. */
+  | { readonly type: "lost" }
+  /** It was released to other workers. */
+  | { readonly type: "released" }
+  /** The store could not be reached for too long. */
+  | { readonly type: "store" }
+  /** It waits for its time. */
+  | { readonly type: "suspended"; readonly suspension: RunSuspended }
+  /** This process has a fault. */
+  | { readonly type: "fault" };
 
 const OPENED = Promise.resolve();
 
@@ -108,7 +124,7 @@ export class RunDriver {
       const last = await this.#runTurn(ask, opened);
       const unopened = await opened;
       if (unopened !== null) return unopened;
-      return last === null ? this.#leave(this.#start.signal.reason) : await this.#end(transition(this.#state, last));
+      return last.type === "left" ? this.#leave(last.reason) : await this.#end(transition(this.#state, last.signal));
     });
   }
 
@@ -144,7 +160,7 @@ export class RunDriver {
   #leave(fault: unknown): RunOutcome {
     this.#recorder.closeFeed();
     this.#start.watch?.left();
-    return this.#recorder.isStored ? { type: "left" } : { type: "unstored", fault };
+    return this.#recorder.isStored ? { type: "left", cause: leaveCause(fault) } : { type: "unstored", fault };
   }
 
   /** Ends a run whose end cannot be stored. If its beginning is, shows a failed end that fits the stored events. */
@@ -173,20 +189,19 @@ export class RunDriver {
     return restoreRun(plan, stored).end({ type: "model_failed", failure: STORAGE_FAILURE });
   }
 
-  /**
-   * Records the model's answer. Returns the signal that ends the run, or null if the run is no longer this worker's.
-   */
-  async #runTurn(ask: RunStart["ask"], opened: Promise<RunOutcome | null>): Promise<RunSignal | null> {
+  /** Records the model's answer. */
+  async #runTurn(ask: RunStart["ask"], opened: Promise<RunOutcome | null>): Promise<Last> {
     const { signal } = this.#start;
     try {
       if (!signal.aborted) await this.#recordTurn(await ask(signal, IS_STORED));
     } catch (fault) {
-      if (fault instanceof RunLost || (await opened) !== null) return null;
-      if (!signal.aborted) return { type: "model_failed", failure: this.#failureOf(fault) };
+      const isAway = fault instanceof StoreBusy && this.#recorder.isStored;
+      if (fault instanceof RunLost || isAway || (await opened) !== null) return { type: "left", reason: fault };
+      if (!signal.aborted) return ending({ type: "model_failed", failure: this.#failureOf(fault) });
     }
-    if (signal.aborted) return stopSignal(signal);
-    if (this.#isTooLong()) return { type: "model_failed", failure: TOO_LONG_FAILURE };
-    return { type: "model_ended", at: this.#start.now() };
+    if (signal.aborted) return stopped(signal);
+    if (this.#isTooLong()) return ending({ type: "model_failed", failure: TOO_LONG_FAILURE });
+    return ending({ type: "model_ended", at: this.#start.now() });
   }
 
   async #recordTurn(turn: Turn): Promise<void> {
@@ -229,7 +244,21 @@ function unstored(response: Response): Response {
   return { ...response, status: "failed", error: { code: responseCode, message } };
 }
 
-function stopSignal({ reason }: AbortSignal): RunSignal | null {
-  if (!(reason instanceof RunStopped)) return { type: "cancelled" }; // The client left.
-  return reason.signal;
+/** How the answer of a model is over: with the signal that ends the run, or because the run is not this worker's. */
+type Last = { readonly type: "ends"; readonly signal: RunSignal } | { readonly type: "left"; readonly reason: unknown };
+
+function ending(signal: RunSignal): Last {
+  return { type: "ends", signal };
+}
+
+function stopped({ reason }: AbortSignal): Last {
+  if (!(reason instanceof RunStopped)) return ending({ type: "cancelled" }); // The client left.
+  return reason.signal === null ? { type: "left", reason } : ending(reason.signal);
+}
+
+function leaveCause(fault: unknown): LeaveCause {
+  if (fault instanceof RunSuspended) return { type: "suspended", suspension: fault };
+  if (fault instanceof StoreStopped || fault instanceof StoreBusy) return { type: "store" };
+  if (fault instanceof RunLost) return { type: "lost" };
+  return { type: fault instanceof RunStopped ? "released" : "fault" };
 }

@@ -27,6 +27,11 @@ export const INTERRUPTED_FAILURE = serverFailure(
   "The server was interrupted while it made this response. You can retry your request.",
 );
 
+/** The process died each time while it made the same step, so that step is perhaps the cause. */
+export const POISONED_FAILURE = serverFailure(
+  "The server stopped several times while it made the same step of this response, so it is not tried again.",
+);
+
 /** The response was stored by a version of this server that this version cannot continue from. */
 export const OUTDATED_FAILURE = serverFailure(
   "The response was begun by another version of this server, and this version cannot continue it. You can retry your request.",

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { claimUnmade } from "../store/claim-unmade.fixture.ts";
 import { openTestStore, readAll } from "../store/store.fixture.ts";
 import { type EventLog, type ModelEvent, type Owner, RunLost } from "./ports.ts";
 import { aPlan, aResponse } from "./run.fixture.ts";
@@ -101,7 +102,7 @@ test("a run with an internal fault gives its place back and can be claimed", asy
   await host.idle();
   expect(faults.map(String)).toEqual(["Error: no model", "TypeError: broken"]);
   expect(host.load.background).toBe(0);
-  expect(await ledger.claimAbandoned(10, (id) => host.has(id))).toHaveLength(1);
+  expect(await claimUnmade(ledger, 10, (id) => host.has(id))).toHaveLength(1);
 });
 
 test("a run that times out before its model accepts ends with the timeout failure, even if the model call rejects", async () => {

@@ -3,7 +3,7 @@ import { ShortLivedMap } from "../base/short-lived-map.ts";
 import type { RecordedEvent, RunTimes } from "./ports.ts";
 import type { Subscription } from "./reading/live-feed.ts";
 import type { EventTimes } from "./recording/event-times.ts";
-import type { RunOutcome, RunStart } from "./run-driver.ts";
+import type { LeaveCause, RunOutcome, RunStart } from "./run-driver.ts";
 import { RunStopped } from "./run-failures.ts";
 import type { RunFailure } from "./run-state.ts";
 import {
@@ -64,6 +64,9 @@ export class QueueClosed extends Error {
   override readonly name = "QueueClosed";
 }
 
+/** Told why the rest of a stored run is not made here. Must not throw. */
+export type OnLeave = (responseId: string, cause: LeaveCause) => void;
+
 interface HostedRun {
   readonly responseId: string;
   /** The response that it continues, or null. */
@@ -71,6 +74,8 @@ interface HostedRun {
   readonly controller: AbortController;
   /** Null until the run has begun. */
   run: HostableRun | null;
+  /** Whether its model was asked. */
+  hasBegun: boolean;
   readonly ended: Promise<void>;
   /** Call it when this process is done with the run. */
   readonly end: () => void;
@@ -106,6 +111,7 @@ export class RunHost {
   #background = 0;
   #queueClosed = false;
   #shared: SharedQueue | null = null;
+  #onLeave: OnLeave = () => {};
 
   constructor(options: RunHostOptions) {
     this.#options = options;
@@ -114,6 +120,10 @@ export class RunHost {
   /** From now on, new background runs for which there is no place wait in this queue. */
   shareQueue(queue: SharedQueue): void {
     this.#shared = queue;
+  }
+
+  onLeave(listener: OnLeave): void {
+    this.#onLeave = listener;
   }
 
   /** How many more runs that wait elsewhere can be made here now; without limit if they wait nowhere else. */
@@ -193,8 +203,7 @@ export class RunHost {
       const run = resumeRun({ ...order, signal: hosted.controller.signal }, logged, askFailure);
       hosted.run = hostable(run, order.log !== null);
       if (run.asksModel) return this.#wait({ run, hosted });
-      await run.drive();
-      hosted.end();
+      this.#end(hosted, await run.drive());
     } catch (error) {
       hosted.end();
       throw error;
@@ -209,6 +218,11 @@ export class RunHost {
   /** When the events of a run were made so far; null if this process does not make it, or does not store it. */
   timesOf(responseId: string): RunTimes | null {
     return this.#hosted.get(responseId)?.run?.times?.soFar() ?? null;
+  }
+
+  /** Whether the model of a run was asked here. */
+  hasBegun(responseId: string): boolean {
+    return this.#hosted.get(responseId)?.hasBegun === true;
   }
 
   has(responseId: string): boolean {
@@ -286,13 +300,14 @@ export class RunHost {
     const hosted = this.#admit(order);
     const stopClock = this.#limitTime(hosted);
     this.#foreground += 1;
+    hosted.hasBegun = true;
     const forgetClient = stopWithClient(hosted, client, order.log !== null);
-    const finish = (): void => {
+    const finish = (outcome: RunOutcome | null): void => {
       forgetClient();
       stopClock();
       const hadPlace = this.#freePlaces() > 0;
       this.#foreground -= 1;
-      hosted.end();
+      this.#end(hosted, outcome);
       this.#pump();
       if (!hadPlace) this.#shared?.hasPlace();
     };
@@ -300,14 +315,20 @@ export class RunHost {
       const run = await begin({ ...order, signal: hosted.controller.signal });
       hosted.run = hosting(run);
       const ended = run.ended.then((outcome) => {
-        finish();
+        finish(outcome);
         return outcome;
       });
       return { run: { ...run, ended }, hosted };
     } catch (error) {
-      finish();
+      finish(null);
       throw error;
     }
+  }
+
+  /** This process is done with a run. */
+  #end(hosted: HostedRun, outcome: RunOutcome | null): void {
+    if (outcome?.type === "left") this.#onLeave(hosted.responseId, outcome.cause);
+    hosted.end();
   }
 
   #admit({ plan }: RunOrder): HostedRun {
@@ -319,7 +340,7 @@ export class RunHost {
       controller.abort(RUN_OVER); // Stops everything that still works for the run.
       resolve();
     };
-    const hosted: HostedRun = { responseId, previousId, controller, run: null, ended: promise, end };
+    const hosted: HostedRun = { responseId, previousId, controller, run: null, hasBegun: false, ended: promise, end };
     this.#hosted.add(responseId, hosted);
     return hosted;
   }
@@ -350,12 +371,13 @@ export class RunHost {
 
   async #run({ run, hosted }: WaitingRun): Promise<void> {
     this.#background += 1;
+    hosted.hasBegun = true;
     const stopClock = this.#limitTime(hosted);
-    await run.drive();
+    const outcome = await run.drive();
     stopClock();
     const hadPlace = this.#freePlaces() > 0;
     this.#background -= 1;
-    hosted.end();
+    this.#end(hosted, outcome);
     this.#pump();
     if (!hadPlace) this.#shared?.hasPlace();
   }
@@ -366,7 +388,7 @@ export class RunHost {
     const waiting = this.#queue.find((other) => other.hosted === hosted);
     if (waiting === undefined) return;
     this.#queue = this.#queue.filter((other) => other !== waiting);
-    void waiting.run.drive().then(hosted.end);
+    void waiting.run.drive().then((outcome) => this.#end(hosted, outcome));
   }
 
   /** Stores a plain run early if it takes long. */

@@ -110,9 +110,8 @@ function answering(plan: RunPlan): Answering {
 function answer(state: Answering, signal: RunSignal, events: UnnumberedEvent[]): RunState {
   switch (signal.type) {
     case "queued":
-    case "accepted":
-      // A run that goes on after a crash gets this signal again. Its model begins anew, so reasoning ends.
-      return state.open?.kind === "reasoning" ? closeOpen(state, "completed", events) : state;
+    case "accepted": // A run that goes on after a crash gets this signal again.
+      return state;
     case "model":
       return applyModelEvent(state, signal.event, events);
     case "model_ended":
@@ -138,7 +137,9 @@ function applyModelEvent(state: Answering, event: ModelEvent, events: Unnumbered
     case "message_started":
       return beginMessage(state, event.phase ?? null, events);
     case "message_finished":
-      return state.open?.kind === "message" ? closeOpen(state, "completed", events) : state;
+      return state.open?.kind === "message" || state.open?.kind === "reasoning"
+        ? closeOpen(state, "completed", events)
+        : state;
     case "text_delta":
       return addToMessage(state, [event], events);
     case "annotation": {
@@ -168,6 +169,8 @@ function applyModelEvent(state: Answering, event: ModelEvent, events: Unnumbered
         : state;
     case "call_finished":
       return state.open?.kind === "call" ? closeOpen(state, endOfCall(event), events) : state;
+    case "turn_cut":
+      return closeOpen(state, "incomplete", events);
     case "tool_search":
       return addToolSearch(state, event, events);
     case "compaction":

@@ -5,6 +5,7 @@ import type { CodeFinder } from "../responses-api/containers.ts";
 import { createSealer } from "../responses-api/keeping/seal.ts";
 import type { RateLimiter } from "../responses-api/ports.ts";
 import type { ResponseServices, ShownMetrics } from "../responses-api/services.ts";
+import { ModelGate } from "../responses-api/tool-loop/attempts/model-gate.ts";
 import type { HostedTools } from "../responses-api/tool-loop/hosted-tools.ts";
 import type { PassageFinder } from "../responses-api/vector-stores.ts";
 import type { RunHost } from "../runs/index.ts";
@@ -63,6 +64,7 @@ export function buildResponseServices(config: Config, foundations: ServiceFounda
     ledger: store.ledger,
     engine: model.engine,
     engineKind: model.kind,
+    retries: { budget: { failuresMax: config.modelRetries, withinMs: config.modelRetryMs }, gate: new ModelGate() },
     runs: foundations.runs,
     observer: telemetry.runs,
     sealer: createSealer(() => readSealKeys(sealKeys, config.dataDir)),
@@ -75,6 +77,7 @@ export function buildResponseServices(config: Config, foundations: ServiceFounda
     streamStartWaitMs: config.streamStartWaitMs,
     readiness: chooseReadiness(config, foundations),
     metrics: shownMetrics(config, metricsOfAll(telemetry, joined)),
+    nodeName: config.nodeName,
     neighbours: foundations.neighbours,
   };
 }

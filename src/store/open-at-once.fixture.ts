@@ -3,12 +3,13 @@
  * line.
  */
 import { setTimeout as sleep } from "node:timers/promises";
+import { claimUnmade } from "./claim-unmade.fixture.ts";
 import { openStore } from "./open-store.ts";
 
 const [, , file = ":memory:", at = "0"] = process.argv;
 
 await sleep(Math.max(0, Number(at) - Date.now()));
 const store = await openStore({ file });
-await store.ledger.claimAbandoned(10);
+await claimUnmade(store.ledger, 10);
 await store.close();
 console.log("opened");

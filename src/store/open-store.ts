@@ -27,6 +27,7 @@ import { StoredRunPlaces } from "./run-places.ts";
 import type { WriteJob, WriteOutcome } from "./runs/commit-plan.ts";
 import { CommitQueue, type CommitReport } from "./runs/commit-queue.ts";
 import { StoredEventLog, sizeOfJob } from "./runs/event-log.ts";
+import { PatientWrites } from "./runs/patient-writes.ts";
 import { type ClaimObserver, StoredRunLedger } from "./runs/run-ledger.ts";
 import type { DatabaseCalls } from "./thread/database-calls.ts";
 import { remoteDialect } from "./thread/remote-dialect.ts";
@@ -182,6 +183,7 @@ export async function assembleStore(
   const folder = new FileFolder(filesFolder(options));
   const files = new StoredFiles(db, calls, options.elsewhere?.files ?? folder, quota);
   const contained = containersOf(db, calls, { files, quota }, options);
+  const patient = new PatientWrites(options.leaseMs ?? LEASE_MS);
   await folder.removeAbandoned();
   // Each sweep of expired files tries again and reports the error.
   await files.removeLeftovers().catch(() => {});
@@ -191,7 +193,7 @@ export async function assembleStore(
     archive: new StoredArchive(db),
     exchanges: new StoredExchanges(db, options.ownerExchangeBytesMax ?? 0),
     conversations: new StoredConversations(db, queue, quota, contextBytesMax),
-    events: new StoredEventLog(db, queue, calls),
+    events: new StoredEventLog(db, queue, calls, patient),
     ledger: new StoredRunLedger(db, queue, calls, options.claims),
     places: new StoredRunPlaces(db, calls),
     files,
@@ -199,7 +201,7 @@ export async function assembleStore(
     expiry: calls,
     erasure: calls,
     quota,
-    tools: new StoredToolLedger(db, queue),
+    tools: new StoredToolLedger(db, queue, patient),
     vectorStores: new StoredVectorStores(db, calls, { ownerBytesMax: vectorStoreBytesMax, onWaiting }),
     ingestQueue: new StoredIngestQueue(db, calls, {
       ownerBytesMax: vectorStoreBytesMax,

@@ -1,6 +1,7 @@
 import { expect } from "vitest";
 import { ApprovalSpent, StoreBusy } from "../responses-api/ports.ts";
 import { type AbandonedRun, RunLost } from "../runs/ports.ts";
+import { claimUnmade } from "./claim-unmade.fixture.ts";
 import type { Store } from "./open-store.ts";
 import { textEvents } from "./runs/text-events.fixture.ts";
 import {
@@ -47,12 +48,12 @@ testStores("a run that nobody makes is claimed by one of several servers that cl
     const ids = numbersFrom(1, 5).map((run) => `resp_${round}_${run}`);
     for (const id of ids) {
       await first.events.open({ owner: OURS, response: aResponse(id), inputItems: [], task: "{}" }, []);
-      await first.ledger.release(id);
+      await first.ledger.release(id, { hadBegun: true });
     }
-    const claimed = await onAll((node) => node.ledger.claimAbandoned(3));
+    const claimed = await onAll((node) => claimUnmade(node.ledger, 3));
     const names = claimed.flat().map(({ response }) => response.id);
     expect(new Set(names).size).toBe(names.length);
-    const rest = await onAll((node) => node.ledger.claimAbandoned(10));
+    const rest = await onAll((node) => claimUnmade(node.ledger, 10));
     expect([...names, ...rest.flat().map(({ response }) => response.id)].toSorted()).toEqual(ids);
     await onAll(async (node, index) => {
       const own = [...(claimed[index] ?? []), ...(rest[index] ?? [])];
@@ -79,7 +80,7 @@ testStores("the runs of a dead server are claimed once, with all of their events
     // A server that is writing is not dead yet, and one may have renewed its lease just now.
     while (claimed.flat().length < ids.length) {
       await runSql(file, "update workers set expires_at = 0 where id = ?", dying);
-      const more = await Promise.all([second.ledger.claimAbandoned(10), third.ledger.claimAbandoned(10)]);
+      const more = await Promise.all([claimUnmade(second.ledger, 10), claimUnmade(third.ledger, 10)]);
       for (const [index, runs] of more.entries()) claimed[index]?.push(...runs);
     }
     await Promise.all(late);
@@ -285,7 +286,7 @@ testStores(
             node.conversations.addItems(OURS, id, [anItem(`msg_${name}_${id}`)]).then(() => (added += 1), note),
           ),
           storeRun(node.events, `resp_${name}`).then(() => node.responses.deleteResponse(OURS, `resp_${name}`), note),
-          node.ledger.claimAbandoned(2).catch(note),
+          claimUnmade(node.ledger, 2).catch(note),
         ]);
       }
     });

@@ -61,6 +61,21 @@ export const METRICS = {
     ["reason"],
     "Responses that did not start. reason is runs or queue if that limit was reached, model if the model server refused, or other.",
   ),
+  runsInterrupted: counter(
+    "antiphon_runs_interrupted_total",
+    ["by"],
+    "Responses that this server went on with after they were interrupted. by is crash (their server died), handover (it was stopped) or store (the database was away for too long).",
+  ),
+  runsWaited: counter(
+    "antiphon_runs_waited_total",
+    [],
+    "Turns that failed for a reason that may pass, and for which the model was asked again after a pause.",
+  ),
+  runsContinued: counter(
+    "antiphon_runs_continued_total",
+    ["how"],
+    "Items that were interrupted. how is same_item if they went on where they had stopped, or new_item if the model was asked for another one.",
+  ),
   runQueue: histogram("antiphon_run_queue_seconds", [], LONG, "Time background responses waited in the queue."),
   runFirstEvent: histogram(
     "antiphon_run_first_event_seconds",

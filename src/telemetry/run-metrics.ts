@@ -1,5 +1,6 @@
 import type { Response } from "../../generated/responses-api/types.ts";
-import { ModelError } from "../runs/ports.ts";
+import { assertNever } from "../base/assert.ts";
+import { ModelError, type RunHappening } from "../runs/ports.ts";
 import { MODEL_ERROR_REASONS, modelErrorReason, REFUSAL_REASONS, refusalReason } from "./fault-reason.ts";
 import type { Meters } from "./meters.ts";
 import { METRICS } from "./metric-table.ts";
@@ -12,6 +13,8 @@ export interface EndedRun {
 
 const MODES = ["foreground", "background"] as const;
 const END_STATUSES = ["completed", "incomplete", "failed", "cancelled", "left"] as const;
+const INTERRUPTIONS = ["crash", "handover", "store"] as const;
+const CONTINUATIONS = ["same_item", "new_item"] as const;
 const TOKEN_TYPES = ["input", "cached_input", "output", "reasoning"] as const;
 
 /** The metrics of runs. */
@@ -25,6 +28,9 @@ export class RunMetrics {
   readonly #duration;
   readonly #tokens;
   readonly #modelErrors;
+  readonly #interrupted;
+  readonly #waited;
+  readonly #continued;
   /** Events of all runs. */
   events = 0;
 
@@ -48,6 +54,15 @@ export class RunMetrics {
     this.#modelErrors = meters.counter(
       METRICS.modelErrors,
       MODEL_ERROR_REASONS.map((reason) => ({ reason })),
+    );
+    this.#interrupted = meters.counter(
+      METRICS.runsInterrupted,
+      INTERRUPTIONS.map((by) => ({ by })),
+    );
+    this.#waited = meters.counter(METRICS.runsWaited, [{}]);
+    this.#continued = meters.counter(
+      METRICS.runsContinued,
+      CONTINUATIONS.map((how) => ({ how })),
     );
     meters.watch(METRICS.runEvents, () => this.events);
   }
@@ -79,6 +94,19 @@ export class RunMetrics {
 
   left(isBackground: boolean): void {
     this.#ended.add(1, { mode: modeOf(isBackground), status: "left" });
+  }
+
+  happened(happening: RunHappening): void {
+    switch (happening.type) {
+      case "interrupted":
+        return this.#interrupted.add(1, { by: happening.by });
+      case "waited":
+        return this.#waited.add(1, {});
+      case "continued":
+        return this.#continued.add(1, { how: happening.how });
+      default:
+        return assertNever(happening);
+    }
   }
 
   refused(reason: unknown): void {

@@ -1,7 +1,7 @@
 import type { Response } from "../../generated/responses-api/types.ts";
 import type { Logger } from "../base/logger.ts";
 import type { TraceContext } from "../base/trace-context.ts";
-import { ModelError, type RunObserver, type RunWatch, type WatchedRun } from "../runs/ports.ts";
+import { ModelError, type RunHappening, type RunObserver, type RunWatch, type WatchedRun } from "../runs/ports.ts";
 import { faultReason } from "./fault-reason.ts";
 import type { RunMetrics } from "./run-metrics.ts";
 import type { RunSpan, Tracing } from "./tracing.ts";
@@ -17,6 +17,19 @@ const MODEL_CHARACTERS_MAX = 100;
 
 /** Reasons that the caller can fix and the operator cannot. */
 const CALLERS_REASONS: ReadonlySet<string> = new Set(["context_length", "refused", "unknown_model"]);
+
+const HAPPENED: Readonly<Record<RunHappening["type"], string>> = {
+  interrupted: "going on with a run that was interrupted",
+  waited: "asking a model again after a pause",
+  continued: "going on with an item that was interrupted",
+};
+
+/** What another server said is shown to the caller, and not logged. */
+function withoutTexts(happening: RunHappening) {
+  if (happening.type !== "waited") return happening;
+  const { type, pauseMs } = happening;
+  return { type, pauseMs };
+}
 
 /** Turns the outcomes of runs into metrics, log lines and spans. */
 export function observeRuns(parts: RunWatchParts): RunObserver {
@@ -92,6 +105,12 @@ class RunRecord implements RunWatch {
     this.#span?.failed(named);
     this.#span?.end(null);
     this.#parts.log.info({ ...this.#names(), reason: named }, "a run was refused");
+  }
+
+  happened(happening: RunHappening): void {
+    this.#parts.metrics.happened(happening);
+    const { type, ...facts } = withoutTexts(happening);
+    this.#parts.log.info({ ...this.#names(), ...facts }, HAPPENED[type]);
   }
 
   left(): void {

@@ -156,6 +156,7 @@ class SpokenTurn implements AsyncIterator<Batch> {
       case "call_started":
       case "tool_search":
       case "item_started":
+      case "turn_cut":
       case "reasoning_delta":
       case "reasoning_summary_delta":
         this.#sentences.push(this.#cutter.end());

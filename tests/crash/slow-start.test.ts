@@ -3,10 +3,11 @@ import { expect, onTestFinished, test } from "vitest";
 import { type Logger, silentLogger } from "../../src/base/logger.ts";
 import { loadConfig } from "../../src/config/load-config.ts";
 import { createBuiltInEngine } from "../../src/model-engines/built-in/engine.ts";
+import { ModelGate } from "../../src/responses-api/tool-loop/attempts/model-gate.ts";
 import { RunKeeper } from "../../src/responses-api/keeping/run-keeper.ts";
 import { createSealer } from "../../src/responses-api/keeping/seal.ts";
 import { RunHost } from "../../src/runs/index.ts";
-import type { RunLedger, RunWatch } from "../../src/runs/ports.ts";
+import type { RunLedger, RunWatch, UnmadeRuns } from "../../src/runs/ports.ts";
 import { chooseEgress } from "../../src/servers/choices/choose-egress.ts";
 import { chooseTools } from "../../src/servers/choices/choose-tools.ts";
 import { chooseVoice } from "../../src/servers/choices/choose-voice.ts";
@@ -23,18 +24,21 @@ const WATCH: RunWatch = {
   ended: () => {},
   refused: () => {},
   left: () => {},
+  happened: () => {},
 };
 
 /** A run keeper with a store whose claims wait until the test releases them. */
 async function keeperWithHeldClaims() {
   const { events, ledger, tools } = await openTestStore();
-  const gate = Promise.withResolvers<readonly never[]>();
+  const gate = Promise.withResolvers<UnmadeRuns>();
   const waiting: RunLedger = {
-    claimAbandoned: () => gate.promise,
+    listUnmade: () => gate.promise,
+    claim: (runs) => ledger.claim(runs),
     countWaiting: async () => 0,
     listHeld: () => ledger.listHeld(),
-    countRestart: (id) => ledger.countRestart(id),
-    release: (id) => ledger.release(id),
+    countRestart: (id, steps) => ledger.countRestart(id, steps),
+    release: (id, release) => ledger.release(id, release),
+    addNote: (id, note) => ledger.addNote(id, note),
     renewLease: () => ledger.renewLease(),
     requestStop: (id) => ledger.requestStop(id),
     listStopRequests: () => ledger.listStopRequests(),
@@ -46,6 +50,8 @@ async function keeperWithHeldClaims() {
   const keeper = new RunKeeper(
     {
       engine: createBuiltInEngine(),
+      retries: { budget: { failuresMax: 0, withinMs: 0 }, gate: new ModelGate() },
+      nodeName: "node",
       tools: await chooseTools(config, chooseEgress(config, logger), logger),
       toolLedger: tools,
       toolObserver: { began: () => ({ ended: () => {} }), ended: () => {}, limited: () => {}, omitted: () => {} },
@@ -69,7 +75,7 @@ test("a start does not wait long for the runs of earlier processes, and logs tha
   const { keeper, gate, said } = await keeperWithHeldClaims();
   await keeper.start(20);
   expect(said).toEqual(["serving requests while abandoned runs are still being recovered"]);
-  gate.resolve([]);
+  gate.resolve({ runs: [], workers: 1, taskVersion: 0 });
 });
 
 test("start rejects if it cannot read the abandoned runs; a later failure is logged and retried", async () => {

@@ -46,6 +46,7 @@ export function createBuiltInEngine(options: BuiltInOptions = {}): ModelEngine {
       checkModel(request);
       return { tokens: countInputTokens(request), exact: true };
     },
+    continuesAnswers: async () => false, // It says the same again.
     notesOn: () => [],
     contextWindow: async () => contextWindow,
   };

@@ -8,6 +8,7 @@ import { ModelList } from "./list-models.ts";
 import { type BackendProfile, chooseProfile } from "./profile.ts";
 import { ChunkReader } from "./reply/chunk-reader.ts";
 import { UpstreamTurn } from "./reply/upstream-turn.ts";
+import { Continuations } from "./request/continuations.ts";
 import { mapRequest } from "./request/map-request.ts";
 import { notesOnRequest } from "./request/notes-on-request.ts";
 import { requestBody } from "./request-body.ts";
@@ -70,13 +71,18 @@ export function createChatCompletionsEngine(options: ChatCompletionsOptions): Mo
   const server = addressOf(baseUrl, dispatcher, headers);
   const tokens = new TokenCounter(server, profile);
   const windows = new ContextWindows(server);
+  const continuations = new Continuations(server, profile.continuation);
 
   return {
     name: options.name ?? `chat-completions at ${origin}`,
     abilities: profile.abilities,
-    async sample(request: ModelRequest, signal: AbortSignal): Promise<AsyncIterable<readonly ModelEvent[]>> {
+    async sample(request, signal, begun): Promise<AsyncIterable<readonly ModelEvent[]>> {
       const { body: chat, toolNames } = await mapRequest(request, profile);
-      const { body, headers: bodyHeaders, parts } = await requestBody(chat);
+      const {
+        body,
+        headers: bodyHeaders,
+        parts,
+      } = await requestBody(begun === undefined ? chat : await continuations.begin(chat, begun, signal));
       const { model } = request; // So that the answer does not keep the request and its history in memory.
       const reader = new ChunkReader({
         toolNames,
@@ -102,6 +108,7 @@ export function createChatCompletionsEngine(options: ChatCompletionsOptions): Mo
       }
       return await turn.accepted;
     },
+    continuesAnswers: async (model, signal) => (await continuations.formFor(model, signal)) !== null,
     listModels: (signal) => models.read(signal),
     countTokens: (request, signal) => tokens.count(request, signal),
     notesOn: (request) => notesOnRequest(request, profile),

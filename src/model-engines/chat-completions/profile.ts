@@ -6,6 +6,12 @@ import type { ModelAbilities } from "../../runs/ports.ts";
  */
 export type ReasoningTags = "leading" | "already_open" | "off";
 
+/**
+ * How a server is asked to go on with the beginning of an answer, which is the last message: by members of vLLM, by a
+ * mark on the message, or just so. `probe`: each form is tried; `none`: it cannot.
+ */
+export type ContinuationForm = "continue_final_message" | "prefix" | "partial" | "last_message";
+
 /** The differences between families of chat-completions servers. */
 export interface BackendProfile {
   /**
@@ -20,6 +26,7 @@ export interface BackendProfile {
   /** Whether earlier reasoning is sent back as `reasoning_content`. */
   readonly acceptsReasoning: boolean;
   readonly reasoningTags: ReasoningTags;
+  readonly continuation: ContinuationForm | "probe" | "none";
   /** What its models can read besides text, unless the operator sets it. */
   readonly abilities: ModelAbilities;
 }
@@ -31,6 +38,7 @@ const GENERIC: BackendProfile = {
   knowsVendorFields: false,
   acceptsReasoning: true,
   reasoningTags: "leading",
+  continuation: "probe",
   abilities: { images: true, imageUrls: false, files: false, audioFormats: [] },
 };
 
@@ -41,6 +49,7 @@ const OPENAI: BackendProfile = {
   knowsVendorFields: true,
   acceptsReasoning: false,
   reasoningTags: "off",
+  continuation: "none",
   abilities: { images: true, imageUrls: true, files: true, audioFormats: ["mp3", "wav"] },
 };
 

@@ -54,6 +54,10 @@ export class AnswerItems {
       case "item_started":
         this.#endBlocks();
         return event;
+      case "turn_cut":
+        this.#text = "";
+        this.#call = null;
+        return event;
       case "item_finished":
         this.#items.push(event.item);
         return event;

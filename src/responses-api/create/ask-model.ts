@@ -8,7 +8,7 @@ import { sealScope } from "../input/resolve-input.ts";
 import type { RunTask } from "../keeping/run-task.ts";
 import type { ResponseServices } from "../services.ts";
 import { citeTurn } from "../tool-loop/cite.ts";
-import type { LoopRun } from "../tool-loop/loop-parts.ts";
+import { type LoopRun, NO_TOOLS } from "../tool-loop/loop-parts.ts";
 import { writesData } from "../tool-loop/offer-tools.ts";
 import { runTools } from "../tool-loop/run-tools.ts";
 import { fitToWindow } from "../window/fit-to-window.ts";
@@ -18,7 +18,7 @@ type Turn = AsyncIterable<readonly ModelEvent[]>;
 /** The services that a turn needs. */
 export type TurnServices = Pick<
   ResponseServices,
-  "engine" | "exchangeKeeper" | "spokenOutput" | "sealer" | "tools" | "toolLedger" | "toolObserver"
+  "engine" | "exchangeKeeper" | "retries" | "spokenOutput" | "sealer" | "tools" | "toolLedger" | "toolObserver"
 >;
 
 /** The run that a turn belongs to. Its caller may have left. */
@@ -37,6 +37,8 @@ export interface AskingRun {
   readonly storeNow: () => Promise<void>;
   /** What was shown of the answer before a crash; null if the run begins. */
   readonly shown: LoopRun["shown"];
+  readonly attempts: LoopRun["attempts"];
+  readonly onHappening: LoopRun["onHappening"];
 }
 
 /**
@@ -64,17 +66,21 @@ interface AskedTurn {
   readonly seen: (() => ModelRequest) | null;
 }
 
-/** The turn of the model, or all its turns with the work of this server's tools between them. */
+/**
+ * The turn of the model, or all its turns with the work of this server's tools between them. A background run without
+ * tools has the same loop, since that survives failures and crashes.
+ */
 async function withTools(services: TurnServices, task: RunTask, run: AskingRun): Promise<AskedTurn> {
-  const { engine, tools, toolLedger, toolObserver } = services;
-  if (task.tools === null) return { turn: await engine.sample(task.request, run.signal), seen: null };
+  const { engine, retries, tools, toolLedger, toolObserver } = services;
+  if (task.tools === null && !run.isBackground)
+    return { turn: await engine.sample(task.request, run.signal), seen: null };
   const ledger = run.isStored ? toolLedger : null;
   const { events, sources, seen } = await runTools(
-    { engine, tools, ledger, observer: toolObserver },
-    { ...task, tools: task.tools },
+    { engine, retries, tools, ledger, observer: toolObserver },
+    { ...task, tools: task.tools ?? NO_TOOLS },
     { ...run, responseId: idFromStem("resp", task.ids, 0) },
   );
-  return { turn: citeTurn(events, sources, writesData(task.request)), seen };
+  return { turn: task.tools === null ? events : citeTurn(events, sources, writesData(task.request)), seen };
 }
 
 /** Sound that a crash interrupted ends there: how much of the text it had left to say is not known. */

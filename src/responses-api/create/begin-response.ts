@@ -5,23 +5,31 @@ import type {
   StoredItem,
 } from "../../../generated/responses-api/types.ts";
 import { QueueClosed, type RunOrder, type RunOutcome, RunsExhausted, type ShownAnswer } from "../../runs/index.ts";
-import { ModelError, type OpenedRun, type RecordedEvent, type RunWatch } from "../../runs/ports.ts";
+import {
+  ModelError,
+  type OpenedRun,
+  type RecordedEvent,
+  type RunHappening,
+  type RunWatch,
+  type TurnAttempts,
+} from "../../runs/ports.ts";
 import { Admission } from "../access/admission.ts";
 import type { Caller } from "../access/caller.ts";
 import { modelRefused } from "../errors/model-errors.ts";
 import { shuttingDown, tooManyRuns } from "../errors/server-errors.ts";
 import { responseNotFound } from "../errors/state-errors.ts";
-import { canResume } from "../keeping/resume-point.ts";
+import { noteOf } from "../keeping/run-note.ts";
 import { type PlanTask, planOf, type RunTask } from "../keeping/run-task.ts";
 import type { KnownExchange } from "../ports.ts";
 import type { ResponseServices } from "../services.ts";
 import { continueFromLog, isOver, type Watched, waitUntilOver, watchResponse } from "../show/watch-response.ts";
+import { canResume } from "../tool-loop/resume/resume-point.ts";
 import { askModel, type TurnServices, warmUp } from "./ask-model.ts";
 import type { ConversationHold } from "./conversation-hold.ts";
 import { prepareRun } from "./prepare-run.ts";
 
 /** The services that making a response from its task needs. */
-export type OrderServices = TurnServices & Pick<ResponseServices, "eventLog" | "observer">;
+export type OrderServices = TurnServices & Pick<ResponseServices, "eventLog" | "ledger" | "nodeName" | "observer">;
 
 export interface BegunResponse {
   readonly responseId: string;
@@ -169,6 +177,9 @@ async function begin(services: ResponseServices, order: RunOrder, watched: Watch
 /** The known parts of a run's caller. For a recovered run that is only the log. */
 type RunCaller = Pick<Caller, "log"> & Partial<Pick<Caller, "requestId" | "trace">>;
 
+/** A caller, or a run that was suspended. */
+type OrderingCaller = RunCaller & { readonly attempts?: TurnAttempts | null };
+
 interface WatchedOrder extends RunOrder {
   readonly watch: RunWatch;
   /** Filled while the run is made, unless it is stored. */
@@ -176,7 +187,12 @@ interface WatchedOrder extends RunOrder {
 }
 
 /** The order of a run that makes a response from its task. */
-export function orderOf(services: OrderServices, task: RunTask, opened: OpenedRun, caller: RunCaller): WatchedOrder {
+export function orderOf(
+  services: OrderServices,
+  task: RunTask,
+  opened: OpenedRun,
+  caller: OrderingCaller,
+): WatchedOrder {
   const { request } = task;
   const order = endingOrder(services, task, opened, { ...caller, trace: request.trace ?? null });
   const isStored = opened.response.store ?? true;
@@ -194,6 +210,8 @@ export function orderOf(services: OrderServices, task: RunTask, opened: OpenedRu
         onExchange: (exchange) => (isStored ? undefined : void exchanges.push(exchange)),
         storeNow,
         shown,
+        attempts: caller.attempts ?? null,
+        onHappening: (happening) => tellHappening(services, order, happening),
       });
   return {
     ...order,
@@ -201,6 +219,16 @@ export function orderOf(services: OrderServices, task: RunTask, opened: OpenedRu
     ask: askFrom(null),
     resume: (shown) => (canResume(task, shown) ? askFrom(shown) : null),
   };
+}
+
+/** Counts what happened to a run, and adds it to the notes of one that is stored. */
+export function tellHappening(
+  { ledger, nodeName }: Pick<OrderServices, "ledger" | "nodeName">,
+  { watch, log, plan, now, onFault }: Pick<WatchedOrder, "watch" | "log" | "plan" | "now" | "onFault">,
+  happening: RunHappening,
+): void {
+  watch.happened(happening);
+  if (log !== null) void ledger.addNote(plan.response.id, noteOf(happening, now(), nodeName)).catch(onFault);
 }
 
 /** The order of a warm-up. */

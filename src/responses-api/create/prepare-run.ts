@@ -110,6 +110,7 @@ async function prepareHeld(
     speech,
     compaction: generate ? await planCompaction(services, request, signal) : null,
     tools: generate ? taskTools(request, accepted.hosted, context) : null,
+    interruption: request.interruption ?? null,
   };
   if (slices.isOver) await slices.next();
   const isBackground = response.background === true;

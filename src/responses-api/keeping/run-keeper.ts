@@ -1,16 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { mapSomeAtOnce } from "../../base/limits/map-some-at-once.ts";
 import type { Logger } from "../../base/logger.ts";
-import { INTERRUPTED_FAILURE, OUTDATED_FAILURE, type RunOrder } from "../../runs/index.ts";
-import type { AbandonedRun, EventLog, OpenedRun, RecordedEvent } from "../../runs/ports.ts";
-import { endingOrder, type OrderServices, orderOf } from "../create/begin-response.ts";
-import type { ResponseServices } from "../services.ts";
-import { endingTask, type RunTask } from "./run-task.ts";
-import { toolSecrets } from "./seal-tools.ts";
-import { readTask } from "./stored-task.ts";
+import { type ClaimerServices, RunClaimer } from "./run-claimer.ts";
 
 /** The services that the keeper needs. */
-export type KeeperServices = OrderServices & Pick<ResponseServices, "runs" | "ledger" | "neighbours">;
+export type KeeperServices = ClaimerServices;
 
 /** How often the keeper reads the requests to stop a run, in milliseconds. */
 const LOOK_INTERVAL_MS = 1_000;
@@ -21,29 +14,26 @@ export interface KeeperPace {
   readonly looksPerRenewal: number;
   /** The number of looks between two searches for runs that nobody makes. */
   readonly looksPerClaim: number;
+  /** How long a run waits for a server that can read its task, in milliseconds. Default: an hour. */
+  readonly unreadableMs?: number;
 }
 
 const USUAL_PACE: KeeperPace = { looksPerRenewal: 5, looksPerClaim: 5 };
 
 /** For how long the number of waiting runs is remembered, in milliseconds. */
 const COUNT_MS = 1_000;
-/** The maximum of abandoned runs claimed at a time. Each brings its whole request into memory. */
-const CLAIMS_MAX = 20;
-/** The maximum of claimed runs whose events are in memory at the same time. */
-const RESUMED_TOGETHER_MAX = 5;
 /**
  * How long `start` waits for the recovery of abandoned runs, in milliseconds. The rest continues while requests are
  * served.
  */
 const START_WAIT_MS = 2_000;
-/** The maximum restarts of a run. A run restarted this often may itself be crashing the process. */
-const RESTARTS_MAX = 3;
 
 /** Renews this worker's lease, recovers abandoned runs, and stops runs on request. */
 export class RunKeeper {
   readonly #services: KeeperServices;
   readonly #log: Logger;
   readonly #pace: KeeperPace;
+  readonly #claimer: RunClaimer;
   #timer: NodeJS.Timeout | null = null;
   #look: Promise<void> = Promise.resolve();
   /** Resolves when nothing is being claimed: a run that is claimed twice at the same time would be made twice. */
@@ -57,6 +47,7 @@ export class RunKeeper {
     this.#pace = pace;
     this.#services = services;
     this.#log = log;
+    this.#claimer = new RunClaimer(services, log, () => this.lookForWork(), pace.unreadableMs);
   }
 
   /**
@@ -116,7 +107,7 @@ export class RunKeeper {
       count: () => waiting.read(),
       take: (responseIds) => {
         waiting.add(responseIds.length); // Until they are counted.
-        void this.#release(responseIds);
+        void this.#claimer.release(responseIds, () => ({ hadBegun: false }));
       },
       hasPlace: () => this.lookForWork(),
     });
@@ -127,7 +118,7 @@ export class RunKeeper {
     this.#mayClaim = false;
     await this.#look;
     await this.#claims;
-    await this.#release(await this.#services.runs.closeQueue());
+    await this.#claimer.release(await this.#services.runs.closeQueue(), () => ({ hadBegun: false }));
   }
 
   /** Waits until the runs have ended or `until` aborts, releases the rest to other workers, and stops the timer. */
@@ -135,10 +126,12 @@ export class RunKeeper {
     const { runs } = this.#services;
     if (!(await runs.idle(until))) {
       const left = runs.listStored();
+      const begun = new Set(left.filter((responseId) => runs.hasBegun(responseId)));
       await runs.releaseAll(runs.list());
-      await this.#release(left);
+      await this.#claimer.release(left, (responseId) => ({ hadBegun: begun.has(responseId) }));
     }
     this.#isClosed = true;
+    this.#claimer.close();
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
     await this.#look;
@@ -190,82 +183,14 @@ export class RunKeeper {
     const here = runs.listStored();
     const held = new Set(await ledger.listHeld());
     void runs.releaseAll(here.filter((responseId) => !held.has(responseId)));
+    this.#claimer.forgetLost(held);
   }
 
   /** Claims and resumes abandoned runs, once it is this call's turn. Returns how many it claimed. */
   #claimAndResume(): Promise<number> {
-    const claim = this.#claims.then(() => this.#claimNow());
+    const claim = this.#claims.then(() => this.#claimer.claimAll(() => this.#mayClaim));
     this.#claims = claim.catch(() => {}); // The caller hears of it.
     return claim;
-  }
-
-  async #claimNow(): Promise<number> {
-    const { runs, ledger, neighbours } = this.#services;
-    const tried = new Set<string>();
-    const isHere = (responseId: string): boolean => runs.has(responseId) || tried.has(responseId);
-    for (;;) {
-      const claimed = await ledger.claimAbandoned(CLAIMS_MAX, isHere, runs.placesForWaiting);
-      await mapSomeAtOnce(claimed, RESUMED_TOGETHER_MAX, async (run) => {
-        const responseId = run.response.id;
-        tried.add(responseId);
-        await this.#resume(run).catch((fault: unknown) => {
-          this.#log.error({ err: fault, responseId }, "could not recover an abandoned run");
-        });
-      });
-      if (claimed.length > 0) neighbours?.tellTaken(claimed.map(({ response }) => response.id));
-      if (claimed.length < CLAIMS_MAX || !this.#mayClaim) return tried.size;
-    }
-  }
-
-  async #resume(run: AbandonedRun): Promise<void> {
-    const { runs, eventLog } = this.#services;
-    const { id: responseId } = run.response;
-    // This process still makes the run. It lost its lease and has claimed the run under its new worker number.
-    if (runs.has(responseId)) return;
-    const events = await allEvents(eventLog, responseId);
-    const hasBegun = run.response.status !== "queued";
-    if (hasBegun)
-      this.#log.info({ responseId, events: events.length, restarts: run.restarts }, "recovering an abandoned run");
-    const secrets = toolSecrets(this.#services.sealer, run.owner, responseId);
-    const stored = run.task === null || run.restarts >= RESTARTS_MAX ? null : readTask(run.task, secrets);
-    if (stored !== null && "task" in stored) return await runs.resume(this.#restartOf(run, stored.task), events, null);
-    if (stored !== null)
-      this.#log.error({ responseId, task: stored.problem }, "could not read the stored task of a run");
-    const askFailure = stored === null ? INTERRUPTED_FAILURE : OUTDATED_FAILURE;
-    await runs.resume(this.#endOf(run, events), events, askFailure);
-  }
-
-  /** The order of a run that is restarted from its task. */
-  #restartOf({ owner, response }: AbandonedRun, task: RunTask): RunOrder {
-    const { ledger } = this.#services;
-    const order = orderOf(this.#services, task, { owner, response, inputItems: [] }, { log: this.#log });
-    const counted = (ask: RunOrder["ask"]): RunOrder["ask"] => {
-      return async (signal, storeNow) => {
-        await ledger.countRestart(response.id); // Counted first, because the run may crash the process.
-        return await ask(signal, storeNow);
-      };
-    };
-    const resume: RunOrder["resume"] = (shown) => {
-      const ask = order.resume?.(shown) ?? null;
-      return ask === null ? null : counted(ask);
-    };
-    return { ...order, ask: counted(order.ask), resume };
-  }
-
-  #endOf({ owner, response }: AbandonedRun, events: readonly RecordedEvent[]): RunOrder {
-    const opened: OpenedRun = { owner, response, inputItems: [] };
-    return endingOrder(this.#services, endingTask(response, events), opened, { log: this.#log });
-  }
-
-  /** If a release fails, others claim the run once this worker is dead. */
-  async #release(responseIds: readonly string[]): Promise<void> {
-    const { ledger, neighbours } = this.#services;
-    for (const responseId of responseIds) {
-      await ledger.release(responseId).catch((fault: unknown) => {
-        this.#log.error({ err: fault, responseId }, "could not release a run to other workers");
-      });
-    }
-    if (responseIds.length > 0) neighbours?.tellWork();
   }
 }
 
@@ -296,10 +221,4 @@ class CachedCount {
     this.#known = this.#known?.then((count) => count + more) ?? null;
     this.#known?.catch(() => {}); // The first promise has told of it.
   }
-}
-
-async function allEvents(eventLog: EventLog, responseId: string): Promise<readonly RecordedEvent[]> {
-  const events: RecordedEvent[] = [];
-  for await (const batch of eventLog.read(responseId, -1)) events.push(...batch);
-  return events;
 }

@@ -22,6 +22,11 @@ export interface RunTask {
   readonly compaction: CompactionPlan | null;
   /** What the tools of this server work with; null if the request has none. */
   readonly tools: TaskTools | null;
+  /**
+   * What becomes of a text that was interrupted, and that the model server cannot go on with: it ends as incomplete and
+   * another one follows, or the response fails. Null: `restart` in the background, `fail` in the foreground.
+   */
+  readonly interruption: "restart" | "fail" | null;
 }
 
 /** The plan of a run that makes `response` from this task. */

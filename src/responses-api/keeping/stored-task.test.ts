@@ -2,10 +2,11 @@ import { describe, expect, test } from "vitest";
 import type { StoredItem } from "../../../generated/responses-api/types.ts";
 import { verifies } from "../../../tests/verifies.ts";
 import { aRequest } from "../../model-engines/built-in/request.fixture.ts";
+import { TASK_VERSION } from "../../runs/ports.ts";
 import type { RunTask } from "./run-task.ts";
 import { createSealer } from "./seal.ts";
 import { toolSecrets } from "./seal-tools.ts";
-import { readTask, TASK_VERSION, writeTask } from "./stored-task.ts";
+import { readTask, writeTask } from "./stored-task.ts";
 
 const TASK: RunTask = {
   ids: { key: "0123456789abcdef", createdAt: 1_700_000_000, seed: "fedcba9876543210" },
@@ -16,6 +17,7 @@ const TASK: RunTask = {
   speech: { format: "mp3", voice: null, sampleRateHz: 24_000 },
   compaction: { type: "after", threshold: 1000 },
   tools: null,
+  interruption: null,
 };
 
 type MessageItem = Extract<StoredItem, { type: "message" }>;
@@ -45,6 +47,7 @@ describe("a task that was stored without a version", () => {
         speech: null,
         compaction: null,
         tools: null,
+        interruption: null,
         request: { ...aRequest("Hi"), trace: null, model },
       },
     });

@@ -1,16 +1,10 @@
 import { jsonOrUndefined } from "../../base/json/read-json.ts";
 import { isRecord } from "../../base/json/records.ts";
 import { writeJson } from "../../base/json/write-json.ts";
-import type { ModelRequest } from "../../runs/ports.ts";
+import { type ModelRequest, TASK_VERSION } from "../../runs/ports.ts";
 import type { TaskTools } from "../tool-loop/task-tools.ts";
 import type { RunTask } from "./run-task.ts";
 import type { ToolSecrets } from "./seal-tools.ts";
-
-/**
- * The version of the stored format. Raise it with each change that an older program could not read, and add the step to
- * `MIGRATIONS`.
- */
-export const TASK_VERSION = 3;
 
 /** A task, or why the stored text cannot be used. */
 export type ReadTask = { readonly task: RunTask } | { readonly problem: "newer" | "unreadable" };
@@ -32,7 +26,8 @@ export function readTask(json: string, secrets: ToolSecrets): ReadTask {
   const { version = 1, ...members } = stored;
   if (typeof version !== "number" || !Number.isInteger(version) || version < 1) return { problem: "unreadable" };
   if (version > TASK_VERSION) return { problem: "newer" };
-  const task = withWholeContext(MIGRATIONS.slice(version - 1).reduce((older, migrate) => migrate(older), members));
+  const migrated = MIGRATIONS.slice(version - 1).reduce((older, migrate) => migrate(older), members);
+  const task = { ...ADDED_MEMBERS, ...withWholeContext(migrated) };
   if (!isTask(task)) return { problem: "unreadable" };
   if (task.tools === null) return { task };
   const hosted = secrets.open(task.tools.hosted);
@@ -51,7 +46,10 @@ function withWholeContext(stored: Stored): Stored {
 
 type Stored = Readonly<Record<string, unknown>>;
 
-/** Each function converts from one version to the next. */
+/** Members that were added without a new version, because older programs can do without. */
+const ADDED_MEMBERS: Pick<RunTask, "interruption"> = { interruption: null };
+
+/** Each function converts from one version to the next. A new one raises `TASK_VERSION`. */
 const MIGRATIONS: readonly ((stored: Stored) => Stored)[] = [fromFirstVersion, fromSecondVersion];
 
 /**
@@ -166,6 +164,7 @@ const TASK_MEMBERS: Readonly<Record<keyof RunTask, Check>> = {
     value === null ||
     (isRecord(value) && (value["type"] === "instead" || (value["type"] === "after" && isNumber(value["threshold"])))),
   tools: isNullOr(hasMembers(TOOLS_MEMBERS)),
+  interruption: isNullOr((value) => value === "restart" || value === "fail"),
 };
 
 function isTask(value: unknown): value is RunTask {

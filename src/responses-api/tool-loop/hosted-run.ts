@@ -121,10 +121,16 @@ const CLIENTS_TYPES: ReadonlySet<OutputItem["type"]> = new Set([
 
 /** Whether the item waits for the client, so that the response ends after the turn that made it. */
 export function isClientsTurn(item: OutputItem): boolean {
-  if (isUnfinishedCall(item)) return false;
+  if (isUnfinishedCall(item) || isCutCall(item)) return false;
   if (item.type === "tool_search_call") return item.execution === "client";
   if (item.type === "shell_call") return item.environment?.type !== "container_reference";
   return CLIENTS_TYPES.has(item.type);
+}
+
+/** Whether the model broke off within a call of the client. */
+function isCutCall(item: OutputItem): boolean {
+  const isCall = item.type === "function_call" || item.type === "custom_tool_call" || item.type === "tool_search_call";
+  return isCall && item.status === "incomplete";
 }
 
 /** The code of JSON-RPC for a fault within a server. */

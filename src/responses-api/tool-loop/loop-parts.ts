@@ -1,7 +1,9 @@
 import type { ShownAnswer } from "../../runs/index.ts";
-import type { ModelEngine, Owner } from "../../runs/ports.ts";
+import type { ModelEngine, Owner, RunHappening, TurnAttempts } from "../../runs/ports.ts";
 import type { RunTask } from "../keeping/run-task.ts";
 import type { KnownExchange, ToolLedger, ToolObserver } from "../ports.ts";
+import type { ModelGate } from "./attempts/model-gate.ts";
+import type { RetryBudget } from "./attempts/turn-retries.ts";
 import type { HostedTools } from "./hosted-tools.ts";
 import type { TaskTools } from "./task-tools.ts";
 
@@ -12,6 +14,14 @@ export interface LoopServices {
   /** Null if the calls of this run are not kept. */
   readonly ledger: ToolLedger | null;
   readonly observer: ToolObserver;
+  readonly retries: ModelRetries;
+}
+
+/** How turns are asked for again that failed. One for each model server. */
+export interface ModelRetries {
+  /** Of a background run. A foreground run has a part of it, and only after a tool has acted. */
+  readonly budget: RetryBudget;
+  readonly gate: ModelGate;
 }
 
 /** The run that the loop serves. */
@@ -28,7 +38,14 @@ export interface LoopRun {
   readonly storeNow: () => Promise<void>;
   /** What was shown of the answer before a crash; null if the run begins. */
   readonly shown: ShownAnswer | null;
+  /** The failed attempts at its turn before it was suspended; null if there were none. */
+  readonly attempts: TurnAttempts | null;
+  /** Told of what happens to the run itself, for its notes and for metrics. */
+  readonly onHappening: (happening: RunHappening) => void;
 }
 
 /** The task of a run that has tools of this server. */
 export type ToolTask = RunTask & { readonly tools: TaskTools };
+
+/** The tools of a task that has none: the loop then asks its model for one turn. */
+export const NO_TOOLS: TaskTools = { hosted: [], include: [], callsMax: null, context: [], fitsWindow: false };

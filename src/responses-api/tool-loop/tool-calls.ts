@@ -4,7 +4,6 @@ import { Semaphore } from "../../base/limits/semaphore.ts";
 import { type ContextItem, type HostedCall, type HostedOutput, type ModelEvent, RunLost } from "../../runs/ports.ts";
 import type { ToolCall, ToolOutcome, ToolScope, ToolUsage } from "../hosted-tool.ts";
 import { exchangeItems } from "../input/with-exchanges.ts";
-import { eventsOfStep, itemOfStep, type ResumePoint, type ResumeStep } from "../keeping/resume-point.ts";
 import { ApprovalSpent } from "../ports.ts";
 import type { CallLine } from "./call-line.ts";
 import type { Sources } from "./cite.ts";
@@ -29,6 +28,16 @@ import {
 import type { LoopRun, LoopServices, ToolTask } from "./loop-parts.ts";
 import { returnsOutsideText } from "./offer-tools.ts";
 import type { PlacedCall, ToolSet } from "./open-tools.ts";
+import type { ResumePoint } from "./resume/resume-point.ts";
+import {
+  callIdOfStep,
+  eventsOfStep,
+  interrupted,
+  itemOfStep,
+  type PlannedCall,
+  type ResumeStep,
+  type ShownStep,
+} from "./resume/resume-steps.ts";
 import { ShownArguments } from "./shown-arguments.ts";
 import { ToolUsageSum } from "./usage/tool-usage.ts";
 
@@ -61,6 +70,16 @@ export interface StartedCall {
   end(isCut: boolean, ended: Promise<boolean>): HostedCall | null;
   /** How it came out. Call it after `end`. */
   result(): Promise<CallResult>;
+  /** The id of its item; null if that begins only when it runs, or if there is none. */
+  readonly itemId: string | null;
+  /** As in `MadeRun`. */
+  readonly refusal: string | null;
+}
+
+/** What the model is shown of a step, and whether the client has to answer before the model can go on. */
+export interface SettledStep {
+  readonly items: readonly ContextItem[];
+  readonly asks: boolean;
 }
 
 /** An approved call that has run. */
@@ -79,6 +98,7 @@ export class ToolCalls {
   readonly #toolUsage = new ToolUsageSum();
   readonly #callIds = new Set<string>();
   #calls = 0;
+  #hasRun = false;
   #usedBefore: readonly ToolUsage[] = [];
   /** The end of the call before, where calls run one after the other. */
   #before: Promise<unknown> = Promise.resolve();
@@ -93,6 +113,11 @@ export class ToolCalls {
   /** Whether the limits leave room for another call. */
   get hasRoom(): boolean {
     return this.#calls < this.#callsMax;
+  }
+
+  /** Whether a call has run, so that the work of the response is more than what its model said. */
+  get hasRun(): boolean {
+    return this.#hasRun;
   }
 
   get #callsMax(): number {
@@ -128,17 +153,20 @@ export class ToolCalls {
         return callOf(made, text);
       },
       result: () => done,
+      itemId: call?.item?.id ?? null,
+      refusal,
     };
   }
 
   /** Continues the counts of a run that a crash interrupted. */
   goOnAt({ calls, found, items, output, steps, used }: ResumePoint): void {
     this.#calls = calls;
+    this.#hasRun = calls > 0;
     this.#usedBefore = used.tools;
     this.found.push(...found);
     const shown = [...items, ...output, ...steps.flatMap(itemOfStep)];
     for (const callId of shown.map(outputKeyOf)) if (callId !== null) this.#callIds.add(callId);
-    for (const step of steps) if ("exchange" in step) this.#callIds.add(step.exchange.callId);
+    for (const callId of steps.map(callIdOfStep)) if (callId !== null) this.#callIds.add(callId);
   }
 
   /** Tells what tools had used before a crash, if they had used anything. */
@@ -149,48 +177,83 @@ export class ToolCalls {
     place.close();
   }
 
-  /** Ends a call that had begun before a crash. Returns what the model is shown of it. */
-  async settle(step: ResumeStep): Promise<readonly ContextItem[]> {
+  /** Does what was left to be done at a crash. The steps are shown in the order in which this is called. */
+  async settle(step: ResumeStep): Promise<SettledStep> {
     if (step.type === "again") return await this.#runAgain(step);
+    if (step.type === "planned") return await this.#runPlanned(step);
+    return { items: await this.#showStep(step), asks: false };
+  }
+
+  async #showStep(step: ShownStep): Promise<readonly ContextItem[]> {
     const { services, run, line } = this.#parts;
+    const place = line.take();
     const isNew = step.type === "settled" && step.isNew;
     if (isNew) await services.ledger?.finish(run.owner, run.responseId, step.result);
-    const place = line.take();
     place.add(...eventsOfStep(step));
     place.close();
+    if (step.type === "said") return step.items;
     return step.type === "settled" ? exchangeItems({ ...step.exchange, result: step.result }) : [];
   }
 
   /** Runs a call without effects again. */
-  async #runAgain({ exchange, item, first }: Extract<ResumeStep, { type: "again" }>): Promise<readonly ContextItem[]> {
-    const { set, line, newItemId } = this.#parts;
-    const { itemId, name, server, callId, arguments: args, approvalRequestId, turn } = exchange;
-    const placed = set.find(name, server);
-    const ids = [item.id ?? ""];
-    const made = { callId, approvalRequestId, newItemId: (prefix: string) => ids.shift() ?? newItemId(prefix) };
-    const call = placed?.tool.call(name, made) ?? null;
-    if (placed === null || call?.item?.id !== item.id) {
-      const last = interruptedForm(item, args);
-      const result = { itemId, item: last, output: NOT_REPEATED, parts: [], usage: null };
-      return await this.settle({ type: "settled", exchange, result, first, isNew: true });
+  async #runAgain({ exchange, item, first }: Extract<ResumeStep, { type: "again" }>): Promise<SettledStep> {
+    const made = this.#remake(exchange, item.id ?? null);
+    if (made === null || made.call?.item?.id !== item.id) {
+      const last = interruptedForm(item, exchange.arguments);
+      const result = { itemId: exchange.itemId, item: last, output: NOT_REPEATED, parts: [], usage: null };
+      return { items: await this.#showStep({ type: "settled", exchange, result, first, isNew: true }), asks: false };
     }
-    const place = line.take();
-    const shown = new ShownArguments(call, place);
-    const again: MadeRun = {
-      kind: placed.kind,
-      refusal: null,
-      name,
-      server,
-      callId,
-      approvalRequestId,
-      turn,
-      call,
-      place,
-      shown,
-    };
+    const again = this.#placed(made);
     if (first !== null) again.place.add({ type: "item_started", item: first });
-    const { output } = await this.#guarded(again, args, Promise.resolve(true));
-    return [callOf(again, args), ...(output === null ? [] : [output])];
+    return await this.#finishAgain(again, exchange.arguments);
+  }
+
+  /** Runs a call for the first time, on which the model had decided before a crash, unless it had begun. */
+  async #runPlanned({ call, exchange, turn, isOpen }: PlannedCall): Promise<SettledStep> {
+    const { name, arguments: args, itemId } = call;
+    const limit = exchange === null ? (call.refusal ?? this.#limitReached()) : null;
+    const made = limit === null ? this.#remake({ ...call, approvalRequestId: null, turn }, itemId) : null;
+    const item = made?.call?.item ?? null;
+    if (exchange !== null && item !== null && (exchange.result !== null || exchange.effect !== "none")) {
+      const { result } = exchange;
+      const first = isOpen ? null : item;
+      const step: ShownStep =
+        result === null
+          ? interrupted(exchange, item, first)
+          : { type: "settled", exchange, result, first, isNew: false };
+      return { items: await this.#showStep(step), asks: false };
+    }
+    const refusal = made === null ? (limit ?? `There is no tool '${name}'.`) : null;
+    const planned = this.#placed(made ?? { ...NO_CALL, ...call, approvalRequestId: null, turn }, refusal);
+    if (exchange === null && planned.call !== null) this.#calls += 1;
+    if (!isOpen) {
+      planned.shown.begin();
+      planned.shown.add(args);
+      planned.shown.end();
+    }
+    return await this.#inTurn(() => this.#finishAgain(planned, args));
+  }
+
+  /** A call as it was made before a crash, under the id of its item; null if its tool is gone. */
+  #remake(call: RemadeCall, itemId: string | null): UnplacedCall | null {
+    const { set, newItemId } = this.#parts;
+    const { name, server, callId, approvalRequestId, turn } = call;
+    const placed = set.find(name, server);
+    if (placed === null) return null;
+    const ids = itemId === null ? [] : [itemId];
+    const made = { callId, approvalRequestId, newItemId: (prefix: string) => ids.shift() ?? newItemId(prefix) };
+    return { kind: placed.kind, name, server, callId, approvalRequestId, turn, call: placed.tool.call(name, made) };
+  }
+
+  /** Takes the next place of the line for a call. */
+  #placed(made: UnplacedCall, refusal: string | null = null): MadeRun {
+    const place = this.#parts.line.take();
+    return { ...made, refusal, place, shown: new ShownArguments(made.call, place) };
+  }
+
+  async #finishAgain(made: MadeRun, args: string): Promise<SettledStep> {
+    const { output, asks } = await this.#guarded(made, args, Promise.resolve(true));
+    return { items: [callOf(made, args), ...(output === null ? [] : [output])], asks };
   }
 
   /** Runs a call that was approved. */
@@ -209,7 +272,7 @@ export class ToolCalls {
   }
 
   /** At once, or after the call before if the request wants no calls side by side. */
-  #inTurn(work: () => Promise<CallResult>): Promise<CallResult> {
+  #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
     if (this.#parts.task.request.parallelToolCalls) return work();
     const done = this.#before.then(work);
     this.#before = done;
@@ -255,6 +318,7 @@ export class ToolCalls {
   async #watched(made: MadeRun, call: ToolCall, args: string): Promise<CallResult> {
     const { services, run, task, signal } = this.#parts;
     const trace = task.request.trace ?? null;
+    this.#hasRun = true;
     const watch = services.observer.began({ responseId: run.responseId, kind: made.kind ?? "mcp", trace });
     try {
       if (call.item !== null) await this.#begin(made, call, call.item.id, args);
@@ -345,4 +409,9 @@ export class ToolCalls {
   }
 }
 
+/** A call without what its place in the line needs. */
+type UnplacedCall = Omit<MadeRun, "place" | "shown" | "refusal">;
+type RemadeCall = Pick<MadeRun, "name" | "server" | "callId" | "approvalRequestId" | "turn">;
+
+const NO_CALL = { kind: null, call: null } as const;
 const NOT_REPEATED = "The call was interrupted, and was not repeated.";

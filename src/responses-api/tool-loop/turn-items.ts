@@ -40,6 +40,9 @@ export class TurnItems {
       case "message_finished":
         this.#endText();
         return;
+      case "turn_cut":
+        this.#text = ""; // Another attempt says it anew.
+        return;
       default:
     }
   }

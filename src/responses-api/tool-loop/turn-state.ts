@@ -1,35 +1,129 @@
+import type { OpenCall, OpenMessage } from "../../runs/index.ts";
 import type { ModelEvent, ModelUsage } from "../../runs/ports.ts";
 import type { LinePlace } from "./call-line.ts";
 import type { StartedCall } from "./tool-calls.ts";
 import { TurnItems } from "./turn-items.ts";
+import { TurnRecord } from "./turn-record.ts";
 
 export type TurnFinish = Extract<ModelEvent, { type: "finished" }>["reason"];
 
+/** An item that the model is writing and that another attempt may go on with. */
+export type OpenPart = OpenMessage | OpenCall;
+
 /** What one turn of the model has brought so far. */
-export interface TurnState {
-  readonly items: TurnItems;
-  readonly calls: StartedCall[];
+export class TurnState {
+  readonly items = new TurnItems();
+  readonly calls: StartedCall[] = [];
+  /** What the model decides, for the ledger; null if nobody could go on with the run. */
+  readonly record: TurnRecord | null;
+  readonly open: OpenText;
   /** Resolves to true once the turn has ended well, so that calls with effects may run. */
-  readonly ended: PromiseWithResolvers<boolean>;
-  /** Where what the model says goes; null after a call. */
-  place: LinePlace | null;
+  readonly ended: PromiseWithResolvers<boolean> = Promise.withResolvers();
+  /** Where the model's words go; null after a call. */
+  place: LinePlace | null = null;
   /** The hosted call that the model is writing. */
-  writing: StartedCall | null;
-  /** Whether the client has to answer a call. */
-  asksClient: boolean;
-  usage: ModelUsage | null;
-  finish: TurnFinish | null;
+  writing: StartedCall | null = null;
+  /** Whether the model has begun a call that the client has to answer. */
+  asksClient = false;
+  /** Whether such a call is whole. */
+  hasAskedClient = false;
+  usage: ModelUsage | null = null;
+  finish: TurnFinish | null = null;
+
+  constructor(before: OpenPart | null, isRecorded: boolean) {
+    this.record = isRecorded ? new TurnRecord() : null;
+    this.open = new OpenText();
+    for (const event of eventsOf(before)) this.hear(event);
+  }
+
+  /** Takes in what the model says, calls of this server's tools aside. */
+  hear(event: ModelEvent): void {
+    this.items.add(event);
+    this.record?.add(event);
+    const before = this.open.add(event);
+    if (event.type === "turn_cut") this.asksClient = false;
+    if (event.type === "call_started" || event.type === "tool_search") this.asksClient = true;
+    const endsCall = event.type === "tool_search" || (event.type === "call_finished" && before?.type === "call");
+    if (endsCall && event.isCut !== true) this.hasAskedClient = true;
+  }
 }
 
-export function newTurn(): TurnState {
-  return {
-    items: new TurnItems(),
-    calls: [],
-    ended: Promise.withResolvers(),
-    place: null,
-    writing: null,
-    asksClient: false,
-    usage: null,
-    finish: null,
-  };
+/** `before`: the item that an earlier attempt has begun and that may go on. */
+export function newTurn(before: OpenPart | null, isRecorded: boolean): TurnState {
+  return new TurnState(before, isRecorded);
+}
+
+/** The events that would have begun an item. */
+function eventsOf(open: OpenPart | null): readonly ModelEvent[] {
+  if (open === null) return [];
+  if (open.type === "message") return [{ type: "text_delta", text: open.text }];
+  const { kind, name, namespace, text } = open;
+  return [
+    { type: "call_started", kind, callId: null, name, ...(namespace === null ? {} : { namespace }) },
+    { type: "call_delta", text },
+  ];
+}
+
+type Open = OpenPart | { readonly type: "reasoning" };
+
+/** Follows the item that the model is writing. */
+export class OpenText {
+  #open: Open | null = null;
+  #text = "";
+
+  /** Returns the item that was open before, if this event ends one. */
+  add(event: ModelEvent): Open | null {
+    switch (event.type) {
+      case "text_delta":
+        if (this.#open?.type !== "message") this.#begin({ type: "message", text: "", isPlain: true });
+        this.#text += event.text;
+        return null;
+      case "refusal_delta":
+      case "annotation":
+        return this.#begin({ type: "message", text: "", isPlain: false });
+      case "message_started":
+        return this.#begin({ type: "message", text: "", isPlain: true });
+      case "reasoning_delta":
+      case "reasoning_summary_delta":
+        return this.#begin({ type: "reasoning" });
+      case "call_started": {
+        const { kind, name, namespace = null } = event;
+        return kind === "hosted" ? this.end() : this.#begin({ type: "call", kind, name, namespace, text: "" });
+      }
+      case "call_delta":
+        this.#text += event.text;
+        return null;
+      case "message_finished":
+      case "call_finished":
+      case "tool_search":
+      case "turn_cut":
+        return this.end();
+      default:
+        return null; // The rest begins and ends no item of the model's own words.
+    }
+  }
+
+  /** Whether it is a message or reasoning. */
+  get isText(): boolean {
+    return this.#open !== null && this.#open.type !== "call";
+  }
+
+  /** The open item; null if there is none. */
+  take(): Open | null {
+    const open = this.#open;
+    return open === null || open.type === "reasoning" ? open : { ...open, text: this.#text };
+  }
+
+  end(): Open | null {
+    const open = this.#open;
+    this.#open = null;
+    this.#text = "";
+    return open;
+  }
+
+  #begin(open: Open): Open | null {
+    const before = this.end();
+    this.#open = open;
+    return before;
+  }
 }

@@ -91,6 +91,7 @@ function modelServer(
     profile: {
       ...(config.modelProfile === "auto" ? {} : PROFILES[config.modelProfile]),
       ...knownAbilities(config.modelInput),
+      ...(config.modelContinuation === "auto" ? {} : { continuation: config.modelContinuation }),
     },
   });
   return { engine, kind: "chat-completions", baseUrl, description };

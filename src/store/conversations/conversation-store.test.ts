@@ -4,6 +4,7 @@ import { cpuMsOf, leastOf } from "../../../tests/cpu-time.ts";
 import { jsonOf } from "../../base/json/json-text.ts";
 import { ContextTooLong, type ItemPage, type PageRequest } from "../../responses-api/ports.ts";
 import { type Owner, RunLost } from "../../runs/ports.ts";
+import { claimUnmade } from "../claim-unmade.fixture.ts";
 import type { Store } from "../open-store.ts";
 import { numbersFrom, openTestStore, runSql, storeRun, temporaryFile, testStores } from "../store.fixture.ts";
 import { anItem, aResponse, OTHERS, OURS } from "../stored-shapes.fixture.ts";
@@ -315,7 +316,7 @@ testStores(
     const store = await openTestStore({ file });
     expect(await store.conversations.lock(OURS, "conv_1", "resp_3")).toEqual({ reason: "locked" });
     await letLeasesRunOut(file);
-    const claimed = await store.ledger.claimAbandoned(10);
+    const claimed = await claimUnmade(store.ledger, 10);
     expect(claimed.map(({ response }) => response.id)).toEqual(["resp_2"]);
     expect(await store.conversations.lock(OURS, "conv_1", "resp_3")).toBeNull();
     expect(await store.conversations.lock(OURS, "conv_2", "resp_3")).toEqual({ reason: "locked" });

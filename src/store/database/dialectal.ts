@@ -18,6 +18,14 @@ export function postgresForm(node: OperationNode): OperationNode | null {
   return POSTGRES_FORMS.get(node)?.().toOperationNode() ?? null;
 }
 
+/** The time in Unix milliseconds. In PostgreSQL it is that of the database, which all machines share. */
+export function nowMs(): RawBuilder<number> {
+  return dialectal(
+    sql<number>`${Date.now()}`,
+    () => sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`,
+  );
+}
+
 /** Whether a column holds one of these numbers. `numbers`: a JSON list, so that it is one parameter. */
 export function isListedNumber(column: string, numbers: RawBuilder<string>): RawBuilder<boolean> {
   const name = sql.ref(column);

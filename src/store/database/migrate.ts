@@ -18,6 +18,7 @@ import { vectorStores } from "./migrations/0014-vector-stores.ts";
 import { containers } from "./migrations/0015-containers.ts";
 import { inspection } from "./migrations/0016-inspection.ts";
 import { continuedResponses } from "./migrations/0017-continued-responses.ts";
+import { suspendedRuns } from "./migrations/0019-suspended-runs.ts";
 import type { Database } from "./schema.ts";
 
 /** All migrations by name. They run in the order of their names and are never edited once released. */
@@ -39,6 +40,7 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0015-containers": containers,
   "0016-inspection": inspection,
   "0017-continued-responses": continuedResponses,
+  "0019-suspended-runs": suspendedRuns,
 };
 
 /** Runs all missing migrations, or none if one fails. Throws if the database is newer than this program. */

@@ -1,5 +1,6 @@
 import { DatabaseSync } from "node:sqlite";
 import { expect, test, vi } from "vitest";
+import { claimUnmade } from "../claim-unmade.fixture.ts";
 import { assembleStore, databaseOptions, type Store } from "../open-store.ts";
 import { readAll, storeRun, temporaryFile } from "../store.fixture.ts";
 import { anItem, aResponse, OURS } from "../stored-shapes.fixture.ts";
@@ -63,11 +64,11 @@ async function useStore(store: Store): Promise<void> {
 
   await events.open({ owner: OURS, response: aResponse("resp_4"), inputItems: [], task: "{}" }, []);
   await ledger.listHeld();
-  await ledger.countRestart("resp_4");
+  await ledger.countRestart("resp_4", 0);
   await ledger.requestStop("resp_4");
   await ledger.listStopRequests();
-  await ledger.release("resp_4");
-  await ledger.claimAbandoned(10);
+  await ledger.release("resp_4", { hadBegun: true });
+  await claimUnmade(ledger, 10);
   await readAll(events, "resp_4");
 
   await responses.deleteResponse(OURS, "resp_2"); // Becomes an ancestor.

@@ -62,8 +62,14 @@ export interface ResponsesTable {
   readonly streamed: number;
   /** Whether its worker was asked to stop it: 0 or 1. */
   readonly stop_asked: number;
-  /** How often a worker restarted it after claiming it. */
+  /** How often a worker restarted it since its latest step. A restart that ended by a clean release does not count. */
   readonly restarts: Generated<number>;
+  /** How many steps had ended at the latest restart. */
+  readonly restart_steps: Generated<number>;
+  /** Nobody goes on with a run that waits before this time, in Unix milliseconds; null if it does not wait. */
+  readonly due_at: Generated<number | null>;
+  /** The failed attempts at its current turn, as JSON; null if there were none. */
+  readonly turn_attempts: Generated<string | null>;
   /** The conversation that the response was made in, or null. */
   readonly conversation_id: Generated<string | null>;
   /**
@@ -181,6 +187,8 @@ export interface WorkersTable {
   readonly started: string | null;
   /** In Unix milliseconds. */
   readonly expires_at: number;
+  /** The latest version of tasks that it can read; null for a worker of an earlier release. */
+  readonly task_version: Generated<number | null>;
 }
 
 export interface ConversationsTable {
@@ -291,6 +299,8 @@ export interface ToolTurnsTable {
   readonly number: number;
   /** The tokens that the turn used, as JSON. */
   readonly usage: string;
+  /** What the model decided, as JSON; null for a turn of an earlier release. */
+  readonly decision: Generated<string | null>;
 }
 
 /** Vector stores. Times are Unix seconds. */

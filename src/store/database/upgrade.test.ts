@@ -4,6 +4,7 @@ import { Migrator } from "kysely/migration";
 import { expect, test } from "vitest";
 import { idFromStem, newIdStem } from "../../base/ids.ts";
 import { StorageQuotaExceeded } from "../../responses-api/ports.ts";
+import { claimUnmade } from "../claim-unmade.fixture.ts";
 import { openStore } from "../open-store.ts";
 import { textEvents } from "../runs/text-events.fixture.ts";
 import { openTestStore, readNumbers, temporaryFile } from "../store.fixture.ts";
@@ -105,7 +106,7 @@ test("a database of an earlier release keeps its chains, items and events", asyn
   const wanted = [idOf(1, "msg"), idOf(11, "msg")];
   expect([...(await responses.findItems(OURS, wanted)).keys()]).toEqual(wanted.slice(0, 1));
 
-  expect((await ledger.claimAbandoned(10)).map(({ response }) => response.id)).toEqual([LIVE]);
+  expect((await claimUnmade(ledger, 10)).map(({ response }) => response.id)).toEqual([LIVE]);
   await events.append(LIVE, textEvents(4, 1));
   expect(await readNumbers(events, LIVE, 2)).toEqual([3, 4]);
   await events.close(LIVE, [], { response: aResponse(LIVE, { status: "completed" }), outputItems: [] });

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { type Kysely, type RawBuilder, sql } from "kysely";
+import { TASK_VERSION } from "../../runs/ports.ts";
 import type { RowInserter } from "../database/row-inserter.ts";
 import type { Database } from "../database/schema.ts";
 import { isOwnNumber, type OwnWorkers, ownNumber, setNumber } from "../thread/own-workers.ts";
@@ -101,7 +102,13 @@ export class PostgresLease implements Lease {
     const { id } = await this.#noticingAbsence(() =>
       this.#db
         .insertInto("workers")
-        .values({ host: MACHINE, pid: process.pid, started: startOf(process.pid), expires_at: this.#end() })
+        .values({
+          host: MACHINE,
+          pid: process.pid,
+          started: startOf(process.pid),
+          expires_at: this.#end(),
+          task_version: TASK_VERSION,
+        })
         .returning("id")
         .executeTakeFirstOrThrow(),
     );

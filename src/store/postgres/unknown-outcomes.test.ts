@@ -4,6 +4,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { whyNoPostgres } from "../../../tests/services/postgres-server.ts";
 import { databaseOfTest } from "../../../tests/services/services-of-run.ts";
 import { RunLost } from "../../runs/ports.ts";
+import { claimUnmade } from "../claim-unmade.fixture.ts";
 import { openStore, type StoreOptions } from "../open-store.ts";
 import { textEvents } from "../runs/text-events.fixture.ts";
 import { numbersFrom, readNumbers, temporaryFile } from "../store.fixture.ts";
@@ -58,7 +59,7 @@ describe.skipIf(whyNoPostgres() !== undefined)("a commit whose answer is lost", 
     await expect(store.events.append(RUN, textEvents(1, 2))).rejects.toThrow(RunLost);
     dropper.heal();
     await expect(store.events.append(RUN, textEvents(1, 1))).rejects.toThrow(RunLost);
-    const [claimed] = await store.ledger.claimAbandoned(10, () => false);
+    const [claimed] = await claimUnmade(store.ledger, 10, () => false);
     expect(claimed?.response.id).toBe(RUN);
     expect(await readNumbers(store.events, RUN)).toEqual([0, 1, 2]);
     await store.events.append(RUN, textEvents(3, 1));
@@ -89,7 +90,7 @@ describe.skipIf(whyNoPostgres() !== undefined)("a commit whose answer is lost", 
     await client.connect();
     await client.query("update workers set expires_at = 0");
     await client.end();
-    expect(await other.ledger.claimAbandoned(10)).toHaveLength(1);
+    expect(await claimUnmade(other.ledger, 10)).toHaveLength(1);
     dropper.heal();
     await expect(appended).rejects.toThrow(RunLost);
     expect(await readNumbers(other.events, RUN)).toEqual([0, 1, 2]);

@@ -67,10 +67,26 @@ export type WriteJob =
       readonly events: readonly EventBlock[];
     }
   /** Lets any worker claim the run. */
-  | { readonly type: "release"; readonly responseId: string }
+  | ReleaseJob
   | { readonly type: "delete"; readonly responseId: string; readonly owner: Owner }
   | ({ readonly type: "conversation" } & ConversationChange)
   | ({ readonly type: "tool" } & LedgerChange);
+
+/** Changes of a run that is stored. They are tried again, as the same objects, while the store is away. */
+export type PatientJob = Extract<WriteJob, { readonly type: "append" | "advance" | "close" | "tool" }>;
+
+export function isPatient(job: WriteJob): job is PatientJob {
+  return job.type === "append" || job.type === "advance" || job.type === "close" || job.type === "tool";
+}
+
+/** As in `Release` of the run ledger; `attempts` is JSON. */
+interface ReleaseJob {
+  readonly type: "release";
+  readonly responseId: string;
+  readonly hadBegun: boolean;
+  readonly pauseMs: number | null;
+  readonly attempts: string | null;
+}
 
 /**
  * `unchanged`: the response is unknown, has ended, was deleted, or belongs to another worker. `out_of_order`: the
@@ -82,7 +98,7 @@ export type WriteOutcome = "written" | "unchanged" | "out_of_order" | Conversati
 export type ResponseUpdate =
   | { readonly type: "advance"; readonly responseId: string; readonly snapshot: Snapshot }
   | { readonly type: "end"; readonly responseId: string; readonly snapshot: Snapshot; readonly ending: Ending }
-  | { readonly type: "release"; readonly responseId: string };
+  | ReleaseJob;
 
 /** What the writer knows about a run that has not ended. */
 export interface UnfinishedRun {
@@ -174,7 +190,7 @@ class CommitDraft {
       case "whole":
         return this.#storeWhole(job, index);
       case "release":
-        return this.#release(job.responseId);
+        return this.#release(job);
       case "delete":
         return this.#delete(job, index);
       case "conversation":
@@ -293,11 +309,11 @@ class CommitDraft {
     return outcome;
   }
 
-  #release(responseId: string): WriteOutcome {
-    const run = this.find(responseId);
+  #release(job: ReleaseJob): WriteOutcome {
+    const run = this.find(job.responseId);
     if (run === null || run.state !== "live") return "unchanged";
     run.state = "released";
-    this.#updates.push({ type: "release", responseId });
+    this.#updates.push(job);
     return "written";
   }
 

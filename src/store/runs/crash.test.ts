@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
+import { claimUnmade } from "../claim-unmade.fixture.ts";
 import { numbersFrom, openTestStore, readNumbers, temporaryFile } from "../store.fixture.ts";
 import { aResponse, OURS } from "../stored-shapes.fixture.ts";
 import { textEvents } from "./text-events.fixture.ts";
@@ -37,7 +38,7 @@ test.each([100, 1_000, 3_000])(
     expect(numbers.length - 1).toBeGreaterThanOrEqual(promised);
     expect(numbers).toEqual(numbersFrom(0, numbers.length - 1));
 
-    expect((await ledger.claimAbandoned(10)).map(({ response }) => response.id)).toEqual(["resp_1"]);
+    expect((await claimUnmade(ledger, 10)).map(({ response }) => response.id)).toEqual(["resp_1"]);
     await events.close("resp_1", textEvents(numbers.length, 1), {
       response: aResponse("resp_1", { status: "failed" }),
       outputItems: [],

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { expect } from "vitest";
 import { jsonOf } from "../../base/json/json-text.ts";
 import { RunLost } from "../../runs/ports.ts";
+import { claimUnmade } from "../claim-unmade.fixture.ts";
 import { openStore } from "../open-store.ts";
 import {
   allowInserts,
@@ -318,7 +319,7 @@ testStores("a run goes on after a restart where its events ended", async () => {
   await first.close();
 
   const { events, responses, ledger } = await openTestStore({ file, commitIntervalMs: 0 });
-  expect((await ledger.claimAbandoned(10)).map(({ response }) => response.id)).toEqual([RUN]);
+  expect((await claimUnmade(ledger, 10)).map(({ response }) => response.id)).toEqual([RUN]);
   await expect(events.append(RUN, textEvents(9, 1))).rejects.toThrow("in order");
   await events.append(RUN, textEvents(290, 1));
   await events.close(RUN, textEvents(291, 1), ending("failed"));

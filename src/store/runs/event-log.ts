@@ -3,14 +3,12 @@ import type { Response } from "../../../generated/responses-api/types.ts";
 import { assert, assertNever } from "../../base/assert.ts";
 import { jsonOf } from "../../base/json/json-text.ts";
 import { isSmall } from "../../base/json/write-json.ts";
-import { StoreAway } from "../../responses-api/ports.ts";
 import {
   type ClosedRun,
   type EventLog,
   type OpenedRun,
   type RecordedEvent,
   RunLost,
-  StoreStopped,
   type WaitingEvent,
 } from "../../runs/ports.ts";
 import { type ConversationEnd, sizeOfStep } from "../conversations/conversation-changes.ts";
@@ -22,9 +20,10 @@ import { endingOf, originOf } from "../inspection/summary-columns.ts";
 import { type ItemText, itemTextOf, itemTextsOf, lengthOfItems } from "../responses/item-text.ts";
 import type { DatabaseCalls } from "../thread/database-calls.ts";
 import { sizeOfLedgerStep } from "../tools/ledger-rows.ts";
-import type { WriteJob, WriteOutcome } from "./commit-plan.ts";
+import type { PatientJob, WriteJob, WriteOutcome } from "./commit-plan.ts";
 import type { CommitQueue, CommitUrgency } from "./commit-queue.ts";
 import { readJournal } from "./journal.ts";
+import type { PatientWrites } from "./patient-writes.ts";
 import { readStoredEvents } from "./read-stored-events.ts";
 import type { Snapshot } from "./response-columns.ts";
 import { findNextNumber, LIVE_STATUSES } from "./run-rows.ts";
@@ -38,6 +37,7 @@ export class StoredEventLog implements EventLog {
   readonly #db: Kysely<Database>;
   readonly #queue: CommitQueue<WriteJob, WriteOutcome>;
   readonly #calls: Pick<DatabaseCalls, "findTail">;
+  readonly #patient: PatientWrites;
   /** The runs with long inputs that are being opened. Their later events wait until the opening is in the queue. */
   readonly #preparing = new Map<string, Promise<void>>();
 
@@ -45,7 +45,9 @@ export class StoredEventLog implements EventLog {
     db: Kysely<Database>,
     queue: CommitQueue<WriteJob, WriteOutcome>,
     calls: Pick<DatabaseCalls, "findTail">,
+    patient: PatientWrites,
   ) {
+    this.#patient = patient;
     this.#db = db;
     this.#queue = queue;
     this.#calls = calls;
@@ -63,17 +65,17 @@ export class StoredEventLog implements EventLog {
   async append(responseId: string, events: readonly WaitingEvent[]): Promise<void> {
     const prepared = this.#preparing.get(responseId);
     if (prepared !== undefined) await prepared;
-    const job: WriteJob = { type: "append", responseId, events: packEvents(events) };
+    const job: PatientJob = { type: "append", responseId, events: packEvents(events) };
     await this.#goOn(job, "shared");
   }
 
   async advance(responseId: string, events: readonly RecordedEvent[], response: Response): Promise<void> {
-    const job: WriteJob = { type: "advance", responseId, snapshot: snapshotOf(response), events: packEvents(events) };
+    const job: PatientJob = { type: "advance", responseId, snapshot: snapshotOf(response), events: packEvents(events) };
     await this.#goOn(job, "urgent");
   }
 
   async close(responseId: string, events: readonly WaitingEvent[], end: ClosedRun): Promise<void> {
-    const job: WriteJob = {
+    const job: PatientJob = {
       type: "close",
       responseId,
       snapshot: snapshotOf(end.response),
@@ -103,17 +105,9 @@ export class StoredEventLog implements EventLog {
     requireWritten(await this.#queue.add(job, "urgent"));
   }
 
-  /**
-   * Stores more of a run that is in the store. While the database is away nobody can say how the run ends: others may
-   * have taken it, or will.
-   */
-  async #goOn(job: WriteJob, urgency: CommitUrgency): Promise<void> {
-    try {
-      requireWritten(await this.#queue.add(job, urgency));
-    } catch (error) {
-      if (!(error instanceof StoreAway)) throw error;
-      throw new StoreStopped("the database is away, and it is unknown what it has stored", { cause: error });
-    }
+  /** Stores more of a run that is in the store. */
+  async #goOn(job: PatientJob, urgency: CommitUrgency): Promise<void> {
+    requireWritten(await this.#patient.write(job.responseId, () => this.#queue.add(job, urgency)));
   }
 
   /** Resolves once the opening of a run with long inputs is in the queue, with the promise of its commit. */

@@ -4,12 +4,11 @@ import type { Database } from "../database/schema.ts";
 import { IS_LIVE } from "./run-rows.ts";
 
 /**
- * Chooses `count` of these runs, which are in the order of their age: each owner gets the next place in turn, and the
- * runs that are being made for it count.
+ * The order in which these runs, which are in the order of their age, get places: each owner gets the next place in
+ * turn, and the runs that are being made for it count.
  */
-export function chooseFairly<Run extends Owner>(
+export function takeTurns<Run extends Owner>(
   waiting: readonly Run[],
-  count: number,
   running: ReadonlyMap<string, number>,
 ): readonly Run[] {
   const places = new Map(running);
@@ -20,7 +19,7 @@ export function chooseFairly<Run extends Owner>(
     return { run, rank };
   });
   const inTurn = ranked.toSorted((one, other) => one.rank - other.rank); // Equal ones stay in the order of their age.
-  return inTurn.slice(0, count).map(({ run }) => run);
+  return inTurn.map(({ run }) => run);
 }
 
 /** One text for both parts of an owner. */

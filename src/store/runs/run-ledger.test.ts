@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { leastOf } from "../../../tests/cpu-time.ts";
 import { RunLost } from "../../runs/ports.ts";
+import { claimUnmade } from "../claim-unmade.fixture.ts";
 import { numbersFrom, openTestStore, readNumbers, runSql, temporaryFile, testStores } from "../store.fixture.ts";
 import { aResponse, OURS } from "../stored-shapes.fixture.ts";
 import { textEvents } from "./text-events.fixture.ts";
@@ -22,7 +23,7 @@ async function twoWorkers() {
 
 testStores("a run that a living worker holds is nobody else's", async () => {
   const { one, other } = await twoWorkers();
-  expect(await other.ledger.claimAbandoned(10)).toEqual([]);
+  expect(await claimUnmade(other.ledger, 10)).toEqual([]);
   await expect(other.events.append(RUN, textEvents(3, 1))).rejects.toThrow(RunLost);
   await one.events.append(RUN, textEvents(3, 1));
   expect(await readNumbers(other.events, RUN)).toEqual(numbersFrom(0, 3));
@@ -39,7 +40,7 @@ testStores("a worker whose lease ran out loses its runs, and whatever it still w
   const { file, one, other } = await twoWorkers();
   await one.events.append(RUN, textEvents(3, 2));
   await change(file, "update workers set expires_at = 0 where id = 1");
-  const [claimed] = await other.ledger.claimAbandoned(10);
+  const [claimed] = await claimUnmade(other.ledger, 10);
   expect(claimed).toMatchObject({ owner: OURS, task: "{}", response: { id: RUN, status: "in_progress" } });
   await expect(one.events.append(RUN, textEvents(5, 1))).rejects.toThrow(RunLost);
   await expect(one.events.close(RUN, textEvents(5, 1), failed)).rejects.toThrow(RunLost);
@@ -52,7 +53,7 @@ testStores("a worker whose lease ran out loses its runs, and whatever it still w
 testStores("a worker that was removed as dead continues with a new number", async () => {
   const { file, one, other } = await twoWorkers();
   await change(file, "update workers set expires_at = 0 where id = 1");
-  await other.ledger.claimAbandoned(10);
+  await claimUnmade(other.ledger, 10);
   expect(await one.ledger.renewLease()).toBe(false);
   await one.events.open({ owner: OURS, response: aResponse("resp_2"), inputItems: [] }, textEvents(0, 1));
   await one.events.append("resp_2", textEvents(1, 1));
@@ -64,10 +65,10 @@ testStores("a worker that was removed as dead continues with a new number", asyn
 testStores("a released run is whoever's claims it first", async () => {
   const { one, other } = await twoWorkers();
   await one.events.append(RUN, textEvents(3, 1));
-  await one.ledger.release(RUN);
+  await one.ledger.release(RUN, { hadBegun: true });
   await expect(one.events.append(RUN, textEvents(4, 1))).rejects.toThrow(RunLost);
-  expect((await other.ledger.claimAbandoned(10)).map(({ response }) => response.id)).toEqual([RUN]);
-  expect(await one.ledger.claimAbandoned(10)).toEqual([]);
+  expect((await claimUnmade(other.ledger, 10)).map(({ response }) => response.id)).toEqual([RUN]);
+  expect(await claimUnmade(one.ledger, 10)).toEqual([]);
   await other.events.append(RUN, textEvents(4, 1));
   expect(await readNumbers(one.events, RUN)).toEqual(numbersFrom(0, 4));
 });
@@ -76,7 +77,7 @@ testStores("a worker that leaves orderly leaves its runs with all of their event
   const { one, other } = await twoWorkers();
   await one.events.append(RUN, textEvents(3, 20));
   await one.close();
-  expect(await other.ledger.claimAbandoned(10)).toHaveLength(1);
+  expect(await claimUnmade(other.ledger, 10)).toHaveLength(1);
   expect(await readNumbers(other.events, RUN)).toEqual(numbersFrom(0, 22));
 });
 
@@ -87,7 +88,7 @@ testStores("claims are limited, oldest first, and an ended run is never claimed"
   }
   await one.events.close(RUN, textEvents(3, 1), failed);
   await change(file, "update workers set expires_at = 0 where id = 1");
-  const ids = async (limit: number) => (await other.ledger.claimAbandoned(limit)).map(({ response }) => response.id);
+  const ids = async (limit: number) => (await claimUnmade(other.ledger, limit)).map(({ response }) => response.id);
   expect(await ids(2)).toEqual(["resp_b", "resp_c"]);
   expect(await ids(2)).toEqual(["resp_d"]);
   expect(await ids(2)).toEqual([]);
@@ -107,7 +108,7 @@ testStores("a worker claims those of its own runs that it does not make, however
   await one.events.open({ owner: OURS, response: aResponse("resp_2"), inputItems: [] }, textEvents(0, 2));
   await one.events.append("resp_2", textEvents(2, 1));
   expect((await one.ledger.listHeld()).toSorted()).toEqual([RUN, "resp_2"]);
-  const claimed = await one.ledger.claimAbandoned(10, (id) => id === RUN);
+  const claimed = await claimUnmade(one.ledger, 10, (id) => id === RUN);
   expect(claimed.map(({ response }) => response.id)).toEqual(["resp_2"]);
   await one.events.append("resp_2", textEvents(3, 1));
   expect(await readNumbers(one.events, "resp_2")).toEqual(numbersFrom(0, 3));
@@ -115,10 +116,10 @@ testStores("a worker claims those of its own runs that it does not make, however
 
 testStores("it is known how often a run was begun again, whoever did it", async () => {
   const { one, other } = await twoWorkers();
-  await one.ledger.countRestart(RUN);
-  await one.ledger.countRestart(RUN);
-  await one.ledger.release(RUN);
-  expect(await other.ledger.claimAbandoned(10)).toMatchObject([{ restarts: 2 }]);
+  await one.ledger.countRestart(RUN, 0);
+  await one.ledger.countRestart(RUN, 0);
+  await one.ledger.release(RUN, { hadBegun: true });
+  expect(await claimUnmade(other.ledger, 10)).toMatchObject([{ restarts: 2 }]);
 });
 
 testStores(
@@ -130,7 +131,7 @@ testStores(
     // Recovery has turned the journal into chunks.
     expect(await readNumbers(other.events, RUN)).toEqual(numbersFrom(0, 4));
     await expect(one.events.append(RUN, textEvents(5, 1))).rejects.toThrow(RunLost);
-    expect(await other.ledger.claimAbandoned(10)).toHaveLength(1);
+    expect(await claimUnmade(other.ledger, 10)).toHaveLength(1);
   },
 );
 
@@ -146,7 +147,7 @@ test("a look for runs is as short beside 50,000 ended ones", async () => {
   const looks = {
     stops: () => one.ledger.listStopRequests(),
     held: () => one.ledger.listHeld(),
-    claims: () => one.ledger.claimAbandoned(10),
+    claims: () => claimUnmade(one.ledger, 10),
   };
   for (const [name, look] of Object.entries(looks)) {
     const shortest = await leastOf(5, async () => {

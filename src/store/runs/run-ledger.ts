@@ -1,22 +1,25 @@
-import type { Kysely } from "kysely";
-import type { Response } from "../../../generated/responses-api/types.ts";
+import { type Kysely, type SqlBool, sql } from "kysely";
+import type { Response, ResponseNote } from "../../../generated/responses-api/types.ts";
 import { rememberJson } from "../../base/json/json-text.ts";
-import type { AbandonedRun, RunLedger } from "../../runs/ports.ts";
+import type { AbandonedRun, Release, RunLedger, TurnAttempts, UnmadeRun, UnmadeRuns } from "../../runs/ports.ts";
 import type { Database } from "../database/schema.ts";
 import { isId } from "../database/time-first.ts";
 import { storedJson } from "../stored-json.ts";
-import type { ClaimedRun, DatabaseCalls, UnmadeRun } from "../thread/database-calls.ts";
+import type { ClaimedRun, DatabaseCalls, UnmadeRow } from "../thread/database-calls.ts";
 import type { WriteJob, WriteOutcome } from "./commit-plan.ts";
 import type { CommitQueue } from "./commit-queue.ts";
-import { chooseFairly, countRunning } from "./fair-turns.ts";
+import { countRunning, takeTurns } from "./fair-turns.ts";
 import { IS_LIVE } from "./run-rows.ts";
+
+/** A run that is interrupted all the time must not grow its row without end. */
+const NOTES_CHARACTERS_MAX = 16 * 1024;
 
 /** Told of runs that no server makes, and of what this one does about them. No method may throw. */
 export interface ClaimObserver {
   /** How many there are. */
   found(unmade: number): void;
   /** `queue`: another server has left them; `dead`: their server is gone; `own`: they were this server's own. */
-  claimed(from: "queue" | "dead" | "own", runs: number): void;
+  claimed(from: UnmadeRun["from"], runs: number): void;
   /** The lease of this server had expired, and others may have claimed its runs. */
   lostLease(): void;
 }
@@ -42,28 +45,31 @@ export class StoredRunLedger implements RunLedger {
     this.#calls = calls;
   }
 
-  async claimAbandoned(
-    limit: number,
-    isHere: (responseId: string) => boolean = () => true,
-    waitingMax = Number.POSITIVE_INFINITY,
-  ) {
-    const [unmade, own] = [await this.#calls.listUnmadeRuns(), await this.#calls.workerNumber()];
-    const claimable = unmade.filter(({ id, worker }) => worker !== own || !isHere(id));
-    this.#observer.found(claimable.length);
-    const wanted = (await this.#leaveWaiting(claimable, waitingMax)).slice(0, limit);
-    if (wanted.length === 0) return [];
-    const claimed = (await this.#calls.claimRuns(wanted.map(({ id }) => id))).map(abandonedRun);
-    const origins = new Map(wanted.map(({ id, worker }) => [id, originOf(worker, own)]));
-    for (const { response } of claimed) this.#observer.claimed(origins.get(response.id) ?? "queue", 1);
-    return claimed;
+  async listUnmade(isHere: (responseId: string) => boolean): Promise<UnmadeRuns> {
+    const [rows, own] = [await this.#calls.listUnmadeRuns(), await this.#calls.workerNumber()];
+    const unmade = rows.filter(({ id, worker }) => worker !== own || !isHere(id));
+    this.#observer.found(unmade.length);
+    const waiting = unmade.filter(({ needsPlace }) => needsPlace === 1);
+    const others = unmade.filter(({ needsPlace }) => needsPlace !== 1);
+    const inTurn = waiting.length === 0 ? [] : takeTurns(waiting, await countRunning(this.#db));
+    return { runs: [...others, ...inTurn].map((row) => unmadeRun(row, own)), ...(await this.#findWorkers()) };
   }
 
-  /** Leaves out those runs that wait and are too many here. */
-  async #leaveWaiting(runs: readonly UnmadeRun[], waitingMax: number): Promise<readonly UnmadeRun[]> {
-    const waiting = runs.filter(({ isWaiting }) => isWaiting === 1);
-    if (waiting.length <= waitingMax) return runs;
-    const others = runs.filter(({ isWaiting }) => isWaiting !== 1);
-    return [...others, ...(waitingMax === 0 ? [] : chooseFairly(waiting, waitingMax, await countRunning(this.#db)))];
+  async claim(runs: readonly UnmadeRun[]): Promise<readonly AbandonedRun[]> {
+    if (runs.length === 0) return [];
+    const origins = new Map(runs.map(({ responseId, from }) => [responseId, from]));
+    const claimed = await this.#calls.claimRuns([...origins.keys()]);
+    return claimed.map((row) => {
+      const response = rememberJson(storedJson<Response>(row.body), row.body);
+      const from = origins.get(response.id) ?? "queue";
+      this.#observer.claimed(from, 1);
+      return abandonedRun(row, response, from);
+    });
+  }
+
+  async #findWorkers(): Promise<Pick<UnmadeRuns, "workers" | "taskVersion">> {
+    const rows = await this.#db.selectFrom("workers").select("task_version").execute();
+    return { workers: rows.length, taskVersion: Math.max(0, ...rows.map(({ task_version: version }) => version ?? 0)) };
   }
 
   async countWaiting(): Promise<number> {
@@ -76,8 +82,22 @@ export class StoredRunLedger implements RunLedger {
     return count;
   }
 
-  async release(responseId: string): Promise<void> {
-    await this.#queue.add({ type: "release", responseId }, "urgent");
+  async release(responseId: string, { hadBegun, pauseMs = null, attempts = null }: Release): Promise<void> {
+    const json = attempts === null ? null : JSON.stringify(attempts);
+    await this.#queue.add({ type: "release", responseId, hadBegun, pauseMs, attempts: json }, "urgent");
+  }
+
+  async addNote(responseId: string, note: ResponseNote): Promise<void> {
+    const json = JSON.stringify(note);
+    await this.#db
+      .updateTable("responses")
+      .set({
+        notes: sql<string>`case when notes is null then ${`[${json}]`}
+          else substr(notes, 1, length(notes) - 1) || ${`,${json}]`} end`,
+      })
+      .where(isId("responses.id", responseId))
+      .where(sql<SqlBool>`(notes is null or length(notes) < ${NOTES_CHARACTERS_MAX})`)
+      .execute();
   }
 
   async renewLease(): Promise<boolean> {
@@ -96,10 +116,13 @@ export class StoredRunLedger implements RunLedger {
     return rows.map(({ id }) => id);
   }
 
-  async countRestart(responseId: string): Promise<void> {
+  async countRestart(responseId: string, steps: number): Promise<void> {
     await this.#db
       .updateTable("responses")
-      .set({ restarts: (expression) => expression("restarts", "+", 1) })
+      .set({
+        restarts: sql<number>`case when restart_steps = ${steps} then restarts + 1 else 1 end`,
+        restart_steps: steps,
+      })
       .where(isId("responses.id", responseId))
       .execute();
   }
@@ -125,13 +148,31 @@ export class StoredRunLedger implements RunLedger {
   }
 }
 
+function unmadeRun({ id, worker, needsPlace, taskHead }: UnmadeRow, own: number): UnmadeRun {
+  const version = /^\{"version":(\d+),/.exec(taskHead ?? "")?.[1];
+  return {
+    responseId: id,
+    from: originOf(worker, own),
+    needsPlace: needsPlace === 1,
+    taskVersion: version === undefined ? null : Number(version),
+  };
+}
+
 /** `worker`: who held the run. */
-function originOf(worker: number | null, own: number): "queue" | "dead" | "own" {
+function originOf(worker: number | null, own: number): UnmadeRun["from"] {
   if (worker === null) return "queue";
   return worker === own ? "own" : "dead";
 }
 
-function abandonedRun({ organization, project, body, task, restarts }: ClaimedRun): AbandonedRun {
-  const response = rememberJson(storedJson<Response>(body), body);
-  return { owner: { organization, project }, response, task, restarts };
+function abandonedRun(row: ClaimedRun, response: Response, from: UnmadeRun["from"]): AbandonedRun {
+  const { organization, project, task, restarts, restart_steps: restartSteps, turn_attempts: attempts } = row;
+  return {
+    owner: { organization, project },
+    response,
+    task,
+    from,
+    restarts,
+    restartSteps,
+    attempts: attempts === null ? null : storedJson<TurnAttempts>(attempts),
+  };
 }

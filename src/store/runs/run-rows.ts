@@ -2,6 +2,7 @@ import { type Kysely, type SqlBool, sql } from "kysely";
 import type { Response } from "../../../generated/responses-api/types.ts";
 import { assertNever } from "../../base/assert.ts";
 import { builtOnce, type StandIns } from "../database/built-once.ts";
+import { dialectal, nowMs } from "../database/dialectal.ts";
 import type { Database } from "../database/schema.ts";
 import { type IdValue, isId } from "../database/time-first.ts";
 import { forgetItems, keepAsAncestor } from "../responses/ancestors.ts";
@@ -41,8 +42,10 @@ function update(db: Kysely<Database>, worker: number, change: ResponseUpdate) {
       return advanceRun(db, { ...run, ...change.snapshot });
     case "end":
       return endRun(db, { ...run, ...change.snapshot, ...change.ending });
-    case "release":
-      return releaseRun(db, run);
+    case "release": {
+      const { hadBegun, pauseMs, attempts } = change;
+      return releaseRun(db, { ...run, now: Date.now(), pauseMs, attempts, restarts: hadBegun ? 1 : 0 });
+    }
     default:
       return assertNever(change);
   }
@@ -60,8 +63,26 @@ const endRun = builtOnce((db: Kysely<Database>, given: StandIns<HeldRun & Snapsh
     .compile(),
 );
 
-const releaseRun = builtOnce((db: Kysely<Database>, given: StandIns<HeldRun>) =>
-  updateHeld(db, given).set({ worker: null }).compile(),
+/** `pauseMs`: null if the run may be claimed at once. `restarts`: how many of its restarts ended cleanly by this. */
+type ReleasedRun = HeldRun & {
+  readonly now: number;
+  readonly pauseMs: number | null;
+  readonly attempts: string | null;
+  readonly restarts: number;
+};
+
+const releaseRun = builtOnce((db: Kysely<Database>, given: StandIns<ReleasedRun>) =>
+  updateHeld(db, given)
+    .set({
+      worker: null,
+      due_at: dialectal(
+        sql<number | null>`${given.value("now")} + ${given.value("pauseMs")}`,
+        () => sql<number | null>`${nowMs()} + ${given.value("pauseMs")}`,
+      ),
+      turn_attempts: given.value("attempts"),
+      restarts: sql<number>`case when restarts > ${given.value("restarts")} then restarts - ${given.value("restarts")} else 0 end`,
+    })
+    .compile(),
 );
 
 function updateHeld(db: Kysely<Database>, given: StandIns<HeldRun>) {

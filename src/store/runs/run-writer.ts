@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Kysely } from "kysely";
 import { assert } from "../../base/assert.ts";
 import { StoreBusy } from "../../responses-api/ports.ts";
-import { RunLost, StoreStopped } from "../../runs/ports.ts";
+import { RunLost } from "../../runs/ports.ts";
 import { changeConversations, findUnheld, noteConversations } from "../conversations/conversation-rows.ts";
 import { builtOnce, type StandIns } from "../database/built-once.ts";
 import type { Database } from "../database/schema.ts";
@@ -14,6 +14,7 @@ import { holdersOf, isOneInsert, onlyAdds } from "./commit-needs.ts";
 import {
   type CommitContext,
   type CommitPlan,
+  isPatient,
   planCommit,
   type UnfinishedRun,
   type WriteJob,
@@ -52,8 +53,6 @@ interface WrittenCommit {
 /** A commit whose answer was lost. */
 interface UnknownCommit {
   readonly jobs: readonly WriteJob[];
-  /** The runs that it was about. */
-  readonly runs: Iterable<string>;
   /** To be called if it was carried out. */
   readonly learn: () => readonly WriteOutcome[];
 }
@@ -71,6 +70,8 @@ export class RunWriter {
   /** The live runs of this worker. Each entry holds less than one chunk of text. */
   readonly #runs = new Map<string, UnfinishedRun>();
   #unsettled: UnknownCommit | null = null;
+  /** What became of the jobs of such a commit, for those that come again. */
+  readonly #settled = new WeakMap<WriteJob, WriteOutcome>();
   /** Runs of which more is stored than those who make them were told. */
   readonly #misled = new Set<string>();
   #recovery: Promise<void> | null = null;
@@ -122,7 +123,8 @@ export class RunWriter {
     for (;;) {
       try {
         await this.recover();
-        return (await this.#settle(jobs, recovery)) ?? (await this.#commitUnlessLost(jobs));
+        await this.#settle(recovery);
+        return await this.#commitUnsettled(jobs);
       } catch (error) {
         if (!recovery.mayPass(error) || performance.now() + RETRY_MS > until) throw error;
       }
@@ -131,28 +133,30 @@ export class RunWriter {
   }
 
   /**
-   * Finds out how a commit ended whose answer was lost. Returns its outcomes if it was carried out and had these jobs.
-   * The callers of other jobs were told that it failed, so nothing more is stored of their runs until a worker has
-   * claimed them.
+   * Finds out how a commit ended whose answer was lost. The callers of most of its jobs come again. Others were told
+   * that they failed, so nothing more is stored of their runs until a worker has claimed them.
    */
-  async #settle(jobs: readonly WriteJob[], recovery: CommitRecovery): Promise<readonly WriteOutcome[] | null> {
+  async #settle(recovery: CommitRecovery): Promise<void> {
     const unsettled = this.#unsettled;
-    if (unsettled === null) return null;
+    if (unsettled === null) return;
     const end = await recovery.settle(this.#db, { worker: this.#worker, position: this.#journal.end });
     this.#unsettled = null;
-    if (end === "gone") {
-      await this.#lease.renew(this.#worker); // From now on there is a new number.
-      if (unsettled.jobs === jobs) throw new StoreStopped("it is unknown whether the latest changes are stored");
-      return null;
+    if (end === "undone") return this.#journal.advance(MARK_CHARACTERS);
+    const outcomes = end === "stored" ? unsettled.learn() : [];
+    for (const [index, job] of unsettled.jobs.entries()) {
+      this.#settled.set(job, outcomes[index] ?? "unchanged");
+      if (end === "stored" && "responseId" in job && !isPatient(job)) this.#misled.add(job.responseId);
     }
-    if (end === "undone") {
-      this.#journal.advance(MARK_CHARACTERS);
-      return null;
-    }
-    const outcomes = unsettled.learn();
-    if (unsettled.jobs === jobs) return outcomes;
-    for (const responseId of unsettled.runs) this.#misled.add(responseId);
-    return null;
+    if (end === "gone") await this.#lease.renew(this.#worker); // From now on there is a new number.
+  }
+
+  /** Commits the jobs of which it is not known already what became of them. */
+  async #commitUnsettled(jobs: readonly WriteJob[]): Promise<readonly WriteOutcome[]> {
+    const left = jobs.filter((job) => !this.#settled.has(job));
+    if (left.length === jobs.length) return await this.#commitUnlessLost(jobs);
+    const committed = left.length === 0 ? [] : await this.#commitUnlessLost(left);
+    const outcomes = new Map(left.map((job, index) => [job, committed[index]]));
+    return jobs.map((job) => outcomes.get(job) ?? this.#settled.get(job) ?? "unchanged");
   }
 
   /** This worker has claimed these runs, and whoever makes them has read their events anew. */
@@ -179,7 +183,7 @@ export class RunWriter {
     const store = this.#inOneStatement(plan, journal);
     if (store === null) return await this.#commitAll(jobs, plan);
     const learn = (): readonly WriteOutcome[] => this.#learn(plan, journal, new Map(), new Map());
-    return await this.#learnOnce({ jobs, runs: plan.runs.keys(), learn }, store);
+    return await this.#learnOnce({ jobs, learn }, store);
   }
 
   /**
@@ -216,7 +220,7 @@ export class RunWriter {
       for (const responseId of lost) this.#forget(responseId);
       return this.#learn(plan, journal, deleted, changed);
     };
-    return await this.#learnOnce({ jobs, runs: first.runs.keys(), learn }, async () => {
+    return await this.#learnOnce({ jobs, learn }, async () => {
       await this.#db.transaction().execute(async (transaction) => {
         written.all = await this.#writeAll(transaction, jobs, first);
       });

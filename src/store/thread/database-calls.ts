@@ -17,12 +17,14 @@ export interface StatementResult {
 }
 
 /** A live run that no other living worker holds. */
-export interface UnmadeRun {
+export interface UnmadeRow {
   readonly id: string;
   readonly organization: string;
   readonly project: string;
-  /** Whether it has not begun, can begin anywhere, and nobody asked to stop it: 0 or 1. */
-  readonly isWaiting: number;
+  /** Whether a model will be asked for it: 0 or 1. */
+  readonly needsPlace: number;
+  /** The beginning of its task, which says its version; null if it cannot be restarted. */
+  readonly taskHead: string | null;
   /** The worker that last held it; null if it was released. */
   readonly worker: number | null;
 }
@@ -35,6 +37,9 @@ export interface ClaimedRun {
   readonly body: string;
   readonly task: string | null;
   readonly restarts: number;
+  readonly restart_steps: number;
+  /** JSON. */
+  readonly turn_attempts: string | null;
 }
 
 /**
@@ -65,7 +70,7 @@ export interface DatabaseCalls {
   renewLease(): Promise<boolean>;
   findDeadWorkers(): Promise<readonly number[]>;
   /** Removes dead workers and lists the runs without a living worker, oldest first, including this worker's own. */
-  listUnmadeRuns(): Promise<readonly UnmadeRun[]>;
+  listUnmadeRuns(): Promise<readonly UnmadeRow[]>;
   /** Assigns those of these runs that are still live and unmade to this worker. */
   claimRuns(ids: readonly string[]): Promise<readonly ClaimedRun[]>;
   deleteExpired(before: number, cursor: ExpiryCursor | null): Promise<ExpiryStep>;

@@ -8,7 +8,7 @@ import { RunWriter } from "../runs/run-writer.ts";
 import { type ErasureCursor, type ErasureStep, StoredErasure } from "../upkeep/erasure.ts";
 import { type ExpiryCursor, type ExpiryStep, StoredExpiry } from "../upkeep/expiry.ts";
 import type { Lease } from "../workers/lease.ts";
-import type { ClaimedRun, DatabaseCalls, Statement, StatementResult, UnmadeRun } from "./database-calls.ts";
+import type { ClaimedRun, DatabaseCalls, Statement, StatementResult, UnmadeRow } from "./database-calls.ts";
 import { claimRuns, listUnmadeRuns } from "./run-claims.ts";
 
 export interface OwnedDatabase<OwnLease extends Lease> {
@@ -82,7 +82,7 @@ export abstract class DatabaseOwner<OwnLease extends Lease = Lease> implements D
     return await this.lease.findDead(this.db, await this.lease.number());
   }
 
-  listUnmadeRuns(): Promise<readonly UnmadeRun[]> {
+  listUnmadeRuns(): Promise<readonly UnmadeRow[]> {
     return listUnmadeRuns(this.db, this.lease, this.#rules);
   }
 

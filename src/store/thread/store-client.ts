@@ -2,7 +2,7 @@ import type { WriteJob, WriteOutcome } from "../runs/commit-plan.ts";
 import type { Chunk } from "../runs/run-tail.ts";
 import type { ErasureCursor, ErasureStep } from "../upkeep/erasure.ts";
 import type { ExpiryCursor, ExpiryStep } from "../upkeep/expiry.ts";
-import type { ClaimedRun, DatabaseCalls, Statement, StatementResult, UnmadeRun } from "./database-calls.ts";
+import type { ClaimedRun, DatabaseCalls, Statement, StatementResult, UnmadeRow } from "./database-calls.ts";
 import { freePlace, type OwnWorkers, ownNumber, setNumber, takePlace } from "./own-workers.ts";
 import type { DatabaseOptions } from "./sqlite-owner.ts";
 import { storeThread, type ThreadConnection } from "./thread-connection.ts";
@@ -78,7 +78,7 @@ export class StoreClient implements DatabaseCalls {
     return this.#thread.ask(this.#own.place, "findDeadWorkers");
   }
 
-  listUnmadeRuns(): Promise<readonly UnmadeRun[]> {
+  listUnmadeRuns(): Promise<readonly UnmadeRow[]> {
     return this.#thread.ask(this.#own.place, "listUnmadeRuns");
   }
 

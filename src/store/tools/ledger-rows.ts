@@ -26,8 +26,13 @@ export type LedgerStep =
       readonly parts: string;
       readonly usage: string | null;
     }
-  /** `usage` is JSON. */
-  | { readonly type: "end_turn"; readonly number: number; readonly usage: string };
+  /** `usage` and `decision` are JSON. */
+  | {
+      readonly type: "end_turn";
+      readonly number: number;
+      readonly usage: string;
+      readonly decision: string | null;
+    };
 
 /** A change and the job that asked for it. */
 export interface PlannedLedgerChange extends LedgerChange {
@@ -59,7 +64,7 @@ export function sizeOfLedgerStep(step: LedgerStep): number {
     case "finish":
       return step.item.length + step.output.length + step.parts.length;
     case "end_turn":
-      return step.usage.length;
+      return step.usage.length + (step.decision?.length ?? 0);
     default:
       return assertNever(step);
   }
@@ -83,10 +88,10 @@ async function makeChange(
       const { itemId, item, output, parts, usage } = step;
       return isWritten(await finish(db, { ...place, itemId, item, output, parts, usage })) ? "written" : "unchanged";
     }
-    case "end_turn":
-      return isWritten(await endTurn(db, { ...place, number: step.number, usage: step.usage }))
-        ? "written"
-        : "unchanged";
+    case "end_turn": {
+      const { number, usage, decision } = step;
+      return isWritten(await endTurn(db, { ...place, number, usage, decision })) ? "written" : "unchanged";
+    }
     default:
       return assertNever(step);
   }
@@ -173,14 +178,14 @@ const finish = builtOnce(
       and project = ${given.value("project")} and ${isNotElsewhere(given)}`.compile(db),
 );
 
-type EndedTurn = Place & { readonly number: number; readonly usage: string };
+type EndedTurn = Place & { readonly number: number; readonly usage: string; readonly decision: string | null };
 
 const endTurn = builtOnce(
   (db: Kysely<Database>, given: StandIns<EndedTurn>): CompiledQuery =>
     sql`
-    insert into tool_turns (response_id, organization, project, number, usage)
+    insert into tool_turns (response_id, organization, project, number, usage, decision)
     select ${given.value("responseId")}, ${given.value("organization")}, ${given.value("project")},
-      ${given.value("number")}, ${given.value("usage")} where ${isNotElsewhere(given)}
+      ${given.value("number")}, ${given.value("usage")}, ${given.value("decision")} where ${isNotElsewhere(given)}
     on conflict (response_id, number) do update set organization = excluded.organization, project = excluded.project,
-      usage = excluded.usage`.compile(db),
+      usage = excluded.usage, decision = excluded.decision`.compile(db),
 );

@@ -1,5 +1,10 @@
 import { expect } from "vitest";
-import { ApprovalSpent, type BegunExchange, type FinishedExchange } from "../../responses-api/ports.ts";
+import {
+  ApprovalSpent,
+  type BegunExchange,
+  type FinishedExchange,
+  type TurnDecision,
+} from "../../responses-api/ports.ts";
 import { type ModelUsage, RunLost } from "../../runs/ports.ts";
 import type { Store } from "../open-store.ts";
 import { openTestStore, runSql, temporaryFile, testStores } from "../store.fixture.ts";
@@ -34,6 +39,14 @@ const RESULT: FinishedExchange = {
   output: "paid",
   parts: [{ type: "input_text", text: "a receipt" }],
   usage: { webSearches: 1 },
+};
+
+const DECISION: TurnDecision = {
+  finish: "stop",
+  parts: [
+    { type: "said", item: "message", events: [{ type: "text_delta", text: "Let me pay. \u0000" }] },
+    { type: "call", itemId: "mcp_1", callId: "call_1", name: "pay", server: "bank", arguments: "{}", refusal: null },
+  ],
 };
 
 testStores("a call is found as it was begun and as it ended, by its owner only", async () => {
@@ -96,16 +109,18 @@ testStores("what the turns of a response used is kept with it, for its owner onl
   const file = temporaryFile();
   const store = await openTestStore({ file });
   await openRun(store, "resp_1");
-  await store.tools.endTurn(OURS, "resp_1", { number: 2, usage: usageOf(7) });
-  await store.tools.endTurn(OURS, "resp_1", { number: 1, usage: usageOf(3) });
-  await store.tools.endTurn(OURS, "resp_1", { number: 2, usage: usageOf(8) });
+  await store.tools.endTurn(OURS, "resp_1", { number: 2, usage: usageOf(7), decision: null });
+  await store.tools.endTurn(OURS, "resp_1", { number: 1, usage: usageOf(3), decision: DECISION });
+  await store.tools.endTurn(OURS, "resp_1", { number: 2, usage: usageOf(8), decision: null });
   expect(await store.tools.turnsOf(OURS, "resp_1")).toStrictEqual([
-    { number: 1, usage: usageOf(3) },
-    { number: 2, usage: usageOf(8) },
+    { number: 1, usage: usageOf(3), decision: DECISION },
+    { number: 2, usage: usageOf(8), decision: null },
   ]);
   expect(await store.tools.turnsOf(THEIRS, "resp_1")).toStrictEqual([]);
   const other = await openTestStore({ file });
-  await expect(other.tools.endTurn(OURS, "resp_1", { number: 3, usage: usageOf(1) })).rejects.toThrow(RunLost);
+  await expect(other.tools.endTurn(OURS, "resp_1", { number: 3, usage: usageOf(1), decision: null })).rejects.toThrow(
+    RunLost,
+  );
   const end = aResponse("resp_1", { status: "completed", completed_at: 1_760_000_009 });
   await store.events.close("resp_1", [], { response: end, outputItems: [] });
   await store.responses.deleteResponse(OURS, "resp_1");
@@ -120,7 +135,7 @@ testStores("another server that makes the response can neither begin nor finish 
   const other = await openTestStore({ file });
   await expect(other.tools.begin(OURS, "resp_1", { ...CALL, itemId: "mcp_2" })).rejects.toThrow(RunLost);
   await expect(other.tools.finish(OURS, "resp_1", RESULT)).rejects.toThrow(RunLost);
-  await ours.ledger.release("resp_1");
+  await ours.ledger.release("resp_1", { hadBegun: true });
   await expect(ours.tools.finish(OURS, "resp_1", RESULT)).rejects.toThrow(RunLost);
 });
 

@@ -5,12 +5,14 @@ import {
   type FinishedExchange,
   type KnownExchange,
   type ToolLedger,
+  type TurnDecision,
   type TurnInLedger,
 } from "../../responses-api/ports.ts";
 import { type HostedItem, type Owner, RunLost } from "../../runs/ports.ts";
 import type { Database, ToolExchangesTable } from "../database/schema.ts";
 import type { WriteJob, WriteOutcome } from "../runs/commit-plan.ts";
 import type { CommitQueue } from "../runs/commit-queue.ts";
+import type { PatientWrites } from "../runs/patient-writes.ts";
 import { storedJson } from "../stored-json.ts";
 import type { LedgerChange } from "./ledger-rows.ts";
 
@@ -21,8 +23,10 @@ const IDS_AT_ONCE_MAX = 500;
 export class StoredToolLedger implements ToolLedger {
   readonly #db: Kysely<Database>;
   readonly #queue: CommitQueue<WriteJob, WriteOutcome>;
+  readonly #patient: PatientWrites;
 
-  constructor(db: Kysely<Database>, queue: CommitQueue<WriteJob, WriteOutcome>) {
+  constructor(db: Kysely<Database>, queue: CommitQueue<WriteJob, WriteOutcome>, patient: PatientWrites) {
+    this.#patient = patient;
     this.#db = db;
     this.#queue = queue;
   }
@@ -45,26 +49,32 @@ export class StoredToolLedger implements ToolLedger {
     if (outcome !== "written") throw new RunLost("the call is unknown, or another server makes the response");
   }
 
-  async endTurn(owner: Owner, responseId: string, { number, usage }: TurnInLedger): Promise<void> {
-    const step = { type: "end_turn", number, usage: JSON.stringify(usage) } as const;
+  async endTurn(owner: Owner, responseId: string, { number, usage, decision }: TurnInLedger): Promise<void> {
+    const decided = decision === null ? null : JSON.stringify(decision);
+    const step = { type: "end_turn", number, usage: JSON.stringify(usage), decision: decided } as const;
     const outcome = await this.#write({ owner, responseId, step });
     if (outcome !== "written") throw new RunLost("another server makes the response");
   }
 
   #write(change: LedgerChange): Promise<WriteOutcome> {
-    return this.#queue.add({ type: "tool", ...change }, "urgent");
+    const job: WriteJob = { type: "tool", ...change };
+    return this.#patient.write(change.responseId, () => this.#queue.add(job, "urgent"));
   }
 
   async turnsOf(owner: Owner, responseId: string): Promise<readonly TurnInLedger[]> {
     const rows = await this.#db
       .selectFrom("tool_turns")
-      .select(["number", "usage"])
+      .select(["number", "usage", "decision"])
       .where("response_id", "=", responseId)
       .where("organization", "=", owner.organization)
       .where("project", "=", owner.project)
       .orderBy("number")
       .execute();
-    return rows.map(({ number, usage }) => ({ number, usage: storedJson<TurnInLedger["usage"]>(usage) }));
+    return rows.map(({ number, usage, decision }) => ({
+      number,
+      usage: storedJson<TurnInLedger["usage"]>(usage),
+      decision: decision === null ? null : storedJson<TurnDecision>(decision),
+    }));
   }
 
   async find(owner: Owner, itemIds: readonly string[]): Promise<ReadonlyMap<string, KnownExchange>> {

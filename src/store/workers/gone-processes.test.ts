@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { DatabaseSync } from "node:sqlite";
 import { expect, onTestFinished, test } from "vitest";
 import { verifies } from "../../../tests/verifies.ts";
+import { claimUnmade } from "../claim-unmade.fixture.ts";
 import { openTestStore, temporaryFile } from "../store.fixture.ts";
 import { aResponse, OURS } from "../stored-shapes.fixture.ts";
 
@@ -23,7 +24,7 @@ async function isLeftBy(pid: number, started: string | null): Promise<boolean> {
   database.prepare("insert into workers select id + 1000, host, ?, expires_at, ? from workers").run(pid, started);
   database.exec("update responses set worker = worker + 1000");
   database.close();
-  return (await other.ledger.claimAbandoned(10)).length === 1;
+  return (await claimUnmade(other.ledger, 10)).length === 1;
 }
 
 test.runIf(process.platform === "linux")(

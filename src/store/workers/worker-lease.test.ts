@@ -2,6 +2,7 @@ import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { verifies } from "../../../tests/verifies.ts";
+import { claimUnmade } from "../claim-unmade.fixture.ts";
 import { textEvents } from "../runs/text-events.fixture.ts";
 import { openStoreInThisThread, openTestStore, readNumbers, temporaryFile } from "../store.fixture.ts";
 import { aResponse, OURS } from "../stored-shapes.fixture.ts";
@@ -36,7 +37,7 @@ test("a worker whose lease is lost again and again, whoever notices first, never
     const opened = store.events.open(run(id), textEvents(0, 1));
     if (round % 3 === 0) await opened;
     removeWorkers(file);
-    const looks = [store.ledger.renewLease(), store.ledger.claimAbandoned(10), store.ledger.listStopRequests()];
+    const looks = [store.ledger.renewLease(), claimUnmade(store.ledger, 10), store.ledger.listStopRequests()];
     await Promise.allSettled([opened, ...looks, store.events.append(id, textEvents(1, 1))]);
   }
   await store.events.open(run("resp_last"), textEvents(0, 1));
@@ -51,7 +52,7 @@ async function twoWorkers() {
   const [one, other] = [await openStoreInThisThread({ file }), await openStoreInThisThread({ file })];
   await one.events.open(run("resp_1"), textEvents(0, 1));
   await other.ledger.renewLease();
-  const claimed = async () => (await other.ledger.claimAbandoned(10)).map(({ response }) => response.id);
+  const claimed = async () => (await claimUnmade(other.ledger, 10)).map(({ response }) => response.id);
   return { file, one, other, claimed };
 }
 

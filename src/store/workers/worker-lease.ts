@@ -1,4 +1,5 @@
 import type { Kysely } from "kysely";
+import { TASK_VERSION } from "../../runs/ports.ts";
 import { builtOnce, type StandIns } from "../database/built-once.ts";
 import type { Database } from "../database/schema.ts";
 import { SQLITE_RULES } from "../database/transaction-rules.ts";
@@ -92,7 +93,13 @@ export class WorkerLease implements Lease {
     const { id } = await this.#noticingLocks(() =>
       this.#db
         .insertInto("workers")
-        .values({ host: HOST, pid: process.pid, started: startOf(process.pid), expires_at: Date.now() + LEASE_MS })
+        .values({
+          host: HOST,
+          pid: process.pid,
+          started: startOf(process.pid),
+          expires_at: Date.now() + LEASE_MS,
+          task_version: TASK_VERSION,
+        })
         .returning("id")
         .executeTakeFirstOrThrow(),
     );

@@ -5,16 +5,28 @@ const CALLER_FAULT = { status: 400, type: "invalid_request_error" } as const;
 
 /** The model server broke the protocol. `what` completes the sentence "The model server …". */
 export function brokenAnswer(what: string): ModelError {
-  return new ModelError(`The model server ${what}.`, { ...SERVER_FAULT, status: 502 });
+  return new ModelError(`The model server ${what}.`, { ...SERVER_FAULT, status: 502, retry: "once" });
+}
+
+/** The answer ended before it was finished. */
+export function cutAnswer(): ModelError {
+  const message = "The model server broke off in the middle of its answer.";
+  return new ModelError(message, { ...SERVER_FAULT, status: 502, retry: "often" });
 }
 
 /** The message omits the address, because callers need not know the operator's network. */
 export function unreachable(reason: string, cause: unknown): ModelError {
+  const message = `Cannot reach the model server: ${reason}.`;
+  return new ModelError(message, { ...SERVER_FAULT, status: 502, retry: "often", cause });
+}
+
+/** The model server cannot be trusted. */
+export function untrusted(reason: string, cause: unknown): ModelError {
   return new ModelError(`Cannot reach the model server: ${reason}.`, { ...SERVER_FAULT, status: 502, cause });
 }
 
 export function tooSlow(reason: string, cause?: unknown): ModelError {
-  return new ModelError(`The model server ${reason}.`, { ...SERVER_FAULT, status: 504, cause });
+  return new ModelError(`The model server ${reason}.`, { ...SERVER_FAULT, status: 504, retry: "often", cause });
 }
 
 /** A parameter that chat completions cannot express. It is refused instead of silently dropped. */

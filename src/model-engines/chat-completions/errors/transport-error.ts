@@ -1,5 +1,5 @@
 import type { ModelError } from "../../../runs/ports.ts";
-import { tooSlow, unreachable } from "./model-errors.ts";
+import { tooSlow, unreachable, untrusted } from "./model-errors.ts";
 
 const REASONS: Readonly<Record<string, string>> = {
   ECONNREFUSED: "the connection was refused",
@@ -10,6 +10,9 @@ const REASONS: Readonly<Record<string, string>> = {
   EAI_AGAIN: "its host name could not be looked up",
   EHOSTUNREACH: "no route leads to it",
   ENETUNREACH: "no route leads to it",
+};
+
+const UNTRUSTED_REASONS: Readonly<Record<string, string>> = {
   CERT_HAS_EXPIRED: "its certificate has expired",
   DEPTH_ZERO_SELF_SIGNED_CERT: "its certificate is not trusted",
   SELF_SIGNED_CERT_IN_CHAIN: "its certificate is not trusted",
@@ -28,6 +31,7 @@ export function explainTransportError(error: unknown, idleMs: number): ModelErro
     case "UND_ERR_BODY_TIMEOUT":
       return tooSlow(`sent nothing for ${idleMs / 1000} s`, error);
     default:
+      if (UNTRUSTED_REASONS[code] !== undefined) return untrusted(UNTRUSTED_REASONS[code], error);
       return unreachable(REASONS[code] ?? (code === "" ? "the call failed" : `the call failed (${code})`), error);
   }
 }

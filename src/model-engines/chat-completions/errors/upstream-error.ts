@@ -53,7 +53,12 @@ export function explainRefusal(refusal: Refusal, context: ErrorContext, nowMs: n
   if (status === 401 || status === 403) return refusedKey(status, shown, context);
   if (status === 429 || status === 402) return rateLimited(refusal, reported, shown, nowMs);
   if (status === 408)
-    return new ModelError(`The model server timed out. ${shown}`.trim(), { ...FAULT, status: 504, quoted: shown });
+    return new ModelError(`The model server timed out. ${shown}`.trim(), {
+      ...FAULT,
+      status: 504,
+      quoted: shown,
+      retry: "often",
+    });
   if (status < 400)
     return new ModelError(`The model server answered with status ${status} in place of a turn.`, {
       ...FAULT,
@@ -98,6 +103,7 @@ function rateLimited(refusal: Refusal, reported: ReportedError, shown: string, n
     code: "rate_limit_exceeded",
     retryAfterSeconds,
     quoted: shown,
+    retry: "often",
   });
 }
 
@@ -111,8 +117,12 @@ function failed({ status, headers }: Refusal, reported: ReportedError, shown: st
     status: isOdd ? 503 : statusOfFailure(status ?? 500),
     retryAfterSeconds: readRetryAfter(headers, "", nowMs),
     quoted: shown,
+    retry: status !== null && LASTING.has(status) ? "never" : "often",
   });
 }
+
+/** What the model server cannot do now, it cannot do later, either. */
+const LASTING: ReadonlySet<number> = new Set([501, 505, 510]);
 
 /** Statuses such as 501 and 505 concern our request to the model server, so clients get 502. */
 function statusOfFailure(status: number): number {

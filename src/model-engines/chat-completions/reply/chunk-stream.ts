@@ -3,7 +3,7 @@ import { createParser, type EventSourceParser } from "eventsource-parser";
 import { jsonOrUndefined } from "../../../base/json/read-json.ts";
 import { isRecord } from "../../../base/json/records.ts";
 import type { ModelError, ModelEvent } from "../../../runs/ports.ts";
-import { brokenAnswer } from "../errors/model-errors.ts";
+import { brokenAnswer, cutAnswer } from "../errors/model-errors.ts";
 import { readStreamErrorStatus } from "../errors/stream-error-status.ts";
 import { type ErrorContext, explainRefusal } from "../errors/upstream-error.ts";
 import { type JsonObject } from "../json-values.ts";
@@ -67,7 +67,7 @@ export class ChunkStream {
     if (this.#isDone) return;
     this.#parser.feed(`${this.#decoder?.end() ?? ""}\n\n`);
     if (this.#isDone) return;
-    if (!this.#reader.hasFinishReason) throw brokenAnswer("broke off in the middle of its answer");
+    if (!this.#reader.hasFinishReason) throw cutAnswer();
     this.#finish();
   }
 

@@ -48,6 +48,7 @@ function shown(event: ModelEvent): string {
     case "message_started":
     case "message_finished":
     case "reasoning_summary_break":
+    case "turn_cut":
     case "item_started":
     case "item_delta":
     case "item_written":

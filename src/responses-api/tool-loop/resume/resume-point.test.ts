@@ -1,7 +1,9 @@
 import { describe, expect, test } from "vitest";
-import type { McpCall, OutputItem } from "../../../generated/responses-api/types.ts";
-import { idFromStem, newIdStem } from "../../base/ids.ts";
-import type { KnownExchange } from "../ports.ts";
+import type { McpCall, OutputItem } from "../../../../generated/responses-api/types.ts";
+import { idFromStem, newIdStem } from "../../../base/ids.ts";
+import type { ShownAnswer } from "../../../runs/index.ts";
+import type { HostedItem, ModelEvent } from "../../../runs/ports.ts";
+import type { DecidedPart, KnownExchange, TurnInLedger } from "../../ports.ts";
 import { canResume, resumePoint } from "./resume-point.ts";
 
 const STEM = newIdStem(1_700_000_000);
@@ -40,6 +42,12 @@ function exchange(number: number, effect: KnownExchange["effect"], output: strin
   };
 }
 
+function shownWith(output: readonly OutputItem[], open: HostedItem | null = null): ShownAnswer {
+  return { output, open: open === null ? null : { type: "hosted", item: open }, sound: "not begun" };
+}
+
+const MESSAGE = { type: "message", text: "Let me", isPlain: true } as const;
+const CALL = { type: "call", kind: "function", name: "f", namespace: null, text: '{"a":1}' } as const;
 const REASONING: OutputItem = { type: "reasoning", id: "rs_1", summary: [] };
 const TEXT: OutputItem = {
   type: "message",
@@ -49,7 +57,7 @@ const TEXT: OutputItem = {
   content: [{ type: "output_text", text: "Let me pay.", annotations: [], logprobs: [] }],
 };
 const COMPACTION: OutputItem = { type: "compaction", id: "cmp_1", encrypted_content: "sealed" };
-const APPROVAL: OutputItem = {
+const APPROVAL: HostedItem = {
   type: "mcp_approval_request",
   id: "mcpr_1",
   arguments: "{}",
@@ -59,8 +67,7 @@ const APPROVAL: OutputItem = {
 
 describe("a call whose item is open", () => {
   const open = call(0);
-  const stepsOf = (...exchanges: KnownExchange[]) =>
-    resumePoint({ output: [], open, sound: "not begun" }, exchanges, []).steps;
+  const stepsOf = (...exchanges: KnownExchange[]) => resumePoint(shownWith([], open), exchanges, []).steps;
 
   test("ends as incomplete if it had not begun", () => {
     expect(stepsOf()).toEqual([{ type: "cut", last: { ...open, status: "incomplete" } }]);
@@ -105,7 +112,7 @@ describe("a call whose item is open", () => {
 
 test("calls whose items were not shown are shown in their order, but for those without effects", () => {
   const exchanges = [exchange(3, "may_have"), exchange(2, "none"), exchange(1, "may_have", "paid")];
-  const { steps, idsUsed, calls } = resumePoint({ output: [], open: null, sound: "not begun" }, exchanges, []);
+  const { steps, idsUsed, calls } = resumePoint(shownWith([]), exchanges, []);
   expect(steps).toMatchObject([
     { first: { id: exchanges[2]?.itemId, status: "in_progress", arguments: "" }, isNew: false },
     { first: { id: exchanges[0]?.itemId, status: "in_progress", arguments: "" }, isNew: true },
@@ -116,7 +123,7 @@ test("calls whose items were not shown are shown in their order, but for those w
 test("an approved call without effects runs again although its item was not shown, for its approval is spent", () => {
   const begun = { ...exchange(1, "none"), approvalRequestId: "mcpr_1" };
   const ended = { ...exchange(2, "none", "seen"), approvalRequestId: "mcpr_2" };
-  const { steps } = resumePoint({ output: [], open: null, sound: "not begun" }, [begun, ended], []);
+  const { steps } = resumePoint(shownWith([]), [begun, ended], []);
   const first = call(1, { approval_request_id: "mcpr_1" });
   expect(steps).toEqual([
     { type: "again", exchange: begun, item: first, first },
@@ -139,7 +146,7 @@ test("the model is shown what had ended, and all counts go on", () => {
   };
   const approved = { ...exchange(2, "may_have", "paid"), approvalRequestId: "mcpr_1" };
   const output = [list, REASONING, call(1, { status: "completed" }), call(2, { status: "completed" }), TEXT];
-  const point = resumePoint({ output, open: call(5), sound: "not begun" }, [exchange(1, "none", "seen"), approved], []);
+  const point = resumePoint(shownWith(output, call(5)), [exchange(1, "none", "seen"), approved], []);
   expect(point.items).toEqual([
     REASONING,
     { type: "hosted_call", callId: "call_1", name: "pay", server: "bank", arguments: '{"n":1}' },
@@ -164,9 +171,9 @@ describe("what was used before a crash", () => {
   const output = [call(0), TEXT, call(1), call(2)];
   const used = (...ended: readonly number[]) =>
     resumePoint(
-      { output, open: null, sound: "not begun" },
+      shownWith(output),
       [approved, exchange(1, "none", "seen"), exchange(2, "may_have")],
-      ended.map((number) => ({ number, usage })),
+      ended.map((number) => ({ number, usage, decision: null })),
     ).used;
 
   test("is what the model servers told of each turn, and what the calls told", () => {
@@ -178,8 +185,9 @@ describe("what was used before a crash", () => {
   });
 
   test("is not estimated for a turn that had ended before its call was shown whole", () => {
-    const shown = { output: [TEXT], open: call(1), sound: "not begun" } as const;
-    expect(resumePoint(shown, [exchange(1, "may_have")], [{ number: 1, usage }]).used.cutCharacters).toEqual([]);
+    const ended = [{ number: 1, usage, decision: null }];
+    const point = resumePoint(shownWith([TEXT], call(1)), [exchange(1, "may_have")], ended);
+    expect(point.used.cutCharacters).toEqual([]);
   });
 
   test("is estimated for a turn that was cut, from what it said and called", () => {
@@ -191,45 +199,158 @@ describe("what was used before a crash", () => {
 
 test("what may be cited is numbered on", () => {
   const exchanges = [exchange(1, "none", "[web:2] A\n[web:7] B")];
-  expect(resumePoint({ output: [call(1)], open: null, sound: "not begun" }, exchanges, []).citedBefore).toBe(7);
+  expect(resumePoint(shownWith([call(1)]), exchanges, []).citedBefore).toBe(7);
 });
 
-describe("a run goes on", () => {
-  const tools = { hosted: [], include: [], callsMax: null, context: [], fitsWindow: false };
+const SHELL: HostedItem = {
+  type: "shell_call",
+  id: idFromStem("sh", STEM, FIRST),
+  call_id: "call_1",
+  status: "in_progress",
+  environment: null,
+  action: { commands: [], max_output_length: null, timeout_ms: null },
+};
 
-  test.each<[string, boolean, readonly OutputItem[]]>([
-    ["after calls of this server's tools", true, [REASONING, call(0)]],
-    ["before anything was shown", true, []],
-    ["not after a question to the client", false, [APPROVAL]],
-    ["not after its compaction", false, [call(0), COMPACTION]],
-  ])("%s", (_name, expected, output) => {
-    expect(canResume({ tools }, { output, open: null, sound: "not begun" })).toBe(expected);
+test("a call of the client that is not whole ends as incomplete, and asked for nothing", () => {
+  const { steps, end } = resumePoint(shownWith([], SHELL), [], []);
+  expect(steps).toMatchObject([{ type: "cut", last: { status: "incomplete", action: { commands: [] } } }]);
+  expect(end).toBeNull();
+  expect(resumePoint(shownWith([{ ...SHELL, status: "incomplete" }]), [], []).end).toBeNull();
+});
+
+describe("a turn that was not recorded", () => {
+  const functionCall = { type: "function_call", id: "fc_1", call_id: "call_1", name: "f", arguments: "{}" } as const;
+
+  test.each<[string, ShownAnswer, object]>([
+    ["goes on after calls of this server's tools", shownWith([REASONING, call(0)]), { end: null, open: null }],
+    ["goes on within a text", { ...shownWith([]), open: MESSAGE }, { end: null, open: MESSAGE, endsOpen: false }],
+    [
+      "goes on within a call of the client",
+      { ...shownWith([]), open: { ...CALL, text: '{"a":' } },
+      { end: null, open: { text: '{"a":' }, endsOpen: false },
+    ],
+    ["is over after a whole call of the client", { ...shownWith([]), open: CALL }, { end: "stop", endsOpen: false }],
+    [
+      "is over once it has asked the client, and the text behind that breaks off",
+      { ...shownWith([{ ...functionCall, status: "completed" }]), open: MESSAGE },
+      { end: "stop", open: null, endsOpen: true },
+    ],
+    ["goes on after a call that broke off", shownWith([{ ...functionCall, status: "incomplete" }]), { end: null }],
+    ["is over after a question to the client", shownWith([APPROVAL]), { end: "stop" }],
+    ["is over with a question to the client", shownWith([], APPROVAL), { end: "stop" }],
+    ["is over after its compaction", shownWith([call(0), COMPACTION]), { end: "stop" }],
+    [
+      "ends its reasoning",
+      { ...shownWith([]), open: { type: "reasoning", item: REASONING } },
+      { end: null, endsOpen: true, items: [REASONING] },
+    ],
+  ])("%s", (_name, shown, expected) => {
+    expect(resumePoint(shown, [], [])).toMatchObject(expected);
+  });
+});
+
+describe("a recorded turn", () => {
+  const usage = { inputTokens: 9, cachedTokens: 0, cacheWriteTokens: 0, outputTokens: 4, reasoningTokens: 0 };
+  const said = (text: string): DecidedPart => ({
+    type: "said",
+    item: "message",
+    events: [{ type: "text_delta", text }],
+  });
+  const calls = (number: number, members: object = {}): DecidedPart => ({
+    type: "call",
+    itemId: call(number).id,
+    callId: `call_${number}`,
+    name: "pay",
+    server: "bank",
+    arguments: '{"n":1}',
+    refusal: null,
+    ...members,
+  });
+  const recorded = (
+    number: number,
+    parts: readonly DecidedPart[],
+    finish: "length" | "stop" = "stop",
+  ): TurnInLedger => ({
+    number,
+    usage,
+    decision: { finish, parts },
+  });
+  const message = (text: string, status: "completed" | "incomplete" = "completed"): OutputItem => ({
+    ...TEXT,
+    status,
+    content: [{ type: "output_text", text, annotations: [], logprobs: [] }],
+  });
+  const done = (number: number) => call(number, { status: "completed" });
+  const delta = (text: string): ModelEvent => ({ type: "text_delta", text });
+  const END: ModelEvent = { type: "message_finished" };
+
+  test("that called nothing ends the response, with what was not shown of its text", () => {
+    const whole = resumePoint(shownWith([message("All done.")]), [], [recorded(1, [said("All done.")])]);
+    expect(whole).toMatchObject({ steps: [], end: "stop" });
+    const open = { type: "message", text: "All ", isPlain: true } as const;
+    const point = resumePoint({ ...shownWith([]), open }, [], [recorded(1, [said("All done.")], "length")]);
+    expect(point).toMatchObject({ end: "length", open: null, endsOpen: false });
+    expect(point.steps).toMatchObject([{ type: "said", events: [delta("done."), END] }]);
   });
 
-  const shell: OutputItem = {
-    type: "shell_call",
-    id: idFromStem("sh", STEM, FIRST),
-    call_id: "call_1",
-    status: "in_progress",
-    environment: null,
-    action: { commands: [], max_output_length: null, timeout_ms: null },
-  };
+  test("whose text was shown with citations, and not whole, says it again in another item", () => {
+    const open = { type: "message", text: "See [1", isPlain: false } as const;
+    const { steps } = resumePoint({ ...shownWith([]), open }, [], [recorded(1, [said("See 【web:1】.")])]);
+    expect(steps).toMatchObject([{ events: [{ type: "turn_cut" }, delta("See 【web:1】."), END] }]);
+  });
 
-  test("after a call that the client was not asked for, since it was not whole", () => {
-    expect(canResume({ tools }, { output: [{ ...shell, status: "incomplete" }], open: null, sound: "not begun" })).toBe(
-      true,
-    );
-    expect(canResume({ tools }, { output: [], open: shell, sound: "not begun" })).toBe(true);
-    expect(resumePoint({ output: [], open: shell, sound: "not begun" }, [], []).steps).toMatchObject([
-      { type: "cut", last: { status: "incomplete", action: { commands: [] } } },
+  test("begins the calls that had not begun, under their ids, and only those", () => {
+    const parts = [said("I pay."), calls(0), calls(1), calls(2)];
+    const exchanges = [{ ...exchange(0, "may_have", "paid"), turn: 1 }];
+    const point = resumePoint(shownWith([message("I pay."), done(0)], call(1)), exchanges, [recorded(1, parts)]);
+    expect(point.steps).toMatchObject([
+      { type: "planned", call: { callId: "call_1" }, isOpen: true, exchange: null },
+      { type: "planned", call: { callId: "call_2" }, isOpen: false, exchange: null },
     ]);
-    expect(canResume({ tools }, { output: [{ ...shell, status: "completed" }], open: null, sound: "not begun" })).toBe(
-      false,
-    );
-    expect(canResume({ tools }, { output: [], open: APPROVAL, sound: "not begun" })).toBe(false);
+    expect(point).toMatchObject({ end: null, open: null, isBetweenTurns: true, idsUsed: 3 });
   });
 
-  test("not without tools", () => {
-    expect(canResume({ tools: null }, { output: [REASONING], open: null, sound: "not begun" })).toBe(false);
+  test("is over once its calls are, and the next turn is gone on with", () => {
+    const exchanges = [{ ...exchange(0, "may_have", "paid"), turn: 1 }];
+    const ended = [recorded(1, [calls(0)])];
+    expect(resumePoint(shownWith([done(0)]), exchanges, ended)).toMatchObject({ steps: [], isBetweenTurns: true });
+    const next = resumePoint({ ...shownWith([done(0)]), open: MESSAGE }, exchanges, ended);
+    expect(next).toMatchObject({ steps: [], open: MESSAGE, isBetweenTurns: false, end: null });
   });
+
+  test("is found behind what is left of attempts at it that broke off", () => {
+    const left = [REASONING, message("Let me", "incomplete"), call(0, { status: "incomplete" })];
+    const point = resumePoint(shownWith([...left, message("I pay.")]), [], [recorded(1, [said("I pay."), calls(1)])]);
+    expect(point.steps).toMatchObject([{ type: "planned", call: { callId: "call_1" } }]);
+  });
+
+  test("with a call that was refused tells the model so again, and in later turns", () => {
+    const refused = calls(0, { itemId: null, refusal: "There is no tool 'pay'." });
+    const first = recorded(1, [refused]);
+    expect(resumePoint(shownWith([]), [], [first]).steps).toMatchObject([{ type: "planned", call: refused }]);
+    const exchanges = [{ ...exchange(1, "may_have", "paid"), turn: 2 }];
+    const { items, steps } = resumePoint(shownWith([done(1)]), exchanges, [first, recorded(2, [calls(1)])]);
+    expect(steps).toEqual([]);
+    expect(items.slice(-2)).toMatchObject([
+      { type: "hosted_call", callId: "call_0" },
+      { type: "hosted_output", callId: "call_0", output: "There is no tool 'pay'." },
+    ]);
+  });
+
+  test("that asks for approvals is over once all of them were asked for", () => {
+    const asks = (number: number) => calls(number, { itemId: null, arguments: `{"n":${number}}` });
+    const ended = [recorded(1, [asks(1), asks(2)])];
+    const asked = (number: number): OutputItem => ({ ...APPROVAL, id: `mcpr_${number}`, arguments: `{"n":${number}}` });
+    const half = resumePoint(shownWith([asked(1)]), [], ended);
+    expect(half).toMatchObject({ steps: [{ type: "planned", call: { callId: "call_2" } }], end: "stop" });
+    expect(resumePoint(shownWith([asked(1), asked(2)]), [], ended)).toMatchObject({ steps: [], end: "stop" });
+  });
+});
+
+test("a text that broke off is gone on with unless its client wants the response to fail", () => {
+  const shown = { ...shownWith([]), open: MESSAGE };
+  expect(canResume({ interruption: null }, shown)).toBe(true);
+  expect(canResume({ interruption: "restart" }, shown)).toBe(true);
+  expect(canResume({ interruption: "fail" }, shown)).toBe(false);
+  expect(canResume({ interruption: "fail" }, shownWith([TEXT]))).toBe(true);
 });

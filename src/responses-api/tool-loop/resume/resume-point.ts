@@ -1,14 +1,19 @@
-import type { OutputItem, StoredItem, Tool } from "../../../generated/responses-api/types.ts";
-import { idFromStem, numberOfId } from "../../base/ids.ts";
-import { cutForm, type ShownAnswer } from "../../runs/index.ts";
-import type { ContextItem, HostedItem, ModelEvent } from "../../runs/ports.ts";
-import type { ToolScope } from "../hosted-tool.ts";
-import { exchangeItems } from "../input/with-exchanges.ts";
-import type { BegunExchange, FinishedExchange, KnownExchange, TurnInLedger } from "../ports.ts";
-import { interruptedForm, isClientsTurn, wholeItem } from "../tool-loop/hosted-run.ts";
-import type { LoopRun, LoopServices } from "../tool-loop/loop-parts.ts";
-import { type ResumedUsage, resumedUsage } from "../tool-loop/usage/resumed-usage.ts";
-import type { RunTask } from "./run-task.ts";
+import type { OutputItem, StoredItem, Tool } from "../../../../generated/responses-api/types.ts";
+import { idFromStem, numberOfId } from "../../../base/ids.ts";
+import { jsonOrUndefined } from "../../../base/json/read-json.ts";
+import { isRecord } from "../../../base/json/records.ts";
+import type { OpenCall, OpenItem, OpenMessage, ShownAnswer } from "../../../runs/index.ts";
+import type { ContextItem, HostedItem } from "../../../runs/ports.ts";
+import type { ToolScope } from "../../hosted-tool.ts";
+import { exchangeItems } from "../../input/with-exchanges.ts";
+import type { RunTask } from "../../keeping/run-task.ts";
+import type { KnownExchange, TurnInLedger } from "../../ports.ts";
+import { isClientsTurn } from "../hosted-run.ts";
+import type { LoopRun, LoopServices } from "../loop-parts.ts";
+import type { TurnFinish } from "../turn-state.ts";
+import { type ResumedUsage, resumedUsage } from "../usage/resumed-usage.ts";
+import { asksApproval, type RecordedTurn, recordedTurn } from "./recorded-turn.ts";
+import { firstOfFollowing, followingOf, openStep, type ResumeStep, unshownStep } from "./resume-steps.ts";
 
 /** Ids of hosted items count from here; those of output items from 0, those of input items from 0x10000000. */
 const HOSTED_NUMBER_FIRST = 0x2000_0000;
@@ -17,8 +22,16 @@ const HOSTED_NUMBER_FIRST = 0x2000_0000;
 export interface ResumePoint {
   /** What the model is shown of the items that have ended, oldest first. */
   readonly items: readonly ContextItem[];
-  /** What is still to be done for calls that had begun, in the order in which they are shown. */
+  /** What is still to be done, in the order in which it is shown. */
   readonly steps: readonly ResumeStep[];
+  /** The item of a turn that broke off, with which the next attempt goes on; null if there is none. */
+  readonly open: OpenMessage | OpenCall | null;
+  /** Whether that item was shown and ends now, because it cannot go on. */
+  readonly endsOpen: boolean;
+  /** How the response ends after the steps; null if the model is asked again, or if a call may ask the client. */
+  readonly end: TurnFinish | null;
+  /** Whether the last turn had ended and the next one has not begun. */
+  readonly isBetweenTurns: boolean;
   /** How many ids of hosted items are used. */
   readonly idsUsed: number;
   readonly calls: number;
@@ -37,42 +50,13 @@ export interface ResumePoint {
   readonly citedBefore: number;
 }
 
-export type ResumeStep =
-  /** The open item ends; its call has not begun, and the model is asked again. */
-  | { readonly type: "cut"; readonly last: HostedItem }
-  /**
-   * The call is over. Its item begins with `first`, unless it is the open one. `isNew`: the ledger has no result yet.
-   */
-  | {
-      readonly type: "settled";
-      readonly exchange: BegunExchange;
-      readonly result: FinishedExchange;
-      readonly first: HostedItem | null;
-      readonly isNew: boolean;
-    }
-  /** Follows a call that was shown whole. Begins with `first`, unless it is the open item. */
-  | { readonly type: "follows"; readonly first: HostedItem | null; readonly last: HostedItem }
-  /** The call runs again under its item, which begins with `first`, unless it is open. */
-  | {
-      readonly type: "again";
-      readonly exchange: KnownExchange;
-      readonly item: HostedItem;
-      readonly first: HostedItem | null;
-    };
-
-const UNKNOWN_EFFECT =
-  "The call was interrupted, and whether it took effect is unknown. It was not repeated. Ask the user before you repeat it.";
-const SESSION_INTERRUPTED =
-  "The session was interrupted. Files of /mnt/data are kept, variables are lost. Run again what you need.";
-
-/** Whether the model can be asked for the rest of an answer of which this was shown before a crash. */
-export function canResume(task: Pick<RunTask, "tools">, shown: ShownAnswer): boolean {
-  if (task.tools === null) return false;
-  const { output, open } = shown;
-  // The response would have ended after the turn that asks the client for something, and after its compaction. A call
-  // that was still being written asked for nothing yet.
-  const isAtEnd = output.some((item) => isClientsTurn(item) || item.type === "compaction");
-  return !isAtEnd && open?.type !== "mcp_approval_request";
+/**
+ * Whether the rest of an answer can be made of which this was shown before a crash: not if its client wants a text that
+ * was interrupted to fail.
+ */
+export function canResume({ interruption }: Pick<RunTask, "interruption">, { open }: ShownAnswer): boolean {
+  const isText = open?.type === "message" && open.text !== "";
+  return interruption !== "fail" || !isText;
 }
 
 /** Where a run goes on after a crash; null if it begins. */
@@ -97,7 +81,7 @@ export function itemIds({ ids }: RunTask, used: number): ToolScope["newItemId"] 
   };
 }
 
-/** Decides where the loop goes on, from what was shown and from the calls that had begun. */
+/** Decides where the loop goes on, from what was shown, the calls that had begun, and the turns that had ended. */
 export function resumePoint(
   answer: ShownAnswer,
   exchanges: readonly KnownExchange[],
@@ -105,30 +89,22 @@ export function resumePoint(
 ): ResumePoint {
   const { output, open } = answer;
   const known = new Map(exchanges.map((exchange) => [exchange.itemId, exchange]));
-  const shown = new Set([...output.map(({ id }) => id), open?.id]);
-  const unshown = exchanges
-    .filter(({ itemId }) => !shown.has(itemId))
-    .toSorted((one, other) => orderOf(one) - orderOf(other));
-  const followers = exchanges.flatMap(({ result }) => result?.following ?? []);
-  const ids = [...output, ...followers, ...(open === null ? [] : [open])].map(({ id }) => id ?? "");
-  const numbers = [...ids, ...known.keys()].map((id) => (numberOfId(id) ?? 0) - HOSTED_NUMBER_FIRST + 1);
-  const items = output.flatMap((item) => contextItems(item, known));
+  const recorded = recordedTurn(answer, exchanges, ended);
   const follows = followSteps(answer, known);
-  const isFollowing = follows.some(({ last }) => last.id === open?.id);
-  const steps = [
-    ...follows,
-    ...(open === null || isFollowing ? [] : [openStep(open, known.get(open.id ?? ""))]),
-    ...unshown.flatMap(unshownStep),
-  ];
+  const steps = [...follows, ...stepsOf(answer, { known, recorded, follows })];
+  const shownItems = open?.type === "reasoning" ? [...output, open.item] : output;
+  const items = [...shownItems.flatMap((item) => contextItems(item, known)), ...refusedCalls(ended, recorded)];
   return {
     items,
-    output,
+    output: shownItems,
     citedBefore: Math.max(0, ...items.flatMap(numbersTold)),
     steps,
-    idsUsed: Math.max(0, ...numbers),
+    ...wayOn(answer, recorded),
+    isBetweenTurns: recorded?.isLatest === true,
+    idsUsed: idsUsed([...output, ...steps.flatMap(followingOf), ...openHosted(open)], exchanges, recorded),
     calls: exchanges.length,
     turns: Math.max(0, ...ended.map(({ number }) => number), ...exchanges.map(({ turn }) => turn)),
-    used: resumedUsage(answer, exchanges, ended),
+    used: resumedUsage(unrecorded(answer, recorded), exchanges, ended),
     spent: new Set(exchanges.flatMap(({ approvalRequestId }) => approvalRequestId ?? [])),
     found: [...output, ...steps.flatMap(followingOf)].flatMap((item) =>
       item.type === "tool_search_output" ? item.tools : [],
@@ -137,14 +113,107 @@ export function resumePoint(
   };
 }
 
+interface StepSources {
+  readonly known: ReadonlyMap<string, KnownExchange>;
+  readonly recorded: RecordedTurn | null;
+  readonly follows: readonly ResumeStep[];
+}
+
+/** The steps for the open item, for the rest of the recorded turn, and for calls whose items were not shown. */
+function stepsOf({ output, open }: ShownAnswer, { known, recorded, follows }: StepSources): readonly ResumeStep[] {
+  const hosted = open?.type === "hosted" ? open.item : null;
+  const isFollowing = follows.some((step) => step.type === "follows" && step.last.id === hosted?.id);
+  const isDone = isFollowing || recorded?.takesOpen === true;
+  const decided = new Set(recorded?.callItemIds);
+  const shown = new Set([...output.map(({ id }) => id), hosted?.id]);
+  const unshown = [...known.values()]
+    .filter(({ itemId }) => !shown.has(itemId) && !decided.has(itemId))
+    .toSorted((one, other) => orderOf(one) - orderOf(other));
+  return [
+    ...(hosted === null || isDone ? [] : [openStep(hosted, known.get(hosted.id ?? ""))]),
+    ...(recorded?.steps ?? []),
+    ...unshown.flatMap(unshownStep),
+  ];
+}
+
+/** The part of an answer that belongs to no recorded turn, as far as the last of them tells. */
+function unrecorded(answer: ShownAnswer, recorded: RecordedTurn | null): ShownAnswer {
+  if (recorded === null) return answer;
+  const { output, open } = answer;
+  return { ...answer, output: output.slice(recorded.place.end), open: recorded.takesOpen ? null : open };
+}
+
+/** How the loop goes on after the steps. */
+function wayOn(
+  { output, open }: ShownAnswer,
+  recorded: RecordedTurn | null,
+): Pick<ResumePoint, "open" | "endsOpen" | "end"> {
+  const isOpenDone = recorded?.takesOpen === true;
+  const left = isOpenDone || open?.type === "hosted" ? null : open;
+  const end = recorded?.end ?? endAfter(output.slice(recorded?.place.end ?? 0), isOpenDone ? null : open);
+  if (end === null && left !== null && left.type !== "reasoning") return { open: left, endsOpen: false, end };
+  const endsWell = left === null || (left.type === "call" && isWholeCall(left));
+  return { open: null, endsOpen: !endsWell, end };
+}
+
+/**
+ * A turn that broke off after it had asked the client for something is not asked for again: the response ends with what
+ * was asked for. The same holds after a compaction, which begins only when the answer is whole.
+ */
+function endAfter(output: readonly OutputItem[], open: OpenItem | null): TurnFinish | null {
+  const isAtEnd = output.some((item) => isClientsTurn(item) || item.type === "compaction");
+  return isAtEnd || (open !== null && asksApproval(open)) || (open?.type === "call" && isWholeCall(open))
+    ? "stop"
+    : null;
+}
+
+/** Whether nothing can be added to the arguments of a call. */
+export function isWholeCall({ kind, text }: OpenCall): boolean {
+  return kind === "function" && isRecord(jsonOrUndefined(text));
+}
+
+function openHosted(open: OpenItem | null): readonly HostedItem[] {
+  return open?.type === "hosted" ? [open.item] : [];
+}
+
+function idsUsed(
+  items: readonly OutputItem[],
+  exchanges: readonly KnownExchange[],
+  recorded: RecordedTurn | null,
+): number {
+  const followers = exchanges.flatMap(({ result }) => result?.following ?? []);
+  const ids = [
+    ...[...items, ...followers].map(({ id }) => id ?? ""),
+    ...exchanges.map(({ itemId }) => itemId),
+    ...(recorded?.callItemIds ?? []),
+  ];
+  return Math.max(0, ...ids.map((id) => (numberOfId(id) ?? 0) - HOSTED_NUMBER_FIRST + 1));
+}
+
 function orderOf({ itemId }: KnownExchange): number {
   return numberOfId(itemId) ?? 0;
 }
 
 function contextItems(item: OutputItem, known: ReadonlyMap<string, KnownExchange>): readonly ContextItem[] {
-  if (item.type === "message" || item.type === "reasoning") return [item];
+  if (item.type === "message") return item.status === "incomplete" ? [] : [item];
+  if (item.type === "reasoning") return [item];
   const exchange = known.get(item.id ?? "");
   return exchange === undefined ? [] : exchangeItems(exchange);
+}
+
+/** The calls that were not run and have no items, but for those of a turn that is gone on with. */
+function refusedCalls(ended: readonly TurnInLedger[], recorded: RecordedTurn | null): readonly ContextItem[] {
+  const over = recorded?.isLatest === true ? ended.slice(0, -1) : ended;
+  return over.flatMap(({ decision }) =>
+    (decision?.parts ?? []).flatMap((part): readonly ContextItem[] => {
+      if (part.type !== "call" || part.refusal === null) return [];
+      const { callId, name, server, arguments: args, refusal } = part;
+      return [
+        { type: "hosted_call", callId, name, server, arguments: args },
+        { type: "hosted_output", callId, output: refusal, parts: [] },
+      ];
+    }),
+  );
 }
 
 /** A number that a page made up only leaves numbers out. */
@@ -159,87 +228,9 @@ function followSteps(
   known: ReadonlyMap<string, KnownExchange>,
 ): readonly Extract<ResumeStep, { type: "follows" }>[] {
   const whole = new Set(output.map(({ id }) => id));
+  const openId = open?.type === "hosted" ? open.item.id : undefined;
   return output
     .flatMap(({ id }) => known.get(id ?? "")?.result?.following ?? [])
     .filter(({ id }) => !whole.has(id))
-    .map((last) => ({ type: "follows", first: last.id === open?.id ? null : firstOfFollowing(last), last }));
-}
-
-/** What a step shows, unless its call runs again. */
-export function eventsOfStep(step: Exclude<ResumeStep, { type: "again" }>): readonly ModelEvent[] {
-  const first = step.type === "cut" ? null : step.first;
-  const last = step.type === "settled" ? step.result.item : step.last;
-  const following = step.type === "settled" ? followingOf(step) : [];
-  return [
-    ...(first === null ? [] : [{ type: "item_started" as const, item: first }]),
-    { type: "item_finished", item: last },
-    ...following.flatMap((item) => wholeItem(firstOfFollowing(item), item)),
-  ];
-}
-
-/** The first form of an item that follows a call. */
-function firstOfFollowing(last: HostedItem): HostedItem {
-  return last.type === "shell_call_output" ? { ...last, output: [] } : last;
-}
-
-/** What a step shows beside the item of its call. */
-function followingOf(step: ResumeStep): readonly HostedItem[] {
-  if (step.type === "follows") return [step.last];
-  return step.type === "settled" ? (step.result.following ?? []) : [];
-}
-
-/** The item of the call that a step ends; none if it runs again. */
-export function itemOfStep(step: ResumeStep): readonly HostedItem[] {
-  if (step.type === "settled") return [step.result.item];
-  return step.type === "cut" ? [step.last] : [];
-}
-
-function openStep(open: HostedItem, exchange: KnownExchange | undefined): ResumeStep {
-  if (exchange === undefined) return { type: "cut", last: cutForm(open) };
-  const { result } = exchange;
-  if (result !== null) return { type: "settled", exchange, result, first: null, isNew: false };
-  if (exchange.effect === "none") return { type: "again", exchange, item: open, first: null };
-  return interrupted(exchange, open, null);
-}
-
-/**
- * A call whose item was not shown. One without effects is forgotten, since the model is asked again; but one that was
- * approved is over or runs again, since an approval allows one call.
- */
-function unshownStep(exchange: KnownExchange): readonly ResumeStep[] {
-  const { result, effect, approvalRequestId } = exchange;
-  if (effect !== "may_have" && approvalRequestId === null) return [];
-  const first = firstFormOf(exchange);
-  if (result !== null) return [{ type: "settled", exchange, result, first: first ?? result.item, isNew: false }];
-  if (first === null) return [];
-  return [effect === "none" ? { type: "again", exchange, item: first, first } : interrupted(exchange, first, first)];
-}
-
-/** The end of a call that is not run again. */
-function interrupted(exchange: KnownExchange, item: HostedItem, first: HostedItem | null): ResumeStep {
-  const isSession = exchange.effect === "sandboxed";
-  const result: FinishedExchange = {
-    itemId: exchange.itemId,
-    item: isSession ? cutForm(item) : interruptedForm(item, exchange.arguments),
-    output: isSession ? SESSION_INTERRUPTED : UNKNOWN_EFFECT,
-    parts: [],
-    usage: null,
-  };
-  return { type: "settled", exchange, result, first, isNew: true };
-}
-
-/** Null for a tool of this server: none of those changes the world. */
-function firstFormOf({ itemId, server, name, approvalRequestId }: KnownExchange): HostedItem | null {
-  if (server === null) return null;
-  return {
-    id: itemId,
-    type: "mcp_call",
-    status: "in_progress",
-    approval_request_id: approvalRequestId,
-    arguments: "",
-    error: null,
-    name,
-    output: null,
-    server_label: server,
-  };
+    .map((last) => ({ type: "follows", first: last.id === openId ? null : firstOfFollowing(last), last }));
 }

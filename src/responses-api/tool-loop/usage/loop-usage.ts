@@ -1,6 +1,7 @@
 import { estimateTokens } from "../../../runs/index.ts";
 import type { ContextItem, ModelUsage } from "../../../runs/ports.ts";
 import { estimateInputTokens } from "../../create/model-request.ts";
+import type { TurnDecision } from "../../ports.ts";
 import type { LoopRun, LoopServices, ToolTask } from "../loop-parts.ts";
 import type { ResumedUsage } from "./resumed-usage.ts";
 
@@ -25,8 +26,8 @@ interface TurnToCount {
   readonly usage: ModelUsage | null;
   /** Characters that the model wrote. */
   readonly characters: number;
-  /** Whether it called a tool of this server, so that another turn may follow. */
-  readonly hasCalls: boolean;
+  /** What the model decided; null if the ledger need not know, because the response ends now. */
+  readonly decision: TurnDecision | null;
 }
 
 /** The tokens of all turns of a response. */
@@ -59,11 +60,16 @@ export class LoopUsage {
   /**
    * Counts what a turn with this context used. It is stored for a background run, which another process may go on with.
    */
-  async add({ usage: counted, number, characters, hasCalls }: TurnToCount, context: readonly ContextItem[]) {
+  async add({ usage: counted, number, characters, decision }: TurnToCount, context: readonly ContextItem[]) {
     const { owner, responseId, isBackground } = this.#parts.run;
     const usage = counted ?? (await this.#estimate(context, characters));
     this.#add(usage);
-    if (isBackground && hasCalls) await this.#ledger?.endTurn(owner, responseId, { number, usage });
+    if (isBackground && decision !== null) await this.#ledger?.endTurn(owner, responseId, { number, usage, decision });
+  }
+
+  /** Counts what a turn used that broke off, as far as the model server has told. */
+  addBroken(usage: ModelUsage): void {
+    this.#add(usage);
   }
 
   #add(turn: ModelUsage): void {

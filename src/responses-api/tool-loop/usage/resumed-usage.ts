@@ -20,7 +20,7 @@ export function resumedUsage(
   ended: readonly TurnInLedger[],
 ): ResumedUsage {
   const numbers = new Set(ended.map(({ number }) => number));
-  const said = charactersOfTurns(shown.output, exchanges);
+  const said = charactersOfTurns(shown, exchanges);
   return {
     turns: ended.map(({ usage }) => usage),
     cutCharacters: [...said].flatMap(([turn, characters]) => (numbers.has(turn) ? [] : [characters])),
@@ -30,7 +30,7 @@ export function resumedUsage(
 
 /** What the model said and called in each turn. What stands before a call belongs to its turn. */
 function charactersOfTurns(
-  output: readonly OutputItem[],
+  { output, open }: ShownAnswer,
   exchanges: readonly KnownExchange[],
 ): ReadonlyMap<number, number> {
   const characters = new Map<number, number>();
@@ -38,8 +38,10 @@ function charactersOfTurns(
   const turns = new Map(exchanges.map(({ itemId, turn }) => [itemId, turn]));
   for (const { turn, name, arguments: args } of exchanges) if (turn > 0) add(turn, name.length + args.length);
   let turn = lastTurn(output, exchanges);
+  if (open?.type === "message" || open?.type === "call") add(turn, open.text.length);
   for (const item of output.toReversed()) {
-    if (item.type === "message" || item.type === "reasoning") add(turn, saidIn(item));
+    const said = saidIn(item);
+    if (said !== null) add(turn, said);
     else turn = turns.get(item.id ?? "") ?? turn;
   }
   return characters;
@@ -53,7 +55,11 @@ function lastTurn(output: readonly OutputItem[], exchanges: readonly KnownExchan
   return isOpen ? latest : latest + 1;
 }
 
-function saidIn(item: Extract<OutputItem, { type: "message" | "reasoning" }>): number {
+/** The characters that the model wrote of an item; null for one of a tool. */
+function saidIn(item: OutputItem): number | null {
+  if (item.type === "function_call") return item.name.length + item.arguments.length;
+  if (item.type === "custom_tool_call") return item.name.length + item.input.length;
+  if (item.type !== "message" && item.type !== "reasoning") return null;
   const parts = item.type === "message" ? item.content : [...item.summary, ...(item.content ?? [])];
   let characters = 0;
   for (const part of parts) characters += "text" in part ? part.text.length : 0;

@@ -1,0 +1,87 @@
+import { LRUCache } from "lru-cache";
+import { assert } from "../../../base/assert.ts";
+import { isRecord } from "../../../base/json/records.ts";
+import { askServer, type ServerAddress } from "../ask-server.ts";
+import { isList, textOrNull } from "../json-values.ts";
+import type { BackendProfile, ContinuationForm } from "../profile.ts";
+import type { ChatMessage, ChatRequest } from "./chat-wire.ts";
+
+/** In the order in which they are tried: servers that do not know a member may ignore it. */
+const FORMS: readonly ContinuationForm[] = ["continue_final_message", "prefix", "partial", "last_message"];
+
+/** A model that goes on with the last message writes the rest of a word first. */
+const QUESTION =
+  "Name the days of the week in English, from Monday to Sunday, separated by commas. Write nothing else.";
+const BEGINNING = "Monday, Tuesday, Wednesday, Thurs";
+const REST = /^day\b/;
+
+const PROBE_MS_MAX = 15_000;
+const PROBE_TOKENS = 8;
+const REPLY_BYTES_MAX = 64 * 1024;
+const MODELS_MAX = 100;
+
+/** Finds out how a model goes on with the beginning of an answer, and asks it to. */
+export class Continuations {
+  readonly #server: ServerAddress;
+  readonly #known: BackendProfile["continuation"];
+  readonly #found = new LRUCache<string, { readonly form: ContinuationForm | null }>({ max: MODELS_MAX });
+
+  constructor(server: ServerAddress, known: BackendProfile["continuation"]) {
+    this.#server = server;
+    this.#known = known;
+  }
+
+  /** The form that this model understands; null if there is none. Asks the model server once for each model. Never rejects. */
+  async formFor(model: string, signal: AbortSignal): Promise<ContinuationForm | null> {
+    if (this.#known !== "probe") return this.#known === "none" ? null : this.#known;
+    const found = this.#found.get(model);
+    if (found !== undefined) return found.form;
+    for (const form of FORMS) {
+      const outcome = await this.#try(form, model, signal);
+      if (outcome === "no answer") return null; // Another time.
+      if (outcome === "refused") continue;
+      this.#found.set(model, { form });
+      return form;
+    }
+    this.#found.set(model, { form: null });
+    return null;
+  }
+
+  /** The request with the beginning of its answer. */
+  async begin(request: ChatRequest, begun: string, signal: AbortSignal): Promise<ChatRequest> {
+    const form = await this.formFor(request.model, signal);
+    assert(form !== null, "only a model that goes on with answers is given the beginning of one");
+    return withBeginning(request, begun, form);
+  }
+
+  async #try(form: ContinuationForm, model: string, signal: AbortSignal): Promise<"goes on" | "refused" | "no answer"> {
+    const messages: readonly ChatMessage[] = [{ role: "user", content: QUESTION }];
+    const body = withBeginning({ model, messages, max_tokens: PROBE_TOKENS, temperature: 0 }, BEGINNING, form);
+    const limited = AbortSignal.any([signal, AbortSignal.timeout(PROBE_MS_MAX)]);
+    const path = `${this.#server.apiPath}/chat/completions`;
+    const reply = await askServer(this.#server, { path, body, replyBytesMax: REPLY_BYTES_MAX }, limited);
+    if (reply === null || reply.status === 429 || reply.status >= 500) return "no answer";
+    return reply.status === 200 && REST.test(contentOf(reply.body)) ? "goes on" : "refused";
+  }
+}
+
+function withBeginning<Request extends Pick<ChatRequest, "messages">>(
+  request: Request,
+  content: string,
+  form: ContinuationForm,
+): Request {
+  const mark = form === "prefix" || form === "partial" ? { [form]: true as const } : {};
+  const messages: readonly ChatMessage[] = [...request.messages, { role: "assistant", content, ...mark }];
+  const members =
+    form === "continue_final_message" ? { continue_final_message: true, add_generation_prompt: false } : {};
+  return { ...request, ...members, messages };
+}
+
+/** The text of the first choice; empty if the model thinks first. */
+function contentOf(body: unknown): string {
+  const choices = isRecord(body) ? body["choices"] : null;
+  const [choice] = isList(choices) ? choices : [];
+  const message = isRecord(choice) ? choice["message"] : null;
+  if (!isRecord(message) || textOrNull(message["reasoning_content"]) !== null) return "";
+  return textOrNull(message["content"]) ?? "";
+}

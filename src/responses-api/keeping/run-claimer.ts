@@ -1,0 +1,260 @@
+import { mapSomeAtOnce } from "../../base/limits/map-some-at-once.ts";
+import type { Logger } from "../../base/logger.ts";
+import {
+  INTERRUPTED_FAILURE,
+  type LeaveCause,
+  OUTDATED_FAILURE,
+  POISONED_FAILURE,
+  type RunOrder,
+} from "../../runs/index.ts";
+import {
+  type AbandonedRun,
+  type EventLog,
+  type OpenedRun,
+  type RecordedEvent,
+  type Release,
+  type RunHappening,
+  TASK_VERSION,
+  type UnmadeRuns,
+} from "../../runs/ports.ts";
+import { endingOrder, type OrderServices, orderOf, tellHappening } from "../create/begin-response.ts";
+import type { ResponseServices } from "../services.ts";
+import { chooseClaims, unreadableRuns } from "./choose-claims.ts";
+import { endingTask, type RunTask } from "./run-task.ts";
+import { toolSecrets } from "./seal-tools.ts";
+import { readTask } from "./stored-task.ts";
+
+/** The services that claiming and resuming runs needs. */
+export type ClaimerServices = OrderServices & Pick<ResponseServices, "runs" | "neighbours">;
+
+/** The maximum of abandoned runs claimed at a time. Each brings its whole request into memory. */
+const CLAIMS_MAX = 20;
+/** The maximum of claimed runs whose events are in memory at the same time. */
+const RESUMED_TOGETHER_MAX = 5;
+/** How often a run is started again without progress. */
+const RESTARTS_MAX = 3;
+/** The first pause after a run that could not be read, and the longest one, in milliseconds. */
+const UNREAD_PAUSE_MS = 1_000;
+const UNREAD_PAUSE_MS_MAX = 300_000;
+/** How long a run waits for a worker that can read its task, in milliseconds. */
+const UNREADABLE_MS = 3_600_000;
+
+/** Takes over runs that no worker makes, goes on with them or ends them, and gives up runs of this worker. */
+export class RunClaimer {
+  readonly #services: ClaimerServices;
+  readonly #log: Logger;
+  readonly #unreadableMs: number;
+  readonly #onDue: () => void;
+  /**
+   * Runs that this worker has left although it holds them: it goes on with them when it claims its own runs. Any other
+   * run of its own that is not here has an end that could not be stored.
+   */
+  readonly #left = new Map<string, "store" | "fault">();
+  /** Runs that are being given up. */
+  readonly #leaving = new Set<string>();
+  /** How often runs could not be read in a row. */
+  readonly #unread = new Map<string, number>();
+  /** Since when no living worker can read the tasks of runs. */
+  readonly #unreadableSince = new Map<string, number>();
+  readonly #timers = new Set<NodeJS.Timeout>();
+
+  /** `onDue`: called when a run that was suspended here can be claimed. */
+  constructor(services: ClaimerServices, log: Logger, onDue: () => void, unreadableMs = UNREADABLE_MS) {
+    this.#services = services;
+    this.#log = log;
+    this.#onDue = onDue;
+    this.#unreadableMs = unreadableMs;
+    services.runs.onLeave((responseId, cause) => this.#noteLeave(responseId, cause));
+  }
+
+  /** Claims and resumes runs until there are none that this worker should take, or `mayGoOn` is false. Returns how many. */
+  async claimAll(mayGoOn: () => boolean): Promise<number> {
+    const { runs, ledger, neighbours } = this.#services;
+    const tried = new Set<string>();
+    const isHere = (responseId: string): boolean =>
+      runs.has(responseId) || tried.has(responseId) || this.#leaving.has(responseId);
+    const unmade = await ledger.listUnmade(isHere);
+    this.#noteUnreadable(unmade);
+    const limits = {
+      places: runs.placesForWaiting,
+      taskVersion: TASK_VERSION,
+      isGivenUp: (responseId: string) => this.#isGivenUp(responseId),
+    };
+    const chosen = chooseClaims(unmade, limits);
+    for (let start = 0; start < chosen.length && mayGoOn(); start += CLAIMS_MAX) {
+      const claimed = await ledger.claim(chosen.slice(start, start + CLAIMS_MAX));
+      await mapSomeAtOnce(claimed, RESUMED_TOGETHER_MAX, async (run) => {
+        tried.add(run.response.id);
+        await this.#resumeOrRelease(run);
+      });
+      if (claimed.length > 0) neighbours?.tellTaken(claimed.map(({ response }) => response.id));
+    }
+    return tried.size;
+  }
+
+  /** Gives up runs that wait here or were stopped. If that fails, others claim them once this worker is dead. */
+  async release(responseIds: readonly string[], release: (responseId: string) => Release): Promise<void> {
+    for (const responseId of responseIds)
+      await this.#releaseOne(responseId, release(responseId)).catch((fault: unknown) => {
+        this.#log.error({ err: fault, responseId }, "could not release a run to other workers");
+      });
+    if (responseIds.length > 0) this.#services.neighbours?.tellWork();
+  }
+
+  /** Forgets what was left here of runs that this worker does not hold any more. */
+  forgetLost(held: ReadonlySet<string>): void {
+    for (const responseId of this.#left.keys()) if (!held.has(responseId)) this.#left.delete(responseId);
+  }
+
+  close(): void {
+    for (const timer of this.#timers) clearTimeout(timer);
+    this.#timers.clear();
+  }
+
+  #noteLeave(responseId: string, cause: LeaveCause): void {
+    if (cause.type === "store" || cause.type === "fault") this.#left.set(responseId, cause.type);
+    if (cause.type !== "suspended") return;
+    const { pauseMs, attempts } = cause.suspension;
+    void this.#suspend(responseId, { hadBegun: true, pauseMs, attempts });
+  }
+
+  /** If the store is away now, this worker goes on with the run when it is back. */
+  async #suspend(responseId: string, release: Release): Promise<void> {
+    this.#leaving.add(responseId);
+    try {
+      await this.#releaseOne(responseId, release);
+      this.#wakeAfter(release.pauseMs ?? 0);
+    } catch (fault) {
+      this.#left.set(responseId, "store");
+      this.#log.warn({ err: fault, responseId }, "could not release a run that waits");
+    } finally {
+      this.#leaving.delete(responseId);
+    }
+  }
+
+  async #releaseOne(responseId: string, release: Release): Promise<void> {
+    await this.#services.ledger.release(responseId, release);
+  }
+
+  #wakeAfter(ms: number): void {
+    const timer = setTimeout(() => {
+      this.#timers.delete(timer);
+      this.#onDue();
+    }, ms).unref();
+    this.#timers.add(timer);
+  }
+
+  #noteUnreadable(unmade: UnmadeRuns): void {
+    const unreadable = new Set(unreadableRuns(unmade));
+    for (const responseId of this.#unreadableSince.keys())
+      if (!unreadable.has(responseId)) this.#unreadableSince.delete(responseId);
+    for (const responseId of unreadable) {
+      if (this.#unreadableSince.has(responseId)) continue;
+      this.#unreadableSince.set(responseId, performance.now());
+      this.#log.warn({ responseId }, "no server can read the task of a run, which a later release has stored");
+    }
+  }
+
+  #isGivenUp(responseId: string): boolean {
+    const since = this.#unreadableSince.get(responseId);
+    return since !== undefined && performance.now() - since >= this.#unreadableMs;
+  }
+
+  async #resumeOrRelease(run: AbandonedRun): Promise<void> {
+    const responseId = run.response.id;
+    try {
+      await this.#resume(run);
+      this.#unread.delete(responseId);
+    } catch (fault) {
+      const failures = (this.#unread.get(responseId) ?? 0) + 1;
+      this.#unread.set(responseId, failures);
+      const pauseMs = Math.min(UNREAD_PAUSE_MS_MAX, UNREAD_PAUSE_MS * 2 ** (failures - 1));
+      this.#log.error({ err: fault, responseId, pauseMs }, "could not read an abandoned run; trying again later");
+      await this.#suspend(responseId, { hadBegun: false, pauseMs, attempts: run.attempts });
+    }
+  }
+
+  async #resume(run: AbandonedRun): Promise<void> {
+    const { runs, eventLog } = this.#services;
+    const { id: responseId } = run.response;
+    // This process still makes the run. It lost its lease and has claimed the run under its new worker number.
+    if (runs.has(responseId)) return;
+    const events = await allEvents(eventLog, responseId);
+    const left = this.#left.get(responseId) ?? null;
+    this.#left.delete(responseId);
+    if (run.response.status !== "queued")
+      this.#log.info({ responseId, events: events.length, restarts: run.restarts }, "recovering an abandoned run");
+    // Its readers here were shown an end that could not be stored.
+    if (run.task === null || (run.from === "own" && left === null))
+      return await runs.resume(this.#endOf(run, events), events, INTERRUPTED_FAILURE);
+    const secrets = toolSecrets(this.#services.sealer, run.owner, responseId);
+    const stored = readTask(run.task, secrets);
+    if ("problem" in stored) {
+      this.#log.error({ responseId, task: stored.problem }, "could not read the stored task of a run");
+      return await runs.resume(this.#endOf(run, events), events, OUTDATED_FAILURE);
+    }
+    const steps = await this.#stepsOf(run);
+    if (run.restarts >= RESTARTS_MAX && run.restartSteps === steps) {
+      this.#log.error({ responseId, restarts: run.restarts }, "a run was restarted too often without progress");
+      return await runs.resume(this.#endOf(run, events), events, POISONED_FAILURE);
+    }
+    await runs.resume(this.#restartOf(run, stored.task, { steps, left }), events, null);
+  }
+
+  /** How many turns of the model and calls of tools have ended. */
+  async #stepsOf({ owner, response }: AbandonedRun): Promise<number> {
+    const { toolLedger } = this.#services;
+    const turns = await toolLedger.turnsOf(owner, response.id);
+    const calls = await toolLedger.listOf(owner, response.id);
+    return turns.length + calls.filter(({ result }) => result !== null).length;
+  }
+
+  /** The order of a run that is restarted from its task. */
+  #restartOf(
+    run: AbandonedRun,
+    task: RunTask,
+    { steps, left }: { readonly steps: number; readonly left: "store" | "fault" | null },
+  ): RunOrder {
+    const { ledger } = this.#services;
+    const { owner, response, attempts } = run;
+    const order = orderOf(this.#services, task, { owner, response, inputItems: [] }, { log: this.#log, attempts });
+    const interruption = interruptionOf(run, left);
+    const counted = (ask: RunOrder["ask"]): RunOrder["ask"] => {
+      return async (signal, storeNow) => {
+        // Counted first, because the run may crash the process.
+        if (left !== "store") await ledger.countRestart(response.id, steps);
+        if (interruption !== null) tellHappening(this.#services, order, interruption);
+        return await ask(signal, storeNow);
+      };
+    };
+    const resume: RunOrder["resume"] = (shown) => {
+      const ask = order.resume?.(shown) ?? null;
+      return ask === null ? null : counted(ask);
+    };
+    return { ...order, ask: counted(order.ask), resume };
+  }
+
+  #endOf({ owner, response }: AbandonedRun, events: readonly RecordedEvent[]): RunOrder {
+    const opened: OpenedRun = { owner, response, inputItems: [] };
+    return endingOrder(this.#services, endingTask(response, events), opened, { log: this.#log });
+  }
+}
+
+/** How the run was interrupted; null if it has not begun, or was suspended. */
+function interruptionOf(
+  { from, response, attempts }: AbandonedRun,
+  left: "store" | "fault" | null,
+): RunHappening | null {
+  if (left === "store") return { type: "interrupted", by: "store" };
+  if (from === "queue") {
+    const isHandedOver = response.status !== "queued" && attempts === null;
+    return isHandedOver ? { type: "interrupted", by: "handover" } : null;
+  }
+  return response.status === "queued" ? null : { type: "interrupted", by: "crash" };
+}
+
+async function allEvents(eventLog: EventLog, responseId: string): Promise<readonly RecordedEvent[]> {
+  const events: RecordedEvent[] = [];
+  for await (const batch of eventLog.read(responseId, -1)) events.push(...batch);
+  return events;
+}

@@ -1,0 +1,40 @@
+import type { ResponseNote } from "../../../generated/responses-api/types.ts";
+import { assertNever } from "../../base/assert.ts";
+import type { RunHappening } from "../../runs/ports.ts";
+
+/** How a note tells of something that happened to a run. `at` is in Unix seconds; `node` is the name of this server. */
+export function noteOf(happening: RunHappening, at: number, node: string): ResponseNote {
+  switch (happening.type) {
+    case "interrupted":
+      return { kind: "interrupted", ...INTERRUPTED[happening.by], at, node };
+    case "waited": {
+      const seconds = (happening.pauseMs / 1000).toFixed(1);
+      return {
+        kind: "waited",
+        what: "model",
+        why: `${happening.error} It is asked again after ${seconds} s.`,
+        at,
+        node,
+      };
+    }
+    case "continued":
+      return { kind: "continued", what: "output", why: CONTINUED[happening.how], at, node };
+    default:
+      return assertNever(happening);
+  }
+}
+
+const INTERRUPTED: Readonly<Record<Extract<RunHappening, { type: "interrupted" }>["by"], Omit<ResponseNote, "kind">>> =
+  {
+    crash: {
+      what: "server",
+      why: "The server that made the response ended unexpectedly. This server goes on with it.",
+    },
+    handover: { what: "server", why: "The server that made the response was stopped. This server goes on with it." },
+    store: { what: "store", why: "The database was away for too long. The response goes on from its latest step." },
+  };
+
+const CONTINUED: Readonly<Record<Extract<RunHappening, { type: "continued" }>["how"], string>> = {
+  same_item: "An item that was interrupted goes on where it had stopped.",
+  new_item: "An item that was interrupted ended as incomplete, and the model was asked for it again.",
+};

@@ -1,0 +1,64 @@
+import { unlessAborted } from "../../../base/limits/unless-aborted.ts";
+
+/**
+ * Keeps turns from a model server that has said it is overloaded. When the time has come, one turn tries; if it is
+ * accepted, the others follow.
+ */
+export class ModelGate {
+  readonly #now: () => number;
+  #closedUntil = 0;
+  /** Whether the first turn after a closing is trying. */
+  #isTrying = false;
+  /** Resolves when the state may have changed. */
+  #changed = Promise.withResolvers<void>();
+
+  constructor(now = () => performance.now()) {
+    this.#now = now;
+  }
+
+  /** How long the gate stays closed at least, in milliseconds; 0 if it is open. */
+  get waitMs(): number {
+    return Math.max(0, this.#closedUntil - this.#now());
+  }
+
+  /** No turn is tried for so long. */
+  close(ms: number): void {
+    this.#closedUntil = Math.max(this.#closedUntil, this.#now() + ms);
+    this.#leave();
+  }
+
+  /** The model server has accepted a turn, or has failed for another reason. */
+  open(): void {
+    if (this.#closedUntil === 0) return;
+    this.#closedUntil = 0;
+    this.#leave();
+  }
+
+  /** Resolves when a turn may be tried. Whoever is let in must call `open` or `close`. Rejects when `signal` aborts. */
+  async enter(signal: AbortSignal): Promise<void> {
+    while (this.#closedUntil > 0) {
+      signal.throwIfAborted();
+      if (this.waitMs === 0 && !this.#isTrying) {
+        this.#isTrying = true;
+        return;
+      }
+      await this.#wait(signal);
+    }
+  }
+
+  #leave(): void {
+    this.#isTrying = false;
+    const { resolve } = this.#changed;
+    this.#changed = Promise.withResolvers();
+    resolve();
+  }
+
+  async #wait(signal: AbortSignal): Promise<void> {
+    const { promise } = this.#changed;
+    const { waitMs } = this;
+    if (waitMs === 0) return await unlessAborted(promise, signal);
+    const over = Promise.withResolvers<void>();
+    const timer = setTimeout(over.resolve, waitMs);
+    await unlessAborted(Promise.race([promise, over.promise]), signal).finally(() => clearTimeout(timer));
+  }
+}

@@ -1,0 +1,116 @@
+import type { OpenCall, OpenMessage } from "../../../runs/index.ts";
+import type { ModelEvent } from "../../../runs/ports.ts";
+
+type Batch = readonly ModelEvent[];
+
+/** How a model was asked for the rest of an item: for what follows its text, or for the whole answer again. */
+export type AskedFor = "rest" | "again";
+
+/**
+ * The turn of a model that was asked for an answer of which an item was shown in part. A model that was asked again may
+ * say the same as before: then only the rest is passed on, and the item goes on. Otherwise the item ends as incomplete,
+ * and the whole new answer follows.
+ */
+export async function* continueItem(
+  open: OpenMessage | OpenCall,
+  asked: AskedFor,
+  turn: AsyncIterable<Batch>,
+): AsyncGenerator<Batch, void> {
+  const match = new ItemMatch(open, asked);
+  for await (const batch of turn) {
+    const passed = batch.flatMap((event) => match.add(event));
+    if (passed.length > 0) yield passed;
+  }
+}
+
+type Delta = Extract<ModelEvent, { type: "text_delta" | "call_delta" }>;
+
+const TEXT_OF = { message: "text_delta", call: "call_delta" } as const;
+const TYPE_BEGUN_BY = { message_started: "message", call_started: "call" } as const;
+
+/** Compares what a model says with the text that was shown of the open item. */
+class ItemMatch {
+  readonly #open: OpenMessage | OpenCall;
+  readonly #asked: AskedFor;
+  /** What was said and not passed on yet; null once it is decided whether the item goes on. */
+  #held: ModelEvent[] | null = [];
+  /** The characters of the open item that were said again. */
+  #matched: number;
+  /** Whether the item itself was begun again. */
+  #hasBegun = false;
+
+  constructor(open: OpenMessage | OpenCall, asked: AskedFor) {
+    this.#open = open;
+    this.#asked = asked;
+    this.#matched = asked === "rest" ? open.text.length : 0;
+  }
+
+  add(event: ModelEvent): Batch {
+    if (this.#held === null || event.type === "model_resolved" || event.type === "usage") return [event];
+    if (isReasoning(event) && !this.#hasBegun) return this.#asked === "rest" ? this.#giveUp(event) : this.#hold(event);
+    if (event.type === "message_started" || event.type === "call_started")
+      return !this.#hasBegun && isSameItem(this.#open, event) ? this.#begin(event) : this.#end(event);
+    const isText = event.type === "text_delta" || event.type === "call_delta";
+    return isText && event.type === TEXT_OF[this.#open.type] ? this.#compare(event) : this.#end(event);
+  }
+
+  #begin(event: ModelEvent): Batch {
+    this.#hasBegun = true;
+    return this.#hold(event);
+  }
+
+  #hold(event: ModelEvent): Batch {
+    this.#held?.push(event);
+    return [];
+  }
+
+  #compare(event: Delta): Batch {
+    this.#hasBegun = true;
+    const rest = this.#open.text.slice(this.#matched);
+    if (rest === "") return this.#goOn(event);
+    if (rest.length > event.text.length && rest.startsWith(event.text)) {
+      this.#matched += event.text.length;
+      return this.#hold(event);
+    }
+    if (!event.text.startsWith(rest)) return this.#giveUp(event);
+    const text = event.text.slice(rest.length);
+    this.#matched = this.#open.text.length;
+    this.#held = text === "" ? this.#held : null;
+    return text === "" ? [] : [{ type: event.type, text }];
+  }
+
+  /** The open item is over with this event, if all that was shown of it was said again. */
+  #end(event: ModelEvent): Batch {
+    const isAllSaid = this.#matched === this.#open.text.length;
+    const isWhole = isAllSaid && (this.#hasBegun || this.#asked === "rest" || event.type === "finished");
+    return isWhole && !(event.type === "call_finished" && event.isCut === true)
+      ? this.#goOn(event)
+      : this.#giveUp(event);
+  }
+
+  /** The open item goes on with this event. */
+  #goOn(event: ModelEvent): Batch {
+    this.#held = null;
+    return [event];
+  }
+
+  /** The answer is another one. */
+  #giveUp(event: ModelEvent): Batch {
+    const held = this.#held ?? [];
+    this.#held = null;
+    return [{ type: "turn_cut" }, ...held, event];
+  }
+}
+
+function isReasoning({ type }: ModelEvent): boolean {
+  return type.startsWith("reasoning_");
+}
+
+/** Whether this event begins an item like the open one. */
+function isSameItem(
+  open: OpenMessage | OpenCall,
+  event: Extract<ModelEvent, { type: "message_started" | "call_started" }>,
+): boolean {
+  if (open.type === "message" || event.type === "message_started") return open.type === TYPE_BEGUN_BY[event.type];
+  return open.kind === event.kind && open.name === event.name && open.namespace === (event.namespace ?? null);
+}

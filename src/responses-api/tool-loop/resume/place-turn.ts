@@ -1,0 +1,88 @@
+import type { OutputItem } from "../../../../generated/responses-api/types.ts";
+import type { OpenItem } from "../../../runs/index.ts";
+import type { ModelEvent } from "../../../runs/ports.ts";
+import type { DecidedCall, DecidedPart } from "../../ports.ts";
+
+/** How far a recorded turn was shown. */
+export interface PlacedTurn {
+  /** How many of its parts that are shown as items were shown whole. */
+  readonly shown: number;
+  /** Where in the output the items of the next turn begin. */
+  readonly end: number;
+  /** Whether the open item belongs to this turn. */
+  readonly hasOpen: boolean;
+}
+
+/** A part of a turn that is shown as an item as soon as the model writes it. */
+export type ShownPart = Exclude<DecidedPart, DecidedCall> | (DecidedCall & { readonly itemId: string });
+
+/** The parts of a turn that are shown as items at once. */
+export function shownParts(parts: readonly DecidedPart[]): readonly ShownPart[] {
+  return parts.flatMap((part): readonly ShownPart[] => {
+    if (part.type === "said") return [part];
+    return part.itemId === null ? [] : [{ ...part, itemId: part.itemId }];
+  });
+}
+
+/**
+ * Finds the items of a recorded turn in the output of its response. Earlier items may be left over from attempts at the
+ * same turn that broke off, so the turn is looked for as a whole first, and then as far as it was shown at the end.
+ */
+export function placeTurn(
+  parts: readonly ShownPart[],
+  output: readonly OutputItem[],
+  open: OpenItem | null,
+): PlacedTurn {
+  if (parts.length === 0) return { shown: 0, end: output.length, hasOpen: false };
+  for (let start = 0; start + parts.length <= output.length; start += 1)
+    if (isShownAt(parts, output, start)) return { shown: parts.length, end: start + parts.length, hasOpen: false };
+  for (let shown = Math.min(parts.length - 1, output.length); shown >= 0; shown -= 1) {
+    const hasOpen = open !== null && isOpenPart(parts[shown], open);
+    if ((open === null || hasOpen) && isShownAt(parts.slice(0, shown), output, output.length - shown))
+      return { shown, end: output.length, hasOpen };
+  }
+  return { shown: 0, end: output.length, hasOpen: false };
+}
+
+function isShownAt(parts: readonly ShownPart[], output: readonly OutputItem[], start: number): boolean {
+  return parts.every((part, index) => {
+    const item = output[start + index];
+    return item !== undefined && isSamePart(part, item);
+  });
+}
+
+function isSamePart(part: ShownPart, item: OutputItem): boolean {
+  if (part.type === "call") return item.id === part.itemId;
+  switch (part.item) {
+    case "message":
+      return item.type === "message" && item.status === "completed" && hasText(item, saidText(part.events));
+    case "reasoning":
+      return item.type === "reasoning" && reasoningText(item) === saidText(part.events);
+    case "call":
+      return (
+        (item.type === "function_call" || item.type === "custom_tool_call" || item.type === "tool_search_call") &&
+        item.status !== "incomplete"
+      );
+  }
+}
+
+function isOpenPart(part: ShownPart | undefined, open: OpenItem): boolean {
+  if (part === undefined) return false;
+  if (part.type === "call") return open.type === "hosted" && open.item.id === part.itemId;
+  return open.type === part.item;
+}
+
+/** The text that these events add, whatever part of an item it belongs to. */
+export function saidText(events: readonly ModelEvent[]): string {
+  return events.map((event) => ("text" in event ? event.text : "")).join("");
+}
+
+/** A text with citations is not shown as the model wrote it. */
+function hasText({ content }: Extract<OutputItem, { type: "message" }>, text: string): boolean {
+  const isCited = text.includes("【") || content.some((part) => "annotations" in part && part.annotations.length > 0);
+  return isCited || content.map((part) => (part.type === "refusal" ? part.refusal : part.text)).join("") === text;
+}
+
+function reasoningText({ summary, content }: Extract<OutputItem, { type: "reasoning" }>): string {
+  return [...summary, ...(content ?? [])].map(({ text }) => text).join("");
+}

@@ -1,0 +1,156 @@
+import type { OutputItem } from "../../../../generated/responses-api/types.ts";
+import type { OpenItem, ShownAnswer } from "../../../runs/index.ts";
+import type { ModelEvent } from "../../../runs/ports.ts";
+import type { DecidedCall, DecidedPart, KnownExchange, TurnDecision, TurnInLedger } from "../../ports.ts";
+import { isClientsTurn } from "../hosted-run.ts";
+import { TurnItems } from "../turn-items.ts";
+import type { TurnFinish } from "../turn-state.ts";
+import { type PlacedTurn, placeTurn, saidText, shownParts } from "./place-turn.ts";
+import type { ResumeStep } from "./resume-steps.ts";
+
+/** The last turn whose decision was recorded, and what is left of it. */
+export interface RecordedTurn {
+  readonly place: PlacedTurn;
+  /** Whether nothing of a later turn was shown or called. */
+  readonly isLatest: boolean;
+  readonly steps: readonly ResumeStep[];
+  /** Whether one of the steps goes on with the open item. */
+  readonly takesOpen: boolean;
+  /** The ids of the items of its calls. */
+  readonly callItemIds: readonly string[];
+  /** How the response ends after the steps; null if the model is asked again, or if a call may ask the client. */
+  readonly end: TurnFinish | null;
+}
+
+type Said = Extract<DecidedPart, { type: "said" }>;
+type DecidedTurn = TurnInLedger & { readonly decision: TurnDecision };
+
+/** What is left to be done of the last recorded turn; null if there is none. */
+export function recordedTurn(
+  { output, open }: ShownAnswer,
+  exchanges: readonly KnownExchange[],
+  ended: readonly TurnInLedger[],
+): RecordedTurn | null {
+  const turns = ended.flatMap((turn): readonly DecidedTurn[] =>
+    turn.decision === null ? [] : [{ ...turn, decision: turn.decision }],
+  );
+  const last = turns.at(-1);
+  if (last === undefined || last.number < Math.max(...ended.map(({ number }) => number))) return null;
+  const { number, decision } = last;
+  const callItemIds = decision.parts.flatMap((part) => (part.type === "call" ? (part.itemId ?? []) : []));
+  const first = startOf(output, { number, exchanges, earlier: turns.slice(0, -1) });
+  const visible = visibleItems(output, first, exchanges);
+  const parts = shownParts(decision.parts);
+  const placed = placeTurn(
+    parts,
+    visible.map(({ item }) => item),
+    open,
+  );
+  const place = { ...placed, end: visible[placed.end]?.index ?? output.length };
+  const asked = output.slice(first, place.end).filter(isClientsTurn);
+  const nextHasBegun =
+    exchanges.some(({ turn }) => turn > number) ||
+    (placed.shown === parts.length && (place.end < output.length || (open !== null && !asksApproval(open))));
+  if (nextHasBegun) return { place, isLatest: false, steps: [], takesOpen: false, callItemIds, end: null };
+  const known = new Map(exchanges.map((exchange) => [exchange.itemId, exchange]));
+  const steps = stepsLeft(decision.parts, { placed, open, known, turn: number, asked });
+  return { place, isLatest: true, steps, takesOpen: placed.hasOpen, callItemIds, end: endOf(decision, asked) };
+}
+
+function endOf({ finish, parts }: TurnDecision, asked: readonly OutputItem[]): TurnFinish | null {
+  if (finish !== "stop") return finish;
+  const calls = parts.filter(({ type }) => type === "call");
+  const asksClient = asked.length > 0 || parts.some((part) => part.type === "said" && part.item === "call");
+  return calls.length === 0 || asksClient ? "stop" : null;
+}
+
+interface Earlier {
+  readonly number: number;
+  readonly exchanges: readonly KnownExchange[];
+  readonly earlier: readonly DecidedTurn[];
+}
+
+/** Where the items of this turn and of attempts at it begin: behind the calls of earlier turns. */
+function startOf(output: readonly OutputItem[], { number, exchanges, earlier }: Earlier): number {
+  const before = new Set([
+    ...earlier.flatMap(({ decision }) => decision.parts.map((part) => (part.type === "call" ? part.itemId : null))),
+    ...exchanges.flatMap(({ turn, itemId, result }) =>
+      turn < number ? [itemId, ...(result?.following ?? []).map(({ id }) => id ?? null)] : [],
+    ),
+  ]);
+  return output.findLastIndex(({ id }) => id !== undefined && before.has(id)) + 1;
+}
+
+/** The items that the model wrote, without those that follow a call or ask for an approval. */
+function visibleItems(output: readonly OutputItem[], first: number, exchanges: readonly KnownExchange[]) {
+  const following = new Set(exchanges.flatMap(({ result }) => (result?.following ?? []).map(({ id }) => id)));
+  return output
+    .map((item, index) => ({ item, index }))
+    .filter(({ item, index }) => index >= first && !following.has(item.id) && !isAskedAtOnce(item));
+}
+
+/** Whether the open item asks for an approval. It is whole. */
+export function asksApproval(open: OpenItem): boolean {
+  return open.type === "hosted" && open.item.type === "mcp_approval_request";
+}
+
+/** An item that asks the client begins and ends when its call runs, and not when the model writes it. */
+function isAskedAtOnce(item: OutputItem): boolean {
+  return item.type === "mcp_approval_request" || item.type === "computer_call" || item.type === "local_shell_call";
+}
+
+interface TurnLeft {
+  readonly placed: PlacedTurn;
+  readonly open: OpenItem | null;
+  readonly known: ReadonlyMap<string, KnownExchange>;
+  readonly turn: number;
+  readonly asked: readonly OutputItem[];
+}
+
+function stepsLeft(
+  parts: readonly DecidedPart[],
+  { placed, open, known, turn, asked }: TurnLeft,
+): readonly ResumeStep[] {
+  let index = -1;
+  return parts.flatMap((part): readonly ResumeStep[] => {
+    const hasItem = part.type === "said" || part.itemId !== null;
+    if (hasItem) index += 1;
+    if (hasItem && index < placed.shown) return [];
+    const isOpen = hasItem && index === placed.shown && placed.hasOpen;
+    if (part.type === "said") return [saidStep(part, isOpen ? open : null)];
+    if (!hasItem && asked.some((item) => isAskedBy(item, part))) return [];
+    return [{ type: "planned", call: part, exchange: known.get(part.itemId ?? "") ?? null, turn, isOpen }];
+  });
+}
+
+function isAskedBy(item: OutputItem, { callId, name, server, arguments: args }: DecidedCall): boolean {
+  if (item.type === "mcp_approval_request")
+    return item.name === name && item.server_label === server && item.arguments === args;
+  return "call_id" in item && item.call_id === callId;
+}
+
+/** What was not shown of an item. What cannot follow the part that was shown becomes an item of its own. */
+function saidStep(part: Said, open: OpenItem | null): ResumeStep {
+  const items = new TurnItems();
+  for (const event of part.events) items.add(event);
+  const rest = open === null ? null : restOf(part, open);
+  const events = rest ?? [...(open === null ? [] : [{ type: "turn_cut" as const }]), ...part.events];
+  return { type: "said", events: [...events, ...END_OF[part.item]], items: items.take() };
+}
+
+const END_OF: Readonly<Record<Said["item"], readonly ModelEvent[]>> = {
+  message: [{ type: "message_finished" }],
+  reasoning: [{ type: "turn_cut" }],
+  call: [],
+};
+
+/** Null if it cannot follow what was shown. Reasoning ends where it broke off. */
+function restOf({ item, events }: Said, open: OpenItem): readonly ModelEvent[] | null {
+  if (item === "reasoning") return [];
+  const whole = saidText(events);
+  if (open.type === "message" && open.isPlain && whole.startsWith(open.text))
+    return [{ type: "text_delta", text: whole.slice(open.text.length) }];
+  if (open.type === "call" && whole.startsWith(open.text))
+    return [{ type: "call_delta", text: whole.slice(open.text.length) }, { type: "call_finished" }];
+  return null;
+}

@@ -1,0 +1,137 @@
+import { cutForm } from "../../../runs/index.ts";
+import type { ContextItem, HostedItem, ModelEvent } from "../../../runs/ports.ts";
+import type { BegunExchange, DecidedCall, FinishedExchange, KnownExchange } from "../../ports.ts";
+import { interruptedForm, wholeItem } from "../hosted-run.ts";
+
+/** What is still to be done for a turn that a crash interrupted, in the order in which it is shown. */
+export type ResumeStep =
+  /** The open item ends; its call has not begun, and the model is asked again. */
+  | { readonly type: "cut"; readonly last: HostedItem }
+  /**
+   * The call is over. Its item begins with `first`, unless it is the open one. `isNew`: the ledger has no result yet.
+   */
+  | {
+      readonly type: "settled";
+      readonly exchange: BegunExchange;
+      readonly result: FinishedExchange;
+      readonly first: HostedItem | null;
+      readonly isNew: boolean;
+    }
+  /** Follows a call that was shown whole. Begins with `first`, unless it is the open item. */
+  | { readonly type: "follows"; readonly first: HostedItem | null; readonly last: HostedItem }
+  /** The call runs again under its item, which begins with `first`, unless it is open. */
+  | {
+      readonly type: "again";
+      readonly exchange: KnownExchange;
+      readonly item: HostedItem;
+      readonly first: HostedItem | null;
+    }
+  | PlannedCall
+  /** The rest of what the model had said, and all of it as later turns are shown it. */
+  | { readonly type: "said"; readonly events: readonly ModelEvent[]; readonly items: readonly ContextItem[] };
+
+/** A call on which the model had decided. It runs now, unless the ledger knows that it had begun or ended. */
+export interface PlannedCall {
+  readonly type: "planned";
+  readonly call: DecidedCall;
+  readonly exchange: KnownExchange | null;
+  /** The turn of the model that made it, from 1. */
+  readonly turn: number;
+  /** Whether its item has begun. */
+  readonly isOpen: boolean;
+}
+
+/** A step that is only shown, because nothing is left to be done for it. */
+export type ShownStep = Exclude<ResumeStep, { type: "again" | "planned" }>;
+
+const UNKNOWN_EFFECT =
+  "The call was interrupted, and whether it took effect is unknown. It was not repeated. Ask the user before you repeat it.";
+const SESSION_INTERRUPTED =
+  "The session was interrupted. Files of /mnt/data are kept, variables are lost. Run again what you need.";
+
+/** What a step shows. */
+export function eventsOfStep(step: ShownStep): readonly ModelEvent[] {
+  if (step.type === "said") return step.events;
+  const first = step.type === "cut" ? null : step.first;
+  const last = step.type === "settled" ? step.result.item : step.last;
+  const following = step.type === "settled" ? followingOf(step) : [];
+  return [
+    ...(first === null ? [] : [{ type: "item_started" as const, item: first }]),
+    { type: "item_finished", item: last },
+    ...following.flatMap((item) => wholeItem(firstOfFollowing(item), item)),
+  ];
+}
+
+/** The first form of an item that follows a call. */
+export function firstOfFollowing(last: HostedItem): HostedItem {
+  return last.type === "shell_call_output" ? { ...last, output: [] } : last;
+}
+
+/** What a step shows beside the item of its call. */
+export function followingOf(step: ResumeStep): readonly HostedItem[] {
+  if (step.type === "follows") return [step.last];
+  return step.type === "settled" ? (step.result.following ?? []) : [];
+}
+
+/** The item of the call that a step ends; none if it runs. */
+export function itemOfStep(step: ResumeStep): readonly HostedItem[] {
+  if (step.type === "settled") return [step.result.item];
+  return step.type === "cut" ? [step.last] : [];
+}
+
+/** The id of the call that a step is about; null if it is about none. */
+export function callIdOfStep(step: ResumeStep): string | null {
+  if (step.type === "planned") return step.call.callId;
+  return "exchange" in step ? step.exchange.callId : null;
+}
+
+/** The step of an open item whose call had begun, or had not. */
+export function openStep(open: HostedItem, exchange: KnownExchange | undefined): ResumeStep {
+  if (exchange === undefined) return { type: "cut", last: cutForm(open) };
+  const { result } = exchange;
+  if (result !== null) return { type: "settled", exchange, result, first: null, isNew: false };
+  if (exchange.effect === "none") return { type: "again", exchange, item: open, first: null };
+  return interrupted(exchange, open, null);
+}
+
+/**
+ * A call whose item was not shown. One without effects is forgotten, since the model is asked again; but one that was
+ * approved is over or runs again, since an approval allows one call.
+ */
+export function unshownStep(exchange: KnownExchange): readonly ResumeStep[] {
+  const { result, effect, approvalRequestId } = exchange;
+  if (effect !== "may_have" && approvalRequestId === null) return [];
+  const first = firstFormOf(exchange);
+  if (result !== null) return [{ type: "settled", exchange, result, first: first ?? result.item, isNew: false }];
+  if (first === null) return [];
+  return [effect === "none" ? { type: "again", exchange, item: first, first } : interrupted(exchange, first, first)];
+}
+
+/** The end of a call that is not run again. */
+export function interrupted(exchange: KnownExchange, item: HostedItem, first: HostedItem | null): ShownStep {
+  const isSession = exchange.effect === "sandboxed";
+  const result: FinishedExchange = {
+    itemId: exchange.itemId,
+    item: isSession ? cutForm(item) : interruptedForm(item, exchange.arguments),
+    output: isSession ? SESSION_INTERRUPTED : UNKNOWN_EFFECT,
+    parts: [],
+    usage: null,
+  };
+  return { type: "settled", exchange, result, first, isNew: true };
+}
+
+/** Null for a tool of this server: none of those changes the world. */
+function firstFormOf({ itemId, server, name, approvalRequestId }: KnownExchange): HostedItem | null {
+  if (server === null) return null;
+  return {
+    id: itemId,
+    type: "mcp_call",
+    status: "in_progress",
+    approval_request_id: approvalRequestId,
+    arguments: "",
+    error: null,
+    name,
+    output: null,
+    server_label: server,
+  };
+}

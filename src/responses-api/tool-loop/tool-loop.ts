@@ -1,0 +1,316 @@
+import { waitAtMost } from "../../base/limits/wait-at-most.ts";
+import type { ContextItem, HostedOutput, ModelEvent, ModelRequest, OfferedTool } from "../../runs/ports.ts";
+import type { ToolScope } from "../hosted-tool.ts";
+import { fitTurn } from "../window/fit-to-window.ts";
+import { isApproval } from "./approvals.ts";
+import { ModelTurns } from "./attempts/model-turns.ts";
+import { CallLine } from "./call-line.ts";
+import { Sources } from "./cite.ts";
+import { labelOf, wholeItem } from "./hosted-run.ts";
+import type { LoopRun, LoopServices, ToolTask } from "./loop-parts.ts";
+import { offerTools, withNotes } from "./offer-tools.ts";
+import type { ToolSet } from "./open-tools.ts";
+import type { ResumePoint } from "./resume/resume-point.ts";
+import { type StartedCall, ToolCalls } from "./tool-calls.ts";
+import { withoutOpenCalls } from "./turn-items.ts";
+import { newTurn, type OpenPart, type TurnFinish, type TurnState } from "./turn-state.ts";
+import { LoopUsage } from "./usage/loop-usage.ts";
+
+type Batch = readonly ModelEvent[];
+type Turn = AsyncIterable<Batch>;
+/** How a turn came out: the model is asked again, or the response ends; null if the run ends without a finish. */
+type TurnEnd = "again" | "broke off" | TurnFinish | null;
+
+/** A turn with fewer tokens left is not asked for. */
+const OUTPUT_TOKENS_MIN = 16;
+/** How long the end of a response waits for its tools to be closed, in milliseconds. */
+const CLOSE_WAIT_MS = 1000;
+
+export interface LoopParts {
+  readonly task: ToolTask;
+  readonly run: LoopRun;
+  readonly set: ToolSet;
+  /** Tools of the client that a search has to find first. */
+  readonly deferred: readonly OfferedTool[];
+  readonly signal: AbortSignal;
+  readonly newItemId: ToolScope["newItemId"];
+}
+
+/** Asks the model for one turn after the other, and runs the calls that it makes. */
+export class ToolLoop {
+  readonly sources = new Sources();
+  readonly #services: LoopServices;
+  readonly #parts: LoopParts;
+  readonly #line = new CallLine();
+  readonly #calls: ToolCalls;
+  readonly #usage: LoopUsage;
+  readonly #models: ModelTurns;
+  /** The client's tools that no search has to find first. */
+  readonly #clientTools: readonly OfferedTool[];
+  #items: readonly ContextItem[];
+  #asked: ModelRequest;
+  #turns = 0;
+  #resumed: ResumePoint | null = null;
+  /** The item with which the next attempt at a turn goes on, where one broke off. */
+  #open: OpenPart | null = null;
+
+  constructor(services: LoopServices, parts: LoopParts) {
+    this.#services = services;
+    this.#parts = parts;
+    this.#calls = new ToolCalls({ ...parts, services, line: this.#line, sources: this.sources });
+    this.#models = new ModelTurns(services, parts, () => this.#calls.hasRun);
+    this.sources.add(parts.set.sources);
+    this.#usage = new LoopUsage(services, parts);
+    this.#asked = parts.task.request;
+    this.#items = this.#asked.items;
+    const { tools } = parts.task.request;
+    const deferred = new Set(parts.deferred);
+    this.#clientTools = deferred.size === 0 ? tools : tools.filter((tool) => !deferred.has(tool));
+  }
+
+  /** Continues after a crash. */
+  async goOnAt(point: ResumePoint): Promise<void> {
+    this.#resumed = point;
+    this.#open = point.open;
+    this.#turns = point.turns;
+    this.#calls.goOnAt(point);
+    this.#items = [...this.#items.filter((item) => !isApproval(item, point.spent)), ...point.items];
+    await this.#usage.goOnAt(point.used, this.#items);
+  }
+
+  /** All events. `first` is the first turn, if the model was asked for it already. `stop` stops all work. */
+  async *events(first: Turn | null, stop: () => void): AsyncGenerator<Batch, void> {
+    const work = this.#work(first).then(
+      () => this.#line.end(),
+      (fault: unknown) => this.#line.fail(fault),
+    );
+    try {
+      yield* this.#line.read();
+    } finally {
+      stop();
+      this.#line.leave();
+      this.#services.observer.ended(this.#turns);
+      await waitAtMost(CLOSE_WAIT_MS, Promise.all([work, this.#parts.set.close()]));
+    }
+  }
+
+  /** Asks the model for the next turn; null if no tokens are left for it. */
+  async ask(): Promise<Turn | null> {
+    const { engine } = this.#services;
+    const { task, signal } = this.#parts;
+    const request = this.#nextRequest();
+    if (request === null) return null;
+    const fitting = task.tools.fitsWindow ? await fitTurn(engine, request, signal) : request;
+    this.#turns += 1;
+    this.#asked = request;
+    return await this.#models.ask(fitting, this.#turns, this.#open);
+  }
+
+  seen(): ModelRequest {
+    return { ...this.#asked, items: withoutOpenCalls(this.#items) };
+  }
+
+  async #work(first: Turn | null): Promise<void> {
+    const end = await this.#settleResumed();
+    if (end !== null) return this.#finish(end);
+    if (first === null) await this.#runApproved();
+    for (let turn = first ?? (await this.ask()); ; turn = await this.ask()) {
+      const came = turn === null ? this.#outOfTokens() : await this.#read(turn);
+      if (came === null) return;
+      if (came === "again")
+        this.#show({ type: "message_finished" }); // What the next turn says is another message.
+      else if (came !== "broke off") return this.#finish(came);
+    }
+  }
+
+  /** Does what a crash left to be done. Returns how the response ends after that; null if it goes on. */
+  async #settleResumed(): Promise<TurnFinish | null> {
+    const point = this.#resumed;
+    if (point?.endsOpen === true) this.#show({ type: "turn_cut" });
+    const settled = await Promise.all(point?.steps.map((step) => this.#calls.settle(step)) ?? []);
+    this.#items = [...this.#items, ...settled.flatMap(({ items }) => items)];
+    this.#calls.showUsedBefore();
+    this.#showOpening();
+    if (point === null) return null;
+    const isOver = settled.some(({ asks }) => asks) || (point.isBetweenTurns && this.#isLastTurn);
+    return point.end ?? (isOver ? "stop" : null);
+  }
+
+  #show(...events: Batch): void {
+    const place = this.#line.take();
+    place.add(...events);
+    place.close();
+  }
+
+  #showOpening(): void {
+    const shown = this.#resumed?.lists.map(labelOf) ?? [];
+    const lists = this.#parts.set.opening.filter(({ last }) => !shown.includes(labelOf(last) ?? ""));
+    this.#show(...lists.flatMap(({ first, last }) => wholeItem(first, last)));
+  }
+
+  #outOfTokens(): "length" {
+    this.#services.observer.limited("output_tokens");
+    return "length";
+  }
+
+  #finish(reason: TurnFinish): void {
+    const { total, last } = this.#usage;
+    const contextTokens = last.inputTokens + last.outputTokens;
+    this.#show({ type: "usage", usage: total, contextTokens }, { type: "finished", reason });
+  }
+
+  #nextRequest(): ModelRequest | null {
+    const { task, set, deferred } = this.#parts;
+    const { request, tools } = task;
+    const left = request.maxOutputTokens === null ? null : request.maxOutputTokens - this.#usage.total.outputTokens;
+    if (left !== null && left < OUTPUT_TOKENS_MIN && this.#turns > 0) return null;
+    const { functions, notes } = set;
+    const { found } = this.#calls;
+    const offer = { functions, deferred, found, isFirst: this.#turns === 0, mayCall: this.#mayCall() };
+    return {
+      ...request,
+      ...offerTools({ ...request, tools: this.#clientTools }, offer),
+      instructions: withNotes(request, tools.hosted, notes),
+      items: this.#items,
+      maxOutputTokens: left,
+    };
+  }
+
+  /** Whether tools of this server may be called in the next turn. In the last one the model may only speak. */
+  #mayCall(): boolean {
+    const isLast = this.#turns + 1 >= this.#services.tools.limits.turnsMax;
+    if (isLast) this.#services.observer.limited("turns");
+    return !isLast && this.#calls.hasRoom;
+  }
+
+  get #isLastTurn(): boolean {
+    return this.#turns >= this.#services.tools.limits.turnsMax;
+  }
+
+  async #read(turn: Turn): Promise<TurnEnd> {
+    const { run, signal } = this.#parts;
+    const state = newTurn(this.#open, run.isBackground);
+    this.#open = null;
+    let counting: Promise<void> | null = null;
+    try {
+      for await (const batch of turn) {
+        for (const event of batch) this.#hear(state, event);
+        await (state.writing ?? state.place)?.read();
+        if (signal.aborted) return null;
+      }
+      if (state.finish === null && !signal.aborted) return await this.#breakOff(state, this.#models.unfinished());
+      counting = state.finish === null ? null : this.#count(state, state.finish); // Before calls with effects begin.
+      counting?.catch(() => {}); // It is waited for below, unless the run is over.
+    } catch (fault) {
+      if (signal.aborted) throw fault;
+      return await this.#breakOff(state, fault);
+    } finally {
+      state.place?.close();
+      state.ended.resolve(state.finish === "stop");
+    }
+    if (state.finish === null || signal.aborted) return null;
+    const [isAsking] = await Promise.all([this.#takeResults(state), counting]);
+    return signal.aborted ? null : this.#afterTurn(state, state.finish, isAsking);
+  }
+
+  /** Adds what was said and called to the context. Returns whether a call asks the client. */
+  async #takeResults(state: TurnState): Promise<boolean> {
+    const results = await Promise.all(state.calls.map((call) => call.result()));
+    const outputs: HostedOutput[] = results.flatMap(({ output }) => (output === null ? [] : [output]));
+    this.#items = [...this.#items, ...state.items.take(), ...outputs];
+    return results.some(({ asks }) => asks);
+  }
+
+  /**
+   * Ends a turn that broke off. Calls without effects that had begun are part of the context, all others are dropped.
+   * Throws the fault if the model is not asked again.
+   */
+  async #breakOff(state: TurnState, fault: unknown): Promise<TurnEnd> {
+    const begun = this.#items.length;
+    state.ended.resolve(false);
+    if (state.writing !== null) this.#endCall(state, state.writing, true);
+    const open = state.open.take();
+    if (open?.type === "reasoning") this.#say(state, { type: "turn_cut" });
+    state.place?.close();
+    if (state.usage !== null) this.#usage.addBroken(state.usage);
+    state.items.add({ type: "turn_cut" });
+    const isAsking = await this.#takeResults(state);
+    this.#items = [...this.#items.slice(0, begun), ...withoutOpenCalls(this.#items.slice(begun))];
+    const next = open?.type === "reasoning" ? null : open;
+    if (isAsking || state.hasAskedClient) {
+      if (next !== null) this.#show({ type: "turn_cut" });
+      return "stop";
+    }
+    await this.#models.waitAfter(fault, this.#turns, next);
+    this.#open = next;
+    if (state.calls.length === 0) this.#turns -= 1; // The same turn again.
+    return "broke off";
+  }
+
+  async #count({ usage, items, calls, record }: TurnState, finish: TurnFinish): Promise<void> {
+    const hasCalls = calls.length > 0;
+    const { task } = this.#parts;
+    // What follows the last turn takes time, in which the process may die.
+    const isFollowed = hasCalls || task.speech !== null || task.compaction?.type === "after";
+    const decision = isFollowed ? (record?.take(finish) ?? null) : null;
+    await this.#usage.add({ number: this.#turns, usage, characters: items.characters, decision }, this.#items);
+  }
+
+  #afterTurn(state: TurnState, finish: TurnFinish, isAsking: boolean): TurnEnd {
+    if (finish !== "stop") return finish;
+    return state.calls.length === 0 || state.asksClient || isAsking || this.#isLastTurn ? "stop" : "again";
+  }
+
+  #hear(state: TurnState, event: ModelEvent): void {
+    switch (event.type) {
+      case "usage":
+        state.usage = event.usage;
+        return;
+      case "finished":
+        state.finish = event.reason;
+        return;
+      case "call_started":
+        if (event.kind === "hosted") return this.#beginCall(state, event);
+        return this.#say(state, event);
+      case "call_delta":
+        return state.writing === null ? this.#say(state, event) : state.writing.add(event.text);
+      case "call_finished":
+        return state.writing === null ? this.#say(state, event) : this.#endCall(state, state.writing, event.isCut);
+      default:
+        this.#say(state, event);
+    }
+  }
+
+  #say(state: TurnState, event: ModelEvent): void {
+    state.hear(event);
+    state.place ??= this.#line.take();
+    state.place.add(event);
+  }
+
+  #beginCall(state: TurnState, event: Extract<ModelEvent, { type: "call_started" }>): void {
+    if (state.open.isText) this.#say(state, { type: "message_finished" }); // Also if the call shows no item.
+    state.place?.close();
+    state.place = null;
+    state.writing = this.#calls.start(event, this.#turns);
+    state.calls.push(state.writing);
+  }
+
+  #endCall(state: TurnState, call: StartedCall, isCut = false): void {
+    state.writing = null;
+    const made = call.end(isCut, state.ended.promise);
+    if (made === null) return;
+    state.items.addCall(made);
+    state.record?.addCall(made, call);
+  }
+
+  /** Runs the calls that were approved, before the model is asked. They take the place of their approvals. */
+  async #runApproved(): Promise<void> {
+    const runs = await Promise.all(this.#parts.set.pending.map((placed) => this.#calls.runApproved(placed)));
+    const spent = new Set(runs.flatMap(({ approvalRequestId }) => approvalRequestId ?? []));
+    this.#items = [
+      ...this.#items.filter((item) => !isApproval(item, spent)),
+      ...runs.map(({ call }) => call),
+      ...runs.flatMap(({ output }) => output ?? []),
+    ];
+  }
+}

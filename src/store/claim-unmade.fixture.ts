@@ -1,0 +1,11 @@
+import type { AbandonedRun, RunLedger } from "../runs/ports.ts";
+
+/** Claims up to `limit` runs that no worker makes, as a worker with room for all of them does. */
+export async function claimUnmade(
+  ledger: RunLedger,
+  limit: number,
+  isHere: (responseId: string) => boolean = () => true,
+): Promise<readonly AbandonedRun[]> {
+  const { runs } = await ledger.listUnmade(isHere);
+  return await ledger.claim(runs.slice(0, limit));
+}
