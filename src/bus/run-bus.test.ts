@@ -3,6 +3,7 @@ import { expect, onTestFinished, vi } from "vitest";
 import { silentLogger } from "../base/logger.ts";
 import { LiveFeed, readEvents } from "../runs/index.ts";
 import type { EventLog, RecordedEvent, RunPlaces } from "../runs/ports.ts";
+import { claimUnmade } from "../store/claim-unmade.fixture.ts";
 import { openStore, type Store } from "../store/open-store.ts";
 import { deltaEvents } from "../store/runs/text-events.fixture.ts";
 import { temporaryFile, testStores, withDatabase } from "../store/store.fixture.ts";
@@ -10,7 +11,6 @@ import { aResponse, OURS } from "../store/stored-shapes.fixture.ts";
 import { type Faults, MemoryNetwork, NO_FAULTS } from "./memory-broker.fixture.ts";
 import { type BusObserver, silentBusObserver } from "./ports.ts";
 import { type BusDuties, RunBus } from "./run-bus.ts";
-import { claimUnmade } from "../store/claim-unmade.fixture.ts";
 
 vi.setConfig({ testTimeout: 60_000 });
 

@@ -3,7 +3,7 @@ import { Client } from "pg";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { whyNoPostgres } from "../../../tests/services/postgres-server.ts";
 import { databaseOfTest } from "../../../tests/services/services-of-run.ts";
-import { RunLost } from "../../runs/ports.ts";
+import { RunLost, StoreAway } from "../../runs/ports.ts";
 import { claimUnmade } from "../claim-unmade.fixture.ts";
 import { openStore, type StoreOptions } from "../open-store.ts";
 import { textEvents } from "../runs/text-events.fixture.ts";
@@ -13,6 +13,8 @@ import { AnswerDropper } from "./answer-dropper.fixture.ts";
 
 const RUN = "resp_1";
 const opening = { owner: OURS, response: aResponse(RUN), inputItems: [anItem("msg_1")], task: "{}" };
+/** So that a write is given up soon. */
+const IMPATIENT = { databaseTimeoutMs: 500, leaseMs: 1000 };
 const ending = { response: aResponse(RUN, { status: "completed" }), outputItems: [anItem("msg_2")] };
 
 async function openBehindDropper(options: Partial<StoreOptions> = {}) {
@@ -52,8 +54,22 @@ describe.skipIf(whyNoPostgres() !== undefined)("a commit whose answer is lost", 
     expect((await store.responses.findResponse(OURS, RUN))?.status).toBe("completed");
   });
 
-  test("keeps its run from going on, once its callers were told that it failed", async () => {
+  test("is found stored by a caller that comes again, also behind other commits", async () => {
     const { dropper, store } = await openBehindDropper({ databaseTimeoutMs: 500 });
+    await store.events.open(opening, textEvents(0, 1));
+    dropper.mode = "drop_answers";
+    const appended = store.events.append(RUN, textEvents(1, 2));
+    const closed = store.events.close(RUN, textEvents(3, 1), ending);
+    const refused = store.events.open({ ...opening, response: aResponse("resp_2") }, textEvents(0, 1));
+    await expect(refused).rejects.toThrow(StoreAway);
+    dropper.heal();
+    await store.events.open({ ...opening, response: aResponse("resp_3") }, textEvents(0, 1));
+    await Promise.all([appended, closed]);
+    expect(await readNumbers(store.events, RUN)).toEqual([0, 1, 2, 3]);
+  });
+
+  test("keeps its run from going on, once its callers were told that it failed", async () => {
+    const { dropper, store } = await openBehindDropper(IMPATIENT);
     await store.events.open(opening, textEvents(0, 1));
     dropper.mode = "drop_answers";
     await expect(store.events.append(RUN, textEvents(1, 2))).rejects.toThrow(RunLost);
@@ -68,7 +84,7 @@ describe.skipIf(whyNoPostgres() !== undefined)("a commit whose answer is lost", 
   });
 
   test("was not carried out, so its run goes on where the log ends", async () => {
-    const { dropper, store } = await openBehindDropper({ databaseTimeoutMs: 500 });
+    const { dropper, store } = await openBehindDropper(IMPATIENT);
     await store.events.open(opening, textEvents(0, 1));
     dropper.mode = "cut";
     await expect(store.events.append(RUN, textEvents(1, 2))).rejects.toThrow(RunLost);

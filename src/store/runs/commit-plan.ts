@@ -75,10 +75,6 @@ export type WriteJob =
 /** Changes of a run that is stored. They are tried again, as the same objects, while the store is away. */
 export type PatientJob = Extract<WriteJob, { readonly type: "append" | "advance" | "close" | "tool" }>;
 
-export function isPatient(job: WriteJob): job is PatientJob {
-  return job.type === "append" || job.type === "advance" || job.type === "close" || job.type === "tool";
-}
-
 /** As in `Release` of the run ledger; `attempts` is JSON. */
 interface ReleaseJob {
   readonly type: "release";

@@ -114,12 +114,59 @@ testStores("a worker claims those of its own runs that it does not make, however
   expect(await readNumbers(one.events, "resp_2")).toEqual(numbersFrom(0, 3));
 });
 
-testStores("it is known how often a run was begun again, whoever did it", async () => {
+testStores("it is known how often a run was begun again since its latest step, whoever did it", async () => {
   const { one, other } = await twoWorkers();
-  await one.ledger.countRestart(RUN, 0);
-  await one.ledger.countRestart(RUN, 0);
-  await one.ledger.release(RUN, { hadBegun: true });
-  expect(await claimUnmade(other.ledger, 10)).toMatchObject([{ restarts: 2 }]);
+  for (const steps of [0, 0, 0, 1, 1]) await one.ledger.countRestart(RUN, steps);
+  await one.ledger.release(RUN, { hadBegun: false });
+  expect(await claimUnmade(other.ledger, 10)).toMatchObject([{ restarts: 2, restartSteps: 1 }]);
+  await other.ledger.release(RUN, { hadBegun: true });
+  expect(await claimUnmade(one.ledger, 10)).toMatchObject([{ restarts: 1, restartSteps: 1 }]);
+});
+
+testStores("a run that waits for its time is claimed when it has come, or when somebody wants to stop it", async () => {
+  const { file, one, other } = await twoWorkers();
+  const attempts = { turn: 2, failures: 3, since: 1_800_000_000_000 };
+  await one.ledger.release(RUN, { hadBegun: true, pauseMs: 3_600_000, attempts });
+  expect(await claimUnmade(other.ledger, 10)).toEqual([]);
+  await change(file, "update responses set due_at = due_at - 3599999");
+  await expect.poll(() => claimUnmade(other.ledger, 10)).toMatchObject([{ attempts, from: "queue" }]);
+  await other.ledger.release(RUN, { hadBegun: true, pauseMs: 3_600_000 });
+  await one.ledger.requestStop(RUN);
+  expect(await claimUnmade(one.ledger, 10)).toMatchObject([{ attempts: null }]);
+});
+
+testStores("runs are listed with what decides who claims them", async () => {
+  const { file, one, other } = await twoWorkers();
+  const task = (version: number) => `{"version":${version},"ids":{}}`;
+  for (const [id, version] of [
+    ["resp_2", 3],
+    ["resp_3", 1000],
+  ] as const)
+    await one.events.open(
+      { owner: OURS, response: aResponse(id, { background: true }), inputItems: [], task: task(version) },
+      [],
+    );
+  for (const id of [RUN, "resp_2", "resp_3"]) await one.ledger.release(id, { hadBegun: false });
+  await one.ledger.requestStop(RUN);
+  await change(file, "update workers set task_version = 7 where id = 1");
+  expect(await other.ledger.listUnmade(() => true)).toEqual({
+    runs: [
+      { responseId: RUN, from: "queue", needsPlace: false, taskVersion: null },
+      { responseId: "resp_2", from: "queue", needsPlace: true, taskVersion: 3 },
+      { responseId: "resp_3", from: "queue", needsPlace: true, taskVersion: 1000 },
+    ],
+    workers: 2,
+    taskVersion: 7,
+  });
+});
+
+testStores("notes are added to those of a run, unless they are too many", async () => {
+  const { one } = await twoWorkers();
+  const note = { kind: "waited", what: "model", why: "It's slow.", at: 1_800_000_000, node: "left" } as const;
+  await one.ledger.addNote(RUN, note);
+  await one.ledger.addNote(RUN, { ...note, why: "x".repeat(20_000) });
+  await one.ledger.addNote(RUN, { ...note, why: "left out" });
+  expect((await one.archive.findRecord(OURS, RUN))?.notes).toEqual([note, { ...note, why: "x".repeat(20_000) }]);
 });
 
 testStores(

@@ -14,7 +14,6 @@ import { holdersOf, isOneInsert, onlyAdds } from "./commit-needs.ts";
 import {
   type CommitContext,
   type CommitPlan,
-  isPatient,
   planCommit,
   type UnfinishedRun,
   type WriteJob,
@@ -133,8 +132,8 @@ export class RunWriter {
   }
 
   /**
-   * Finds out how a commit ended whose answer was lost. The callers of most of its jobs come again. Others were told
-   * that they failed, so nothing more is stored of their runs until a worker has claimed them.
+   * Finds out how a commit ended whose answer was lost. As long as the callers of its jobs do not come again, nothing
+   * more is stored of their runs until a worker has claimed them: they may have been told that the commit failed.
    */
   async #settle(recovery: CommitRecovery): Promise<void> {
     const unsettled = this.#unsettled;
@@ -145,7 +144,7 @@ export class RunWriter {
     const outcomes = end === "stored" ? unsettled.learn() : [];
     for (const [index, job] of unsettled.jobs.entries()) {
       this.#settled.set(job, outcomes[index] ?? "unchanged");
-      if (end === "stored" && "responseId" in job && !isPatient(job)) this.#misled.add(job.responseId);
+      if (end === "stored" && "responseId" in job) this.#misled.add(job.responseId);
     }
     if (end === "gone") await this.#lease.renew(this.#worker); // From now on there is a new number.
   }
@@ -154,6 +153,7 @@ export class RunWriter {
   async #commitUnsettled(jobs: readonly WriteJob[]): Promise<readonly WriteOutcome[]> {
     const left = jobs.filter((job) => !this.#settled.has(job));
     if (left.length === jobs.length) return await this.#commitUnlessLost(jobs);
+    for (const job of jobs) if (this.#settled.has(job) && "responseId" in job) this.#misled.delete(job.responseId);
     const committed = left.length === 0 ? [] : await this.#commitUnlessLost(left);
     const outcomes = new Map(left.map((job, index) => [job, committed[index]]));
     return jobs.map((job) => outcomes.get(job) ?? this.#settled.get(job) ?? "unchanged");

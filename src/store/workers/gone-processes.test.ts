@@ -21,7 +21,9 @@ async function isLeftBy(pid: number, started: string | null): Promise<boolean> {
   const [one, other] = [await openTestStore({ file }), await openTestStore({ file })];
   await one.events.open({ owner: OURS, response: aResponse("resp_1"), inputItems: [] }, []);
   const database = new DatabaseSync(file);
-  database.prepare("insert into workers select id + 1000, host, ?, expires_at, ? from workers").run(pid, started);
+  database
+    .prepare("insert into workers select id + 1000, host, ?, expires_at, ?, task_version from workers")
+    .run(pid, started);
   database.exec("update responses set worker = worker + 1000");
   database.close();
   return (await claimUnmade(other.ledger, 10)).length === 1;

@@ -86,8 +86,7 @@ export class ModelTurns {
     const turn = await engine.sample(request, signal, asked === "rest" ? open?.text : undefined);
     retries.gate.open();
     if (open === null) return turn;
-    run.onHappening({ type: "continued", how: asked === "rest" ? "same_item" : "new_item" });
-    return continueItem(open, asked, turn);
+    return continueItem(open, { asked, turn, onDecided: (how) => run.onHappening({ type: "continued", how }) });
   }
 
   /** Waits for its turn where the model server has said that it has too much to do. */

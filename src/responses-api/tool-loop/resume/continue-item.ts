@@ -6,6 +6,13 @@ type Batch = readonly ModelEvent[];
 /** How a model was asked for the rest of an item: for what follows its text, or for the whole answer again. */
 export type AskedFor = "rest" | "again";
 
+export interface NewAttempt {
+  readonly asked: AskedFor;
+  readonly turn: AsyncIterable<Batch>;
+  /** Told once whether the item goes on. */
+  readonly onDecided: (how: "same_item" | "new_item") => void;
+}
+
 /**
  * The turn of a model that was asked for an answer of which an item was shown in part. A model that was asked again may
  * say the same as before: then only the rest is passed on, and the item goes on. Otherwise the item ends as incomplete,
@@ -13,10 +20,9 @@ export type AskedFor = "rest" | "again";
  */
 export async function* continueItem(
   open: OpenMessage | OpenCall,
-  asked: AskedFor,
-  turn: AsyncIterable<Batch>,
+  { asked, turn, onDecided }: NewAttempt,
 ): AsyncGenerator<Batch, void> {
-  const match = new ItemMatch(open, asked);
+  const match = new ItemMatch(open, asked, onDecided);
   for await (const batch of turn) {
     const passed = batch.flatMap((event) => match.add(event));
     if (passed.length > 0) yield passed;
@@ -32,6 +38,7 @@ const TYPE_BEGUN_BY = { message_started: "message", call_started: "call" } as co
 class ItemMatch {
   readonly #open: OpenMessage | OpenCall;
   readonly #asked: AskedFor;
+  readonly #onDecided: NewAttempt["onDecided"];
   /** What was said and not passed on yet; null once it is decided whether the item goes on. */
   #held: ModelEvent[] | null = [];
   /** The characters of the open item that were said again. */
@@ -39,7 +46,8 @@ class ItemMatch {
   /** Whether the item itself was begun again. */
   #hasBegun = false;
 
-  constructor(open: OpenMessage | OpenCall, asked: AskedFor) {
+  constructor(open: OpenMessage | OpenCall, asked: AskedFor, onDecided: NewAttempt["onDecided"]) {
+    this.#onDecided = onDecided;
     this.#open = open;
     this.#asked = asked;
     this.#matched = asked === "rest" ? open.text.length : 0;
@@ -75,8 +83,7 @@ class ItemMatch {
     if (!event.text.startsWith(rest)) return this.#giveUp(event);
     const text = event.text.slice(rest.length);
     this.#matched = this.#open.text.length;
-    this.#held = text === "" ? this.#held : null;
-    return text === "" ? [] : [{ type: event.type, text }];
+    return text === "" ? [] : this.#goOn({ type: event.type, text });
   }
 
   /** The open item is over with this event, if all that was shown of it was said again. */
@@ -91,6 +98,7 @@ class ItemMatch {
   /** The open item goes on with this event. */
   #goOn(event: ModelEvent): Batch {
     this.#held = null;
+    this.#onDecided("same_item");
     return [event];
   }
 
@@ -98,6 +106,7 @@ class ItemMatch {
   #giveUp(event: ModelEvent): Batch {
     const held = this.#held ?? [];
     this.#held = null;
+    this.#onDecided("new_item");
     return [{ type: "turn_cut" }, ...held, event];
   }
 }
