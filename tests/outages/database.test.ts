@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { promote, startPostgres, startReplica, whyNoPostgres } from "../services/postgres-server.ts";
+import { startTcpProxy } from "../services/proxy-of-test.ts";
 import { databaseOfTest } from "../services/services-of-run.ts";
-import { startTcpProxy, type TcpProxy } from "../services/tcp-proxy.ts";
+import type { TcpProxy } from "../services/tcp-proxy.ts";
 import { someCases } from "../some-cases.ts";
 import { verifies } from "../verifies.ts";
 import {

@@ -1,7 +1,8 @@
 import { expect, onTestFinished, test } from "vitest";
 import { silentLogger } from "../../src/base/logger.ts";
+import { startTcpProxy } from "../services/proxy-of-test.ts";
 import { startS3Server } from "../services/s3-server.ts";
-import { startTcpProxy, type TcpProxy } from "../services/tcp-proxy.ts";
+import type { TcpProxy } from "../services/tcp-proxy.ts";
 import { someCases } from "../some-cases.ts";
 import { startTestServer, type TestServer } from "../test-server.ts";
 import { verifies } from "../verifies.ts";

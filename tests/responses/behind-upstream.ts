@@ -1,15 +1,15 @@
 import type { ServerResponse } from "node:http";
 import { onTestFinished } from "vitest";
+import { lastChunk, sse, textChunk } from "../../src/model-engines/chat-completions/chat-chunks.fixture.ts";
 import {
   type ChatServer,
-  lastChunk,
   type ReceivedCall,
   serveChat,
-  sse,
-  textChunk,
 } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
 import type { FileTranscriber } from "../../src/speech/speech-engine.ts";
 import { startTestServer, type TestServer } from "../test-server.ts";
+
+export { delta, toolDelta, usageChunk } from "../../src/model-engines/chat-completions/chat-chunks.fixture.ts";
 
 export const UPSTREAM_KEY = "sk-operators-own-key-0123456789";
 
@@ -56,17 +56,4 @@ export function chunks(...said: readonly unknown[]): Answer {
 /** Answers every call with a text. */
 export function says(text: string): Answer {
   return chunks(textChunk(text), lastChunk("stop"));
-}
-
-export function delta(members: object): unknown {
-  return { id: "chatcmpl-1", model: "m", choices: [{ index: 0, delta: members, finish_reason: null }] };
-}
-
-/** A piece of one function call. */
-export function toolDelta(index: number, members: object): unknown {
-  return delta({ tool_calls: [{ index, ...members }] });
-}
-
-export function usageChunk(usage: object): unknown {
-  return { id: "chatcmpl-1", choices: [], usage };
 }

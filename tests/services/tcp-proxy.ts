@@ -1,17 +1,8 @@
 import { once } from "node:events";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { onTestFinished } from "vitest";
 
-/** Listens on a free port until the test ends, and connects to the host and port of `target`. */
-export async function startTcpProxy(target: string): Promise<TcpProxy> {
-  const proxy = new TcpProxy(target);
-  await proxy.listen();
-  onTestFinished(() => proxy.close());
-  return proxy;
-}
-
-/** A stretch of network between a server and one of its services, which a test can break. */
+/** A stretch of network between a server and one of its services that can be broken. Call `listen` first. */
 export class TcpProxy {
   readonly #server: Server = createServer((near) => this.#join(near));
   readonly #pairs = new Set<readonly [Socket, Socket]>();

@@ -4,6 +4,8 @@ import { serveHttp } from "../../../tests/http-server.ts";
 import type { ModelEngine, ModelEvent } from "../../runs/ports.ts";
 import { type ChatCompletionsOptions, createChatCompletionsEngine } from "./engine.ts";
 
+export { lastChunk, sse, textChunk } from "./chat-chunks.fixture.ts";
+
 export interface ReceivedCall {
   readonly path: string;
   readonly headers: IncomingMessage["headers"];
@@ -64,22 +66,4 @@ export async function collect(batches: AsyncIterable<readonly ModelEvent[]>): Pr
   const events: ModelEvent[] = [];
   for await (const batch of batches) events.push(...batch);
   return events;
-}
-
-/** The chunks as text of a server-sent event stream. */
-export function sse(...chunks: readonly unknown[]): string {
-  return chunks.map((chunk) => `data: ${typeof chunk === "string" ? chunk : JSON.stringify(chunk)}\n\n`).join("");
-}
-
-export function textChunk(content: string): unknown {
-  return {
-    id: "chatcmpl-1",
-    object: "chat.completion.chunk",
-    model: "m",
-    choices: [{ index: 0, delta: { content }, finish_reason: null }],
-  };
-}
-
-export function lastChunk(reason: string): unknown {
-  return { id: "chatcmpl-1", choices: [{ index: 0, delta: {}, finish_reason: reason }] };
 }
