@@ -35,7 +35,7 @@ DOCS_SITE_INSTALLED := scripts/docs-site/node_modules/.package-lock.json
 # No package runs a script of its own.
 NPM_CI := npm ci --include=dev --ignore-scripts --loglevel=error --no-progress
 
-.PHONY: help setup node-version page screenshots docs speech-engine generate generate-check dev start debian-programs test-setup test clients cluster-test upgrade-test contract-test pacts mutations requirements check bench real-model fuzz real-speech client-build package newcomer sbom code-packages
+.PHONY: help setup node-version page screenshots docs speech-engine generate generate-check dev start debian-programs test-setup test clients cluster-test durability upgrade-test contract-test pacts mutations requirements check bench real-model fuzz real-speech client-build package newcomer sbom code-packages
 
 help:
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -88,6 +88,9 @@ systemd-test: node-version debian-programs $(PAGE) ## install, upgrade, back up 
 
 upgrade-test: node-version debian-programs ## replace servers of an earlier commit under load: four minutes; needs the history of git; make upgrade-test UPGRADE_FROM=commit
 	ROLLING_UPGRADE=1 vitest run --project tests tests/upgrade $(ARGS)
+
+durability: node-version debian-programs ## kill servers and cut off their database under responses, and see that each ends well: 45 minutes; make durability ARGS=--help
+	node scripts/durability/main.ts $(ARGS)
 
 contract-test: $(INSTALLED) ## run the contract tests: clients write pacts, and servers are held to them; make contract-test ARGS=--help
 	node scripts/contract-test.ts $(ARGS)

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
+import { appendFileSync, readdirSync, readFileSync } from "node:fs";
 
 /** Scheduler ticks of Linux are reported as hundredths of a second. */
 const MS_PER_TICK = 10;
@@ -11,28 +11,57 @@ export interface Started {
   readonly match: RegExpExecArray;
 }
 
-/** Starts a program and waits for a line of its output that matches `ready`. */
+/** A program that says by a line of its output that it is ready. */
+export interface Command {
+  /** The program and the parameters of its command line. */
+  readonly command: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly ready: RegExp;
+  /** A file that gets all output. Left out: errors are shown here, and the rest is dropped. */
+  readonly log?: string;
+}
+
+/** Starts a script and waits for a line of its output that matches `ready`. */
 export function startProgram(
   script: string,
   env: Readonly<Record<string, string>>,
   ready: RegExp,
   nodeFlags: readonly string[] = [],
 ): Promise<Started> {
-  const child = spawn(process.execPath, [...nodeFlags, script], {
+  return startCommand({ command: [process.execPath, ...nodeFlags, script], env, ready });
+}
+
+/** Starts a program and waits for a line of its output that matches `ready`. */
+export function startCommand({ command, env, ready, log }: Command): Promise<Started> {
+  const [program = "", ...parameters] = command;
+  const child = spawn(program, parameters, {
     env: { ...process.env, ...env },
-    stdio: ["ignore", "pipe", "inherit"],
+    stdio: ["ignore", "pipe", log === undefined ? "inherit" : "pipe"],
   });
   return new Promise((resolve, reject) => {
-    let output = "";
-    const timer = setTimeout(() => reject(new Error(`${script} did not start: ${output}`)), START_MS_MAX);
-    child.once("exit", (code) => reject(new Error(`${script} exited with ${code}: ${output}`)));
-    child.stdout.on("data", (bytes: Buffer) => {
+    let [output, isReady] = ["", false];
+    const fail = (how: string): void => reject(new Error(`${command.join(" ")} ${how}: ${output}`));
+    const timer = setTimeout(() => {
+      child.kill("SIGKILL");
+      fail("did not start");
+    }, START_MS_MAX);
+    child.once("error", ({ message }) => fail(message));
+    child.once("exit", (code) => {
+      clearTimeout(timer);
+      fail(`exited with ${code}`);
+    });
+    const take = (bytes: Buffer): void => {
+      if (log !== undefined) appendFileSync(log, bytes);
+      if (isReady) return;
       output += bytes.toString();
       const match = ready.exec(output);
       if (match === null) return;
+      isReady = true;
       clearTimeout(timer);
       resolve({ child, match });
-    });
+    };
+    child.stdout?.on("data", take);
+    child.stderr?.on("data", take);
   });
 }
 
