@@ -32,6 +32,8 @@ export async function serveModel() {
     url: `${model.origin}/v1`,
     release: gate.resolve,
     calls: () => model.calls.length,
+    /** The calls that ask for a stream, as every turn does. */
+    turns: () => model.calls.filter(({ body }) => body.includes('"stream":true')).length,
     closed: () => model.calls.at(-1)?.closed,
   };
 }
