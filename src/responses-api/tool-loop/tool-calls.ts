@@ -8,16 +8,13 @@ import { ApprovalSpent } from "../ports.ts";
 import type { CallLine } from "./call-line.ts";
 import type { Sources } from "./cite.ts";
 import { EqualCalls } from "./equal-calls.ts";
-import { cutOutput, fence } from "./fence.ts";
 import {
   brokenForm,
   type CallResult,
   CUT,
   callOf,
-  endingEvents,
   endOf,
   endUnrun,
-  exchangeOf,
   interruptedForm,
   type MadeRun,
   outputKeyOf,
@@ -26,7 +23,6 @@ import {
   spentElsewhere,
 } from "./hosted-run.ts";
 import type { LoopRun, LoopServices, ToolTask } from "./loop-parts.ts";
-import { returnsOutsideText } from "./offer-tools.ts";
 import type { PlacedCall, ToolSet } from "./open-tools.ts";
 import type { ResumePoint } from "./resume/resume-point.ts";
 import {
@@ -38,11 +34,11 @@ import {
   type ResumeStep,
   type ShownStep,
 } from "./resume/resume-steps.ts";
+import { CallRecorder } from "./recording/call-recorder.ts";
 import { ShownArguments } from "./shown-arguments.ts";
 import { ToolUsageSum } from "./usage/tool-usage.ts";
 
 type CallStarted = Extract<ModelEvent, { type: "call_started" }>;
-type Told = Extract<ToolOutcome, { type: "told" }>;
 
 const CALL_ID_DIGITS = 24;
 
@@ -103,9 +99,11 @@ export class ToolCalls {
   /** The end of the call before, where calls run one after the other. */
   #before: Promise<unknown> = Promise.resolve();
   readonly #equal = new EqualCalls();
+  readonly #recorder: CallRecorder;
 
   constructor(parts: CallParts) {
     this.#parts = parts;
+    this.#recorder = new CallRecorder({ ...parts, found: this.found, toolUsage: this.#toolUsage });
     this.#slots = new Semaphore(parts.services.tools.limits.parallelMax);
     for (const callId of parts.task.request.items.map(outputKeyOf)) if (callId !== null) this.#callIds.add(callId);
   }
@@ -321,9 +319,10 @@ export class ToolCalls {
     this.#hasRun = true;
     const watch = services.observer.began({ responseId: run.responseId, kind: made.kind ?? "mcp", trace });
     try {
-      if (call.item !== null) await this.#begin(made, call, call.item.id, args);
+      if (call.item !== null) await this.#recorder.begin(made, call, call.item.id, args);
       const outcome = await this.#outcome(made, call, args);
-      const result = await this.#concluded(made, call, args, outcome);
+      const result = await this.#recorder.end(made, call, args, outcome);
+      if (result.asks) this.#calls -= 1; // It counts when it runs.
       watch.ended(endOf(outcome));
       return result;
     } catch (fault) {
@@ -348,56 +347,6 @@ export class ToolCalls {
       made.place.add({ type: "item_step", step: next.value });
       await made.place.room();
     }
-  }
-
-  /** Keeps the result, shows the end of the item, and returns what the model is shown. */
-  async #concluded(made: MadeRun, call: ToolCall, args: string, outcome: ToolOutcome): Promise<CallResult> {
-    const { place } = made;
-    const { services, run, sources } = this.#parts;
-    if (outcome.type === "asks") {
-      this.#calls -= 1; // It counts when it runs.
-      place.add(...endingEvents(made, outcome));
-      return { output: null, asks: true, item: outcome.item };
-    }
-    const text = cutOutput(outcome.output, services.tools.limits.outputCharactersMax);
-    if (outcome.type === "told") return await this.#told(made, call, args, { ...outcome, output: text });
-    const { item, parts, following = [], found = [], usage = null } = outcome;
-    const shown = returnsOutsideText(made.kind) ? fence(made.server ?? made.name, text) : text;
-    const output = outputOf(made, shown, parts);
-    if (call.item === null) await this.#begin(made, call, item.id, args);
-    const kept = { itemId: item.id, item, output: shown, parts, usage, following: following.map(({ last }) => last) };
-    await services.ledger?.finish(run.owner, run.responseId, kept);
-    run.onExchange({ ...exchangeOf(made, call, item.id, args), result: kept });
-    sources.add(outcome.sources);
-    this.found.push(...found);
-    place.add(...endingEvents(made, outcome));
-    if (usage !== null) place.add(this.#toolUsage.add(usage));
-    return { output, asks: false, item };
-  }
-
-  /** The arguments were wrong. If the item had begun, later turns show the model what it is told now. */
-  async #told(made: MadeRun, call: ToolCall, args: string, outcome: Told): Promise<CallResult> {
-    const { services, run } = this.#parts;
-    const { item } = made.shown;
-    const { output } = outcome;
-    if (item !== null) {
-      const kept = { itemId: item.id, item: brokenForm(item), output, parts: [], usage: null };
-      if (call.item === null) await this.#begin(made, call, item.id, args);
-      await services.ledger?.finish(run.owner, run.responseId, kept);
-      run.onExchange({ ...exchangeOf(made, call, item.id, args), result: kept });
-    }
-    made.place.add(...endingEvents(made, outcome));
-    return { output: outputOf(made, output), asks: false, item: null };
-  }
-
-  async #begin(made: MadeRun, call: ToolCall, itemId: string, args: string): Promise<void> {
-    const { services, run } = this.#parts;
-    const stored = call.effect === "none" ? null : run.storeNow();
-    if (made.approvalRequestId !== null) await stored; // A run that cannot be stored spends no approval.
-    await Promise.all([
-      stored,
-      services.ledger?.begin(run.owner, run.responseId, exchangeOf(made, call, itemId, args)),
-    ]);
   }
 
   /** Model servers may count their ids anew in each turn. */

@@ -1,0 +1,82 @@
+import type { Tool } from "../../../../generated/responses-api/types.ts";
+import type { ToolCall, ToolOutcome } from "../../hosted-tool.ts";
+import type { FinishedExchange } from "../../ports.ts";
+import type { Sources } from "../cite.ts";
+import { cutOutput, fence } from "../fence.ts";
+import { brokenForm, type CallResult, endingEvents, exchangeOf, type MadeRun, outputOf } from "../hosted-run.ts";
+import type { LoopRun, LoopServices } from "../loop-parts.ts";
+import { returnsOutsideText } from "../offer-tools.ts";
+import type { ToolUsageSum } from "../usage/tool-usage.ts";
+
+type Told = Extract<ToolOutcome, { type: "told" }>;
+
+export interface CallRecorderParts {
+  readonly services: Pick<LoopServices, "tools" | "ledger">;
+  readonly run: LoopRun;
+  /** The next three are added to by calls that have ended. */
+  readonly sources: Sources;
+  readonly found: Tool[];
+  readonly toolUsage: ToolUsageSum;
+}
+
+/** Keeps in the ledger which calls begin and how they end, and shows how they end. */
+export class CallRecorder {
+  readonly #parts: CallRecorderParts;
+
+  constructor(parts: CallRecorderParts) {
+    this.#parts = parts;
+  }
+
+  /** Resolves once the beginning of the call is durable. Rejects as `ToolLedger.begin` does. */
+  async begin(made: MadeRun, call: ToolCall, itemId: string, args: string): Promise<void> {
+    const { services, run } = this.#parts;
+    const stored = call.effect === "none" ? null : run.storeNow();
+    if (made.approvalRequestId !== null) await stored; // A run that cannot be stored spends no approval.
+    await Promise.all([
+      stored,
+      services.ledger?.begin(run.owner, run.responseId, exchangeOf(made, call, itemId, args)),
+    ]);
+  }
+
+  /** Keeps the result, shows the end of the item, and returns what the model is shown. */
+  async end(made: MadeRun, call: ToolCall, args: string, outcome: ToolOutcome): Promise<CallResult> {
+    const { place } = made;
+    const { services, sources, found: allFound, toolUsage } = this.#parts;
+    if (outcome.type === "asks") {
+      place.add(...endingEvents(made, outcome));
+      return { output: null, asks: true, item: outcome.item };
+    }
+    const text = cutOutput(outcome.output, services.tools.limits.outputCharactersMax);
+    if (outcome.type === "told") return await this.#endTold(made, call, args, { ...outcome, output: text });
+    const { item, parts, following = [], found = [], usage = null } = outcome;
+    const shown = returnsOutsideText(made.kind) ? fence(made.server ?? made.name, text) : text;
+    const output = outputOf(made, shown, parts);
+    if (call.item === null) await this.begin(made, call, item.id, args);
+    const kept = { itemId: item.id, item, output: shown, parts, usage, following: following.map(({ last }) => last) };
+    await this.#keep(made, call, args, kept);
+    sources.add(outcome.sources);
+    allFound.push(...found);
+    place.add(...endingEvents(made, outcome));
+    if (usage !== null) place.add(toolUsage.add(usage));
+    return { output, asks: false, item };
+  }
+
+  /** The arguments were wrong. If the item had begun, later turns show the model what it is told now. */
+  async #endTold(made: MadeRun, call: ToolCall, args: string, outcome: Told): Promise<CallResult> {
+    const { item } = made.shown;
+    const { output } = outcome;
+    if (item !== null) {
+      const kept = { itemId: item.id, item: brokenForm(item), output, parts: [], usage: null };
+      if (call.item === null) await this.begin(made, call, item.id, args);
+      await this.#keep(made, call, args, kept);
+    }
+    made.place.add(...endingEvents(made, outcome));
+    return { output: outputOf(made, output), asks: false, item: null };
+  }
+
+  async #keep(made: MadeRun, call: ToolCall, args: string, result: FinishedExchange): Promise<void> {
+    const { services, run } = this.#parts;
+    await services.ledger?.finish(run.owner, run.responseId, result);
+    run.onExchange({ ...exchangeOf(made, call, result.itemId, args), result });
+  }
+}
