@@ -102,7 +102,7 @@ export const DECISIONS: Readonly<Record<string, readonly string[]>> = {
   "schemas/containers.yaml ContainerFile": ["containers.files.new-contents-new-id"],
   "schemas/containers.yaml DeletedContainerFile": ["containers.files.upload-and-download"],
   "schemas/items.yaml WebSearchCall": ["tools.web.failed-search-is-told"],
-  "schemas/items.yaml McpCall": ["tools.mcp.pictures-are-named"],
+  "schemas/items.yaml McpCall": ["tools.mcp.pictures-are-named", "tools.mcp.unknown-outcome"],
   "schemas/tools.yaml McpToolInput": ["tools.mcp.approval-by-default", "tools.mcp.failed-list-refuses"],
   "schemas/responses.yaml WebSearchUsage": ["tools.web.only-searches-are-counted"],
   "schemas/items.yaml AdditionalToolsInput": ["tools.joined.echoed-and-called-by-namespace"],
