@@ -182,7 +182,13 @@ export type ToolOutcome =
   /** The item asks the client for something; it ends the response after this turn. `first` is not used if it began. */
   | { readonly type: "asks"; readonly first: HostedItem; readonly item: HostedItem }
   /** The arguments are wrong, and the model is told why. An item that had begun ends as it can. */
-  | { readonly type: "told"; readonly output: string };
+  | { readonly type: "told"; readonly output: string }
+  /** A call that may have effects was interrupted after it was sent: it may have taken effect. */
+  | { readonly type: "unknown" };
+
+/** Shown to the model for a call that may have taken effect, whether a crash or a broken connection interrupted it. */
+export const UNKNOWN_EFFECT =
+  "The call was interrupted, and whether it took effect is unknown. It was not repeated. Ask the user before you repeat it.";
 
 /** Added to the `tool_usage` of the response. */
 export interface ToolUsage {

@@ -384,7 +384,7 @@ export interface BegunExchange {
   readonly turn: number;
 }
 
-/** The result of a call, as the model is shown it. */
+/** How a call ended, as the model is shown it. */
 export interface FinishedExchange {
   readonly itemId: string;
   /** The last form of the item, whole, whatever the request includes. */
@@ -393,6 +393,8 @@ export interface FinishedExchange {
   readonly parts: readonly ToolOutputContentPart[];
   /** What it adds to `tool_usage`; null if nothing. */
   readonly usage: ToolUsage | null;
+  /** `unknown`: the call was interrupted, and nobody knows whether it took effect. */
+  readonly outcome: "finished" | "unknown";
   /** The last forms of the items that follow it, such as the output of a shell call. */
   readonly following?: readonly HostedItem[];
 }
@@ -483,8 +485,11 @@ export interface WatchedToolCall {
   readonly trace: TraceContext | null;
 }
 
-/** How a call ended. `asked`: the client is asked; `told`: only the model; `broken`: this server has a fault. */
-export type ToolCallEnd = "completed" | "failed" | "incomplete" | "asked" | "told" | "broken" | "cut";
+/**
+ * How a call ended. `unknown`: it may have taken effect; `asked`: the client is asked; `told`: only the model;
+ * `broken`: this server has a fault.
+ */
+export type ToolCallEnd = "completed" | "failed" | "unknown" | "incomplete" | "asked" | "told" | "broken" | "cut";
 
 export interface ToolWatch {
   ended(outcome: ToolCallEnd): void;

@@ -104,7 +104,7 @@ export const METRICS = {
   toolCalls: counter(
     "antiphon_tool_calls_total",
     ["tool", "outcome"],
-    "Calls of this server's tools that have ended. tool is the kind; outcome is completed, failed, incomplete, asked (the client is asked), told (the arguments were wrong), broken (a fault of this server) or cut (the response ended first).",
+    "Calls of this server's tools that have ended. tool is the kind; outcome is completed, failed, unknown (it was interrupted and may have taken effect), incomplete, asked (the client is asked), told (the arguments were wrong), broken (a fault of this server) or cut (the response ended first).",
   ),
   toolDuration: histogram("antiphon_tool_seconds", ["tool"], LONG, "Time that those calls took."),
   toolTurns: histogram(

@@ -66,6 +66,7 @@ test.each(someCases(CASES, 2))(
       const response = await until(server, view.id ?? "", "completed", "failed");
       checkWhole(response, { place, tool });
       checkUsage(response, { place, tool });
+      expect(await outcomesOf(folder, response.id)).toEqual(outcomesAfter({ place, tool }));
       const acted = (name: Tool) => world.done.filter((one) => one === `${name} ${number}`).length;
       expect([acted(tool), acted(tool === "pay" ? "look" : "pay")]).toEqual([ACTED[tool][place], 1]);
       await checkClientView(server, view, nothingSeen());
@@ -84,13 +85,31 @@ function checkWhole({ status, output }: ResponseBody, { place, tool }: { place: 
   const told = calls.filter((call) => call.status !== "incomplete");
   expect(told.map(({ name }) => name)).toEqual(["look", "pay"]);
   if (place !== "before begin") expect(calls).toHaveLength(2);
-  const isUnknown = tool === "pay" && (place === "begin to effect" || place === "effect to finish");
-  expect(told.map(({ status: end }) => end)).toEqual(["completed", isUnknown ? "failed" : "completed"]);
-  if (isUnknown)
+  const isUnsure = isUnknown({ place, tool });
+  expect(told.map(({ status: end }) => end)).toEqual(["completed", isUnsure ? "failed" : "completed"]);
+  if (isUnsure)
     expect(told[1]?.error).toMatchObject({
       type: "mcp_protocol_error",
       message: "interrupted; whether it took effect is unknown",
     });
+}
+
+/** How the ledger says that the calls came out, by their names. */
+async function outcomesOf(folder: string, responseId: string): Promise<readonly unknown[]> {
+  const rows = await query(
+    folder,
+    "select outcome from tool_exchanges where response_id = ? and output is not null order by name",
+    responseId,
+  );
+  return rows.map(({ outcome }) => outcome);
+}
+
+function outcomesAfter({ place, tool }: { place: Place; tool: Tool }): readonly string[] {
+  return ["finished", isUnknown({ place, tool }) ? "unknown" : "finished"];
+}
+
+function isUnknown({ place, tool }: { place: Place; tool: Tool }): boolean {
+  return tool === "pay" && (place === "begin to effect" || place === "effect to finish");
 }
 
 /** The sums of what the model server told. A turn that ends while the process dies is estimated, or not known. */

@@ -30,7 +30,8 @@ const SLOW_MS = 40;
 
 /**
  * An MCP server of the test, without the protocol. `echo` returns its arguments, `slow` does so later, `fail` fails,
- * `throw` is broken, `ask` asks the client, `act` has effects, `mute` never ends.
+ * `throw` is broken, and so is every tool with the text `break`; `ask` asks the client, `act` has effects, `mute` never
+ * ends.
  */
 export function scriptedMcp(journal: Journal): HostedTool {
   return {
@@ -103,7 +104,7 @@ function callOf({ name, label }: Called, made: MadeCall, journal: Journal): Tool
       yield { type: "searching" }; // A step that items of this type do not have.
       if (name === "slow") await sleep(SLOW_MS);
       if (name === "mute") await untilAborted(signal, journal);
-      if (name === "throw") throw new Error("the scripted tool is broken");
+      if (name === "throw" || args.includes('"break"')) throw new Error("the scripted tool is broken");
       journal.steps.push(`end ${name}`);
       const fails = name === "fail";
       const output = fails ? "It went wrong." : `${name} got ${args}`;

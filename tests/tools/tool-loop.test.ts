@@ -1,8 +1,10 @@
 import { expect, test, vi } from "vitest";
 import { lastChunk, textChunk } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
+import { UNKNOWN_EFFECT } from "../../src/responses-api/hosted-tool.ts";
 import { usageChunk } from "../responses/behind-upstream.ts";
 import { checkStreamLaws } from "../responses/check-stream-laws.ts";
 import { readResponse, readStream } from "../responses/read-stream.ts";
+import { query } from "../tested-store.ts";
 import { verifies } from "../verifies.ts";
 import { openSocket } from "../websocket/socket.ts";
 import { calls, MCP, saysText, serveScript } from "./behind-script.ts";
@@ -209,6 +211,20 @@ test("a broken tool and a tool that does not exist are told to the model", async
     error: { type: "mcp_protocol_error" },
   });
   expect(String(asked[1]?.messages.at(-1)?.["content"])).toContain("The tool broke.");
+});
+
+test("a tool that may have effects and breaks is unknown, as after a crash", async () => {
+  verifies("tools.mcp.unknown-outcome");
+  const { create, asked, server } = await serveScript([calls(["act", '{"text":"break"}']), DONE]);
+  const stream = await readStream(await create({ stream: true }));
+  checkStreamLaws(stream);
+  expect(stream.final.output[1]).toMatchObject({
+    type: "mcp_call",
+    status: "failed",
+    error: { type: "mcp_protocol_error", message: "interrupted; whether it took effect is unknown" },
+  });
+  expect(asked[1]?.messages.at(-1)?.["content"]).toBe(UNKNOWN_EFFECT);
+  expect(await query(server.dataDir, "select outcome from tool_exchanges")).toEqual([{ outcome: "unknown" }]);
 });
 
 test("broken arguments and tools that nobody offered do not end the server's work", async () => {

@@ -25,6 +25,7 @@ const KNOWN: KnownExchange = {
     output: "[web:1] Herons",
     parts: [],
     usage: null,
+    outcome: "finished",
   },
 };
 const REQUEST: StoredItem = {

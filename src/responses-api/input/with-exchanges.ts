@@ -1,6 +1,7 @@
 import type { CreateResponseRequest, StoredItem } from "../../../generated/responses-api/types.ts";
 import type { ContextItem, Owner } from "../../runs/ports.ts";
 import type { Caller } from "../access/caller.ts";
+import { UNKNOWN_EFFECT } from "../hosted-tool.ts";
 import type { KnownExchange, ToolLedger } from "../ports.ts";
 
 const CALL_TYPES: ReadonlySet<StoredItem["type"]> = new Set([
@@ -13,6 +14,9 @@ const CALL_TYPES: ReadonlySet<StoredItem["type"]> = new Set([
   "local_shell_call",
   "apply_patch_call",
 ]);
+
+/** Shown to the model for a call without effects that has no result. */
+const CUT_OFF = "The call was cut off before it had a result.";
 
 type ClientsOutput = Extract<StoredItem, { type: "shell_call_output" | "apply_patch_call_output" }>;
 type ApprovalRequest = Extract<StoredItem, { type: "mcp_approval_request" }>;
@@ -79,17 +83,9 @@ export function knownExchanges(
 }
 
 /** The call and what the model was shown of its result. A call without a result was cut off by a crash or a cancel. */
-export function exchangeItems({
-  callId,
-  name,
-  server,
-  arguments: args,
-  result,
-}: KnownExchange): readonly ContextItem[] {
-  const { output, parts } = result ?? {
-    output: "The call was cut off. It is unknown whether it took effect.",
-    parts: [],
-  };
+export function exchangeItems(exchange: KnownExchange): readonly ContextItem[] {
+  const { callId, name, server, arguments: args, effect, result } = exchange;
+  const { output, parts } = result ?? { output: effect === "may_have" ? UNKNOWN_EFFECT : CUT_OFF, parts: [] };
   return [
     { type: "hosted_call", callId, name, server, arguments: args },
     { type: "hosted_output", callId, output, parts },

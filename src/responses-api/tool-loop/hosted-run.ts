@@ -8,8 +8,8 @@ import {
   ModelError,
   type ModelEvent,
 } from "../../runs/ports.ts";
-import type { ToolCall, ToolKind, ToolNotOpened, ToolOutcome } from "../hosted-tool.ts";
-import type { BegunExchange, ToolCallEnd } from "../ports.ts";
+import { type ToolCall, type ToolKind, type ToolNotOpened, type ToolOutcome, UNKNOWN_EFFECT } from "../hosted-tool.ts";
+import type { BegunExchange, FinishedExchange, ToolCallEnd } from "../ports.ts";
 import type { LinePlace } from "./call-line.ts";
 import type { ShownArguments } from "./shown-arguments.ts";
 
@@ -42,7 +42,10 @@ export interface CallResult {
 }
 
 /** The events that end the item of a call, and those that show what follows it. */
-export function endingEvents({ shown }: Pick<MadeRun, "shown">, outcome: ToolOutcome): readonly ModelEvent[] {
+export function endingEvents(
+  { shown }: Pick<MadeRun, "shown">,
+  outcome: Exclude<ToolOutcome, { type: "unknown" }>,
+): readonly ModelEvent[] {
   const end = (first: HostedItem, last: HostedItem): readonly ModelEvent[] =>
     shown.item === null ? wholeItem(first, last) : [{ type: "item_finished", item: last }];
   switch (outcome.type) {
@@ -70,13 +73,14 @@ export function wholeItem(first: HostedItem, last: HostedItem): readonly ModelEv
 export function endOf(outcome: ToolOutcome): ToolCallEnd {
   if (outcome.type === "told") return "told";
   if (outcome.type === "asks") return "asked";
+  if (outcome.type === "unknown") return "unknown";
   const { item } = outcome;
   if (!("status" in item)) return "completed";
   return item.status === "failed" || item.status === "incomplete" ? item.status : "completed";
 }
 
-/** The last form of an item whose call failed without one of its own. */
-export function brokenForm(item: HostedItem): HostedItem {
+/** The last form of an item whose call failed without one of its own. `reason`: for a call of an MCP server. */
+export function brokenForm(item: HostedItem, reason = "The call could not be made."): HostedItem {
   switch (item.type) {
     case "web_search_call":
     case "file_search_call":
@@ -87,7 +91,7 @@ export function brokenForm(item: HostedItem): HostedItem {
       return {
         ...item,
         status: "failed",
-        error: { type: "mcp_protocol_error", code: INTERNAL_ERROR, message: "The call could not be made." },
+        error: { type: "mcp_protocol_error", code: INTERNAL_ERROR, message: reason },
       };
     case "mcp_list_tools":
     case "mcp_approval_request":
@@ -98,16 +102,21 @@ export function brokenForm(item: HostedItem): HostedItem {
   }
 }
 
-/** The last form of an item whose call a crash interrupted, and that is not run again. */
-export function interruptedForm(item: HostedItem, args: string): HostedItem {
-  if (item.type !== "mcp_call") return brokenForm(item);
-  const message = "interrupted; whether it took effect is unknown";
-  return {
-    ...item,
-    arguments: args,
-    status: "failed",
-    error: { type: "mcp_protocol_error", code: INTERNAL_ERROR, message },
-  };
+/** The end of a call that may have taken effect, and that is not run again. `open` is its item, still open. */
+export function unknownResult(open: HostedItem, args: string): FinishedExchange {
+  const item = brokenForm(withArguments(open, args), "interrupted; whether it took effect is unknown");
+  return { itemId: open.id, item, output: UNKNOWN_EFFECT, parts: [], usage: null, outcome: "unknown" };
+}
+
+/** The end of a call without effects that a crash interrupted, and that cannot run again. */
+export function notRepeatedResult(open: HostedItem, args: string): FinishedExchange {
+  const reason = "The call was interrupted, and was not repeated.";
+  const item = brokenForm(withArguments(open, args), reason);
+  return { itemId: open.id, item, output: reason, parts: [], usage: null, outcome: "finished" };
+}
+
+function withArguments(item: HostedItem, args: string): HostedItem {
+  return item.type === "mcp_call" ? { ...item, arguments: args } : item;
 }
 
 const CLIENTS_TYPES: ReadonlySet<OutputItem["type"]> = new Set([

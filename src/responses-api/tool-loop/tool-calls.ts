@@ -15,8 +15,8 @@ import {
   callOf,
   endOf,
   endUnrun,
-  interruptedForm,
   type MadeRun,
+  notRepeatedResult,
   outputKeyOf,
   outputOf,
   repeatOf,
@@ -24,6 +24,7 @@ import {
 } from "./hosted-run.ts";
 import type { LoopRun, LoopServices, ToolTask } from "./loop-parts.ts";
 import type { PlacedCall, ToolSet } from "./open-tools.ts";
+import { CallRecorder } from "./recording/call-recorder.ts";
 import type { ResumePoint } from "./resume/resume-point.ts";
 import {
   callIdOfStep,
@@ -34,13 +35,15 @@ import {
   type ResumeStep,
   type ShownStep,
 } from "./resume/resume-steps.ts";
-import { CallRecorder } from "./recording/call-recorder.ts";
 import { ShownArguments } from "./shown-arguments.ts";
 import { ToolUsageSum } from "./usage/tool-usage.ts";
 
 type CallStarted = Extract<ModelEvent, { type: "call_started" }>;
 
 const CALL_ID_DIGITS = 24;
+/** What the model is shown if this server has a fault while a call runs, and before. */
+const BROKE = "The tool broke. How far it came is unknown.";
+const NOT_MADE = "The call was not made, because this server has a fault.";
 
 export interface CallParts {
   readonly services: Pick<LoopServices, "tools" | "ledger" | "observer">;
@@ -197,8 +200,7 @@ export class ToolCalls {
   async #runAgain({ exchange, item, first }: Extract<ResumeStep, { type: "again" }>): Promise<SettledStep> {
     const made = this.#remake(exchange, item.id ?? null);
     if (made === null || made.call?.item?.id !== item.id) {
-      const last = interruptedForm(item, exchange.arguments);
-      const result = { itemId: exchange.itemId, item: last, output: NOT_REPEATED, parts: [], usage: null };
+      const result = notRepeatedResult(item, exchange.arguments);
       return { items: await this.#showStep({ type: "settled", exchange, result, first, isNew: true }), asks: false };
     }
     const again = this.#placed(made);
@@ -318,8 +320,10 @@ export class ToolCalls {
     const trace = task.request.trace ?? null;
     this.#hasRun = true;
     const watch = services.observer.began({ responseId: run.responseId, kind: made.kind ?? "mcp", trace });
+    let hasBegun = false;
     try {
       if (call.item !== null) await this.#recorder.begin(made, call, call.item.id, args);
+      hasBegun = true;
       const outcome = await this.#outcome(made, call, args);
       const result = await this.#recorder.end(made, call, args, outcome);
       if (result.asks) this.#calls -= 1; // It counts when it runs.
@@ -327,13 +331,15 @@ export class ToolCalls {
       return result;
     } catch (fault) {
       const isCut = signal.aborted || fault instanceof RunLost || fault instanceof ApprovalSpent;
-      watch.ended(isCut ? "cut" : "broken");
+      const isUnknown = hasBegun && call.effect === "may_have";
+      watch.ended(isCut ? "cut" : isUnknown ? "unknown" : "broken");
       if (fault instanceof ApprovalSpent) throw spentElsewhere(made.approvalRequestId ?? "");
       if (isCut) throw fault;
       run.onFault(fault);
+      if (isUnknown) return await this.#recorder.endUnknown(made, call, args);
       const { item } = made.shown;
       if (item !== null) made.place.add({ type: "item_finished", item: brokenForm(item) });
-      return { output: outputOf(made, "The tool broke. How far it came is unknown."), asks: false, item: null };
+      return { output: outputOf(made, hasBegun ? BROKE : NOT_MADE), asks: false, item: null };
     }
   }
 
@@ -363,4 +369,3 @@ type UnplacedCall = Omit<MadeRun, "place" | "shown" | "refusal">;
 type RemadeCall = Pick<MadeRun, "name" | "server" | "callId" | "approvalRequestId" | "turn">;
 
 const NO_CALL = { kind: null, call: null } as const;
-const NOT_REPEATED = "The call was interrupted, and was not repeated.";

@@ -135,6 +135,7 @@ export const COLUMNS: {
     created_at: "integer",
     turn: "integer",
     usage: "text?",
+    outcome: "text?",
   },
   containers: {
     number: "integer?",

@@ -18,6 +18,7 @@ import { vectorStores } from "./migrations/0014-vector-stores.ts";
 import { containers } from "./migrations/0015-containers.ts";
 import { inspection } from "./migrations/0016-inspection.ts";
 import { continuedResponses } from "./migrations/0017-continued-responses.ts";
+import { callOutcomes } from "./migrations/0018-call-outcomes.ts";
 import { suspendedRuns } from "./migrations/0019-suspended-runs.ts";
 import type { Database } from "./schema.ts";
 
@@ -40,6 +41,7 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0015-containers": containers,
   "0016-inspection": inspection,
   "0017-continued-responses": continuedResponses,
+  "0018-call-outcomes": callOutcomes,
   "0019-suspended-runs": suspendedRuns,
 };
 

@@ -288,6 +288,8 @@ export interface ToolExchangesTable {
   readonly turn: number;
   /** What it used, as JSON; null until it has ended, or if it used nothing that is counted. */
   readonly usage: string | null;
+  /** As in `FinishedExchange`. Null until it has ended, and for calls of earlier releases, which count as finished. */
+  readonly outcome: "finished" | "unknown" | null;
 }
 
 /** A turn of the model in a background response with hosted tools. */

@@ -8,6 +8,7 @@ import { buildLargeIndexes } from "./large-indexes.ts";
 import { allTables } from "./migrations/0001-all-tables.ts";
 import { rateCounts } from "./migrations/0002-rate-counts.ts";
 import { inspectionInPostgres } from "./migrations/0003-inspection.ts";
+import { callOutcomesInPostgres } from "./migrations/0004-call-outcomes.ts";
 import { suspendedRunsInPostgres } from "./migrations/0005-suspended-runs.ts";
 import { postgresDialect } from "./postgres-dialect.ts";
 import { UnfitTables } from "./unfit-tables.ts";
@@ -22,6 +23,7 @@ export const POSTGRES_MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0001-all-tables": allTables,
   "0002-rate-counts": rateCounts,
   "0003-inspection": inspectionInPostgres,
+  "0004-call-outcomes": callOutcomesInPostgres,
   "0005-suspended-runs": suspendedRunsInPostgres,
 };
 

@@ -1,6 +1,6 @@
 import { type CompiledQuery, type Kysely, type QueryResult, sql } from "kysely";
 import { assertNever } from "../../base/assert.ts";
-import type { BegunExchange } from "../../responses-api/ports.ts";
+import type { BegunExchange, FinishedExchange } from "../../responses-api/ports.ts";
 import type { Owner } from "../../runs/ports.ts";
 import { builtOnce, type StandIns } from "../database/built-once.ts";
 import { dialectal } from "../database/dialectal.ts";
@@ -25,6 +25,7 @@ export type LedgerStep =
       readonly output: string;
       readonly parts: string;
       readonly usage: string | null;
+      readonly outcome: FinishedExchange["outcome"];
     }
   /** `usage` and `decision` are JSON. */
   | {
@@ -40,7 +41,7 @@ export interface PlannedLedgerChange extends LedgerChange {
 }
 
 /**
- * `spent`: another call has used the approval. `unchanged`: the call has begun already or is unknown, or another worker
+ * `spent`: another call has used the approval. `unchanged`: the call has begun already or never did, or another worker
  * makes the response.
  */
 export type LedgerOutcome = "written" | "unchanged" | "spent";
@@ -85,8 +86,8 @@ async function makeChange(
       return (await findSpender(db, { ...place, itemId, approvalRequestId })).rows.length > 0 ? "spent" : "unchanged";
     }
     case "finish": {
-      const { itemId, item, output, parts, usage } = step;
-      return isWritten(await finish(db, { ...place, itemId, item, output, parts, usage })) ? "written" : "unchanged";
+      const { type: _, ...finished } = step;
+      return isWritten(await finish(db, { ...place, ...finished })) ? "written" : "unchanged";
     }
     case "end_turn": {
       const { number, usage, decision } = step;
@@ -173,7 +174,7 @@ const finish = builtOnce(
   (db: Kysely<Database>, given: StandIns<Finished>): CompiledQuery =>
     sql`
     update tool_exchanges set output = ${given.value("output")}, parts = ${given.value("parts")},
-      item = ${given.value("item")}, usage = ${given.value("usage")}
+      item = ${given.value("item")}, usage = ${given.value("usage")}, outcome = ${given.value("outcome")}
     where item_id = ${given.value("itemId")} and organization = ${given.value("organization")}
       and project = ${given.value("project")} and ${isNotElsewhere(given)}`.compile(db),
 );

@@ -39,6 +39,7 @@ const RESULT: FinishedExchange = {
   output: "paid",
   parts: [{ type: "input_text", text: "a receipt" }],
   usage: { webSearches: 1 },
+  outcome: "finished",
 };
 
 const DECISION: TurnDecision = {
@@ -56,6 +57,17 @@ testStores("a call is found as it was begun and as it ended, by its owner only",
   await tools.finish(OURS, "resp_1", RESULT);
   expect([...(await tools.find(OURS, ["mcp_1"]))]).toStrictEqual([["mcp_1", { ...CALL, result: RESULT }]]);
   expect(await tools.find(THEIRS, ["mcp_1"])).toStrictEqual(new Map());
+});
+
+testStores("a call keeps that its outcome is unknown, and one of an earlier release counts as finished", async () => {
+  const file = temporaryFile();
+  const { tools } = await openTestStore({ file });
+  const outcome = async () => (await tools.find(OURS, ["mcp_1"])).get("mcp_1")?.result?.outcome;
+  await tools.begin(OURS, "resp_1", CALL);
+  await tools.finish(OURS, "resp_1", { ...RESULT, outcome: "unknown" });
+  expect(await outcome()).toBe("unknown");
+  await runSql(file, "update tool_exchanges set outcome = null");
+  expect(await outcome()).toBe("finished");
 });
 
 testStores("only a call without effects begins a second time under its item", async () => {
@@ -77,7 +89,15 @@ testStores("the items that follow a call are kept with it", async () => {
   const item = { id: "sh_1", type: "shell_call", ...call, action, environment: null } as const;
   const printed = { id: "sho_1", type: "shell_call_output", ...call, max_output_length: null, output: [] } as const;
   const following = [{ ...printed, output: [] }];
-  const result = { itemId: "sh_1", item, output: "ran", parts: [], usage: null, following };
+  const result = {
+    itemId: "sh_1",
+    item,
+    output: "ran",
+    parts: [],
+    usage: null,
+    outcome: "finished",
+    following,
+  } as const;
   await tools.begin(OURS, "resp_1", { ...CALL, itemId: "sh_1", effect: "sandboxed" });
   await tools.finish(OURS, "resp_1", result);
   expect((await tools.find(OURS, ["sh_1"])).get("sh_1")?.result).toStrictEqual(result);

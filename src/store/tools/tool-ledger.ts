@@ -39,14 +39,15 @@ export class StoredToolLedger implements ToolLedger {
   }
 
   async finish(owner: Owner, responseId: string, result: FinishedExchange): Promise<void> {
-    const { itemId, item, output, parts, usage, following = [] } = result;
+    const { itemId, item, output, parts, usage, outcome, following = [] } = result;
     const texts = {
       item: JSON.stringify(following.length === 0 ? item : [item, ...following]),
       parts: JSON.stringify(parts),
       usage: usage === null ? null : JSON.stringify(usage),
     };
-    const outcome = await this.#write({ owner, responseId, step: { type: "finish", itemId, output, ...texts } });
-    if (outcome !== "written") throw new RunLost("the call is unknown, or another server makes the response");
+    const step = { type: "finish", itemId, output, outcome, ...texts } as const;
+    if ((await this.#write({ owner, responseId, step })) !== "written")
+      throw new RunLost("no such call has begun, or another server makes the response");
   }
 
   async endTurn(owner: Owner, responseId: string, { number, usage, decision }: TurnInLedger): Promise<void> {
@@ -117,7 +118,7 @@ export class StoredToolLedger implements ToolLedger {
 }
 
 function exchangeOf(row: ToolExchangesTable): KnownExchange {
-  const { item_id: itemId, call_id: callId, name, server, effect, output, item, parts, usage, turn } = row;
+  const { item_id: itemId, call_id: callId, name, server, effect, output, item, parts, usage, turn, outcome } = row;
   const result =
     output === null || item === null || parts === null
       ? null
@@ -127,6 +128,7 @@ function exchangeOf(row: ToolExchangesTable): KnownExchange {
           output,
           parts: storedJson<FinishedExchange["parts"]>(parts),
           usage: usage === null ? null : storedJson<FinishedExchange["usage"]>(usage),
+          outcome: outcome ?? "finished",
         };
   const approvalRequestId = row.approval_request_id;
   return { itemId, callId, name, server, arguments: row.arguments, effect, approvalRequestId, turn, result };

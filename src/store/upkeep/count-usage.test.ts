@@ -41,6 +41,7 @@ const RESULT = {
   output: "fünf ".repeat(1000),
   parts: [{ type: "input_text", text: "a receipt" }],
   usage: null,
+  outcome: "finished",
 } as const;
 
 /** The bytes that count for our owner. */

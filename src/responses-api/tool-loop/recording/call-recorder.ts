@@ -1,9 +1,18 @@
 import type { Tool } from "../../../../generated/responses-api/types.ts";
-import type { ToolCall, ToolOutcome } from "../../hosted-tool.ts";
+import { RunLost } from "../../../runs/ports.ts";
+import { type ToolCall, type ToolOutcome, UNKNOWN_EFFECT } from "../../hosted-tool.ts";
 import type { FinishedExchange } from "../../ports.ts";
 import type { Sources } from "../cite.ts";
 import { cutOutput, fence } from "../fence.ts";
-import { brokenForm, type CallResult, endingEvents, exchangeOf, type MadeRun, outputOf } from "../hosted-run.ts";
+import {
+  brokenForm,
+  type CallResult,
+  endingEvents,
+  exchangeOf,
+  type MadeRun,
+  outputOf,
+  unknownResult,
+} from "../hosted-run.ts";
 import type { LoopRun, LoopServices } from "../loop-parts.ts";
 import { returnsOutsideText } from "../offer-tools.ts";
 import type { ToolUsageSum } from "../usage/tool-usage.ts";
@@ -42,6 +51,7 @@ export class CallRecorder {
   async end(made: MadeRun, call: ToolCall, args: string, outcome: ToolOutcome): Promise<CallResult> {
     const { place } = made;
     const { services, sources, found: allFound, toolUsage } = this.#parts;
+    if (outcome.type === "unknown") return await this.endUnknown(made, call, args);
     if (outcome.type === "asks") {
       place.add(...endingEvents(made, outcome));
       return { output: null, asks: true, item: outcome.item };
@@ -52,7 +62,8 @@ export class CallRecorder {
     const shown = returnsOutsideText(made.kind) ? fence(made.server ?? made.name, text) : text;
     const output = outputOf(made, shown, parts);
     if (call.item === null) await this.begin(made, call, item.id, args);
-    const kept = { itemId: item.id, item, output: shown, parts, usage, following: following.map(({ last }) => last) };
+    const lasts = following.map(({ last }) => last);
+    const kept = { itemId: item.id, item, output: shown, parts, usage, outcome: "finished", following: lasts } as const;
     await this.#keep(made, call, args, kept);
     sources.add(outcome.sources);
     allFound.push(...found);
@@ -61,12 +72,28 @@ export class CallRecorder {
     return { output, asks: false, item };
   }
 
+  /** Ends a call that may have taken effect as a crash would. */
+  async endUnknown(made: MadeRun, call: ToolCall, args: string): Promise<CallResult> {
+    const { shown, place } = made;
+    if (shown.item === null) return { output: outputOf(made, UNKNOWN_EFFECT), asks: false, item: null };
+    const result = unknownResult(shown.item, args);
+    try {
+      await this.#keep(made, call, args, result);
+    } catch (fault) {
+      if (fault instanceof RunLost) throw fault;
+      this.#parts.run.onFault(fault); // A call without a kept result is taken for unknown, too.
+    }
+    place.add({ type: "item_finished", item: result.item });
+    return { output: outputOf(made, result.output), asks: false, item: result.item };
+  }
+
   /** The arguments were wrong. If the item had begun, later turns show the model what it is told now. */
   async #endTold(made: MadeRun, call: ToolCall, args: string, outcome: Told): Promise<CallResult> {
     const { item } = made.shown;
     const { output } = outcome;
     if (item !== null) {
-      const kept = { itemId: item.id, item: brokenForm(item), output, parts: [], usage: null };
+      const last = brokenForm(item);
+      const kept = { itemId: item.id, item: last, output, parts: [], usage: null, outcome: "finished" } as const;
       if (call.item === null) await this.begin(made, call, item.id, args);
       await this.#keep(made, call, args, kept);
     }

@@ -38,7 +38,14 @@ function exchange(number: number, effect: KnownExchange["effect"], output: strin
     result:
       output === null
         ? null
-        : { itemId: item.id, item, output: `shown ${output}`, parts: [], usage: { webSearches: number } },
+        : {
+            itemId: item.id,
+            item,
+            output: `shown ${output}`,
+            parts: [],
+            usage: { webSearches: number },
+            outcome: "finished",
+          },
   };
 }
 

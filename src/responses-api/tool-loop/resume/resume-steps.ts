@@ -1,7 +1,7 @@
 import { cutForm } from "../../../runs/index.ts";
 import type { ContextItem, HostedItem, ModelEvent } from "../../../runs/ports.ts";
 import type { BegunExchange, DecidedCall, FinishedExchange, KnownExchange } from "../../ports.ts";
-import { interruptedForm, wholeItem } from "../hosted-run.ts";
+import { unknownResult, wholeItem } from "../hosted-run.ts";
 
 /** What is still to be done for a turn that a crash interrupted, in the order in which it is shown. */
 export type ResumeStep =
@@ -44,8 +44,6 @@ export interface PlannedCall {
 /** A step that is only shown, because nothing is left to be done for it. */
 export type ShownStep = Exclude<ResumeStep, { type: "again" | "planned" }>;
 
-const UNKNOWN_EFFECT =
-  "The call was interrupted, and whether it took effect is unknown. It was not repeated. Ask the user before you repeat it.";
 const SESSION_INTERRUPTED =
   "The session was interrupted. Files of /mnt/data are kept, variables are lost. Run again what you need.";
 
@@ -109,15 +107,13 @@ export function unshownStep(exchange: KnownExchange): readonly ResumeStep[] {
 
 /** The end of a call that is not run again. */
 export function interrupted(exchange: KnownExchange, item: HostedItem, first: HostedItem | null): ShownStep {
-  const isSession = exchange.effect === "sandboxed";
-  const result: FinishedExchange = {
-    itemId: exchange.itemId,
-    item: isSession ? cutForm(item) : interruptedForm(item, exchange.arguments),
-    output: isSession ? SESSION_INTERRUPTED : UNKNOWN_EFFECT,
-    parts: [],
-    usage: null,
-  };
+  const result = exchange.effect === "sandboxed" ? sessionResult(item) : unknownResult(item, exchange.arguments);
   return { type: "settled", exchange, result, first, isNew: true };
+}
+
+function sessionResult(open: HostedItem): FinishedExchange {
+  const item = cutForm(open);
+  return { itemId: item.id, item, output: SESSION_INTERRUPTED, parts: [], usage: null, outcome: "finished" };
 }
 
 /** Null for a tool of this server: none of those changes the world. */
