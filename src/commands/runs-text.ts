@@ -1,5 +1,6 @@
 import { styleText } from "node:util";
 import type {
+  McpCall,
   OutputItem,
   Response,
   ResponseExchange,
@@ -116,12 +117,19 @@ export function exchangeLines({ kind, turn, request, response, duration_ms, erro
 function itemLine(item: OutputItem): string {
   if (item.type === "message")
     return item.content.map((part) => (part.type === "output_text" ? part.text : part.refusal)).join("\n");
+  if (item.type === "mcp_call") return `${item.type} ${item.name}(${item.arguments})${failureOf(item)}`;
   if ("arguments" in item && "name" in item) return `${item.type} ${item.name}(${item.arguments})`;
   if (item.type === "mcp_list_tools")
     return `${item.type} ${item.server_label}: ${item.tools.map(({ name }) => name).join(", ")}`;
   if (item.type !== "reasoning") return item.type;
   const thoughts = [...(item.content ?? []), ...item.summary].map(({ text }) => text);
   return thoughts.length === 0 ? item.type : `${item.type}: ${thoughts.join("\n")}`;
+}
+
+/** Why a call failed, or that nobody knows whether it took effect. */
+function failureOf({ error }: McpCall): string {
+  if (error === null) return "";
+  return ` ${"message" in error ? error.message : "failed"}`;
 }
 
 function timeOf(seconds: number): string {

@@ -23,6 +23,8 @@ export interface OpenedCall {
   readonly bytesMax: number;
   /** Ends the call and the reply's body. */
   readonly signal: AbortSignal;
+  /** Called when a connection begins to send the call. Before that, the server has received nothing of it. */
+  readonly onSent?: () => void;
 }
 
 /** The reply to a call. */
@@ -58,6 +60,7 @@ export async function openReply(agent: Dispatcher, url: URL, call: OpenedCall): 
       body: call.body,
     },
     signal: call.signal,
+    onSent: call.onSent,
     bytesMax: call.bytesMax,
     readsWhole: (head) => {
       refuseStrange(head);

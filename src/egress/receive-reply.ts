@@ -21,6 +21,8 @@ export interface ReceiveOptions {
   readonly request: Dispatcher.DispatchOptions;
   /** Ends the request, and the body. */
   readonly signal: AbortSignal;
+  /** Called when a connection begins to send the request. */
+  readonly onSent?: (() => void) | undefined;
   /** Looks at the head, and throws if the reply is refused. Returns whether the body is read whole. */
   readonly readsWhole: (head: Head) => boolean;
   /** Limit of a body that is read whole. */
@@ -66,8 +68,9 @@ class Receiver implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    const { signal } = this.#options;
+    const { signal, onSent } = this.#options;
     if (signal.aborted) controller.abort(errorOf(signal.reason));
+    else onSent?.();
   }
 
   onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: Fields): void {

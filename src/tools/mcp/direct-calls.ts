@@ -38,6 +38,8 @@ export interface DirectLimits {
   /** Each of them stops the call. */
   readonly signals: readonly AbortSignal[];
   readonly timeoutMs: number;
+  /** Called when the call begins to go to the server. */
+  readonly onSent: () => void;
 }
 
 /**
@@ -71,6 +73,7 @@ export class DirectCalls {
         body: JSON.stringify(message),
         bytesMax: REPLY_BYTES_MAX,
         signal: wait.signal,
+        onSent: limits.onSent,
         caller,
       });
       const result = resultOf(reply, id);

@@ -8,7 +8,7 @@ import {
 import { unlessAborted } from "../../base/limits/unless-aborted.ts";
 import { type BegunReply, CallIds } from "./call-ids.ts";
 import { type CallParams, DirectCalls } from "./direct-calls.ts";
-import { McpFault, McpTimeout, refusedStatus } from "./mcp-failure.ts";
+import { type Delivery, deliveryAt, McpFault, McpTimeout, refusedStatus } from "./mcp-failure.ts";
 import type { McpOptions, McpServer } from "./mcp-server.ts";
 import { type EndableTransport, type HttpTransport, openTransport, type Use, withinUse } from "./open-transport.ts";
 import { ProgramTransport } from "./program-transport.ts";
@@ -146,12 +146,16 @@ export class McpConnection {
 
   async #callDirectly(direct: DirectCalls, { name, arguments: args }: CallParams, { signal, until }: Asking) {
     signal.throwIfAborted();
-    const limits = { signals: [signal, until], timeoutMs: this.#options.callTimeoutMs };
+    let delivery: Delivery = "unsent";
+    const onSent = (): void => {
+      delivery = "sent";
+    };
+    const limits = { signals: [signal, until], timeoutMs: this.#options.callTimeoutMs, onSent };
     try {
       return await direct.call({ name, arguments: args }, limits);
     } catch (error) {
       signal.throwIfAborted();
-      throw new McpFault(error, { status: null, isForgotten: false });
+      throw new McpFault(error, { status: null, isForgotten: false, delivery });
     }
   }
 
@@ -177,7 +181,8 @@ export class McpConnection {
     const { client, transport } = this.#opened ?? (await unlessAborted(this.#client(), signal));
     const hadSession = transport.sessionId !== undefined;
     const failed = new AbortController();
-    const use: Use = { signals: [until, failed.signal], refusedWith: null, begun };
+    const delivery = begun === null ? "unsent" : deliveryAt(begun.reply.status);
+    const use: Use = { signals: [until, failed.signal], refusedWith: null, delivery, begun };
     try {
       return await withinUse(use, () => work(client));
     } catch (error) {
@@ -187,7 +192,7 @@ export class McpConnection {
       const status = refusedStatus(error);
       const isForgotten = hadSession && (status === NOT_FOUND || status === forgotten);
       if (isForgotten) this.#isOver = true;
-      throw new McpFault(error, { status: use.refusedWith, isForgotten });
+      throw new McpFault(error, { status: use.refusedWith, isForgotten, delivery: use.delivery });
     } finally {
       // The library may yet tell the server that the call is given up.
       if (begun !== null) setImmediate(() => this.#callIds.delete(begun.id));
@@ -217,7 +222,7 @@ export class McpConnection {
       this.#opened = opened;
       return opened;
     } catch (error) {
-      throw new McpFault(error, { ...refused, isForgotten: false });
+      throw new McpFault(error, { ...refused, isForgotten: false, delivery: "unsent" });
     }
   }
 

@@ -18,12 +18,25 @@ export class McpFault extends Error {
   readonly status: number | null;
   /** Whether the server has forgotten the session, so that it did nothing. */
   readonly isForgotten: boolean;
+  readonly delivery: Delivery;
 
-  constructor(cause: unknown, { status, isForgotten }: Pick<McpFault, "status" | "isForgotten">) {
+  constructor(
+    cause: unknown,
+    { status, isForgotten, delivery }: Pick<McpFault, "status" | "isForgotten" | "delivery">,
+  ) {
     super("a request to an MCP server failed", { cause });
     this.status = status;
     this.isForgotten = isForgotten;
+    this.delivery = delivery;
   }
+}
+
+/** How far the message of a call came. `refused`: the server answered with a status that says that it did nothing. */
+export type Delivery = "unsent" | "sent" | "refused";
+
+/** How far a call came whose reply begins with this status. */
+export function deliveryAt(status: number): Delivery {
+  return status >= 400 && status < 500 ? "refused" : "sent";
 }
 
 /** The server sent a list that this server does not take. `message` is a whole sentence. */
@@ -82,6 +95,18 @@ export function explainMcpFailure(error: unknown): McpFailure {
   const status = causes.flatMap((cause) => (cause instanceof McpFault ? (cause.status ?? []) : []))[0];
   if (status !== undefined) return http(status, statusText(status));
   return http(FAILED_DEPENDENCY, "The connection to the MCP server failed");
+}
+
+/** Whether the server may have carried out the call that failed in this way. */
+export function mayHaveActed(error: unknown): boolean {
+  const causes = causesOf(error);
+  if (!causes.some((cause) => cause instanceof McpFault && cause.delivery === "sent")) return false;
+  // The server, or its tool, says itself that it did not carry out the call.
+  return !causes.some((cause) => cause instanceof ProtocolError || isInputWanted(cause));
+}
+
+function isInputWanted(cause: unknown): boolean {
+  return cause instanceof SdkError && cause.code === SdkErrorCode.UnsupportedResultType;
 }
 
 /** The HTTP status by which the server refused; null if it did not. */

@@ -4,6 +4,7 @@ import { jsonOrUndefined } from "../../base/json/read-json.ts";
 import { isRecord } from "../../base/json/records.ts";
 import type { Egress } from "../../egress/egress.ts";
 import type { BegunReply, CallIds } from "./call-ids.ts";
+import { type Delivery, deliveryAt } from "./mcp-failure.ts";
 import type { McpAddress } from "./mcp-server.ts";
 
 /** Most bytes of one reply. Over SSE all replies of a connection are one. */
@@ -12,6 +13,8 @@ const METHOD_NOT_ALLOWED = 405;
 /** A message that ends a request. It is sent after the request was given up, and has this long. */
 const CANCELLED = '{"jsonrpc":"2.0","method":"notifications/cancelled"';
 const CANCELLED_MS = 5000;
+/** The method of a message that calls a tool. */
+const CALL = "tools/call";
 
 /** The two transports of MCP over HTTP. `sse` is the older one. */
 export type HttpTransport = "streamable" | "sse";
@@ -36,6 +39,8 @@ export interface Use {
   readonly signals: readonly AbortSignal[];
   /** The status of the last reply that was an error; null if there was none. */
   refusedWith: number | null;
+  /** How far a call of a tool came. */
+  delivery: Delivery;
   /** The begun reply to the first message of this use, which was sent directly; null once it is taken. */
   begun: BegunReply | null;
 }
@@ -45,6 +50,15 @@ const USES = new AsyncLocalStorage<Use>();
 /** All calls of the transport that this work makes belong to `use`. */
 export async function withinUse<T>(use: Use, work: () => Promise<T>): Promise<T> {
   return await USES.run(use, work);
+}
+
+/** Notes that a message goes to the server, for the use that it belongs to. */
+export function noteSent(message: unknown): void {
+  noteDelivery(USES.getStore(), message, "sent");
+}
+
+function noteDelivery(use: Use | undefined, message: unknown, delivery: Delivery): void {
+  if (use !== undefined && isRecord(message) && message["method"] === CALL) use.delivery = delivery;
 }
 
 /** A transport whose requests all pass the guard and carry the headers of the server. */
@@ -63,7 +77,8 @@ function guardedFetch(kind: HttpTransport, address: McpAddress, options: McpTran
   return async (target: string | URL, init: RequestInit = {}): Promise<Response> => {
     const use = USES.getStore();
     const body = typeof init.body === "string" ? options.callIds.sent(init.body) : null;
-    const begun = use === undefined ? null : takeBegun(use, body, options.callIds);
+    const message = use === undefined || body === null ? undefined : jsonOrUndefined(body);
+    const begun = use === undefined ? null : takeBegun(use, message, options.callIds);
     if (begun !== null) return begun;
     const method = init.method ?? "GET";
     const headers = new Headers(init.headers);
@@ -80,16 +95,17 @@ function guardedFetch(kind: HttpTransport, address: McpAddress, options: McpTran
       bytesMax: REPLY_BYTES_MAX,
       signal: AbortSignal.any([options.signal, init.signal ?? [], limitsOf(body, use)].flat()),
       caller: options.caller,
+      onSent: () => noteDelivery(use, message, "sent"),
     });
+    noteDelivery(use, message, deliveryAt(reply.status));
     if (!reply.ok && use === undefined) options.onRefused(reply.status);
     if (!reply.ok && use !== undefined) use.refusedWith = reply.status;
     return reply;
   };
 }
 
-function takeBegun(use: Use, body: string | null, callIds: CallIds): Response | null {
+function takeBegun(use: Use, message: unknown, callIds: CallIds): Response | null {
   const { begun } = use;
-  const message = begun === null || body === null ? undefined : jsonOrUndefined(body);
   if (begun === null || !isRecord(message) || typeof message["id"] !== "number") return null;
   use.begun = null;
   callIds.add(begun.id, message["id"]);

@@ -2,6 +2,7 @@ import { type JSONRPCMessage, ReadBuffer, serializeMessage, type Transport } fro
 import { Semaphore } from "../../base/limits/semaphore.ts";
 import { type PipedChild, startPiped } from "../../programs/piped-child.ts";
 import type { McpProgram } from "./mcp-server.ts";
+import { noteSent } from "./open-transport.ts";
 
 /** Most programs that run at the same time; a connection waits for its place within its time limit. */
 const PROGRAMS_MAX = 32;
@@ -50,6 +51,7 @@ export class ProgramTransport implements Transport {
 
   async send(message: JSONRPCMessage): Promise<void> {
     if (this.#child === null || this.#isClosed) throw new Error("the program has ended");
+    noteSent(message);
     await this.#child.write(serializeMessage(message));
   }
 

@@ -1,10 +1,10 @@
 import type { CallToolResult } from "@modelcontextprotocol/client";
-import type { McpCall, McpListedTool } from "../../../generated/responses-api/types.ts";
+import type { McpCall } from "../../../generated/responses-api/types.ts";
 import { isRecord } from "../../base/json/records.ts";
 import type { MadeCall, ToolCall, ToolOutcome } from "../../responses-api/hosted-tool.ts";
 import { readArguments } from "../read-arguments.ts";
 import { withoutSteps } from "../without-steps.ts";
-import { explainMcpFailure } from "./mcp-failure.ts";
+import { explainMcpFailure, mayHaveActed } from "./mcp-failure.ts";
 import type { OfferedMcpTool } from "./offered-tools.ts";
 import { cut, readResult } from "./read-result.ts";
 import type { ServerLink } from "./server-link.ts";
@@ -22,7 +22,7 @@ export interface CallContext {
 /** A call of a tool whose arguments are given to the server as the model, or the approved request, has them. */
 export function mcpCall(
   context: CallContext,
-  { listed, readOnly, idempotent }: OfferedMcpTool,
+  offered: OfferedMcpTool,
   { id, approvalRequestId }: { readonly id: string; readonly approvalRequestId: string | null },
 ): ToolCall {
   const item: McpCall = {
@@ -32,31 +32,37 @@ export function mcpCall(
     approval_request_id: approvalRequestId,
     arguments: "",
     error: null,
-    name: listed.name,
+    name: offered.listed.name,
     output: null,
     server_label: context.label,
   };
   return {
     item,
     streams: "arguments",
-    effect: readOnly || idempotent ? "none" : "may_have",
-    run: (args, signal) => withoutSteps(outcomeOf(context, { ...item, arguments: args }, listed, signal)),
+    effect: effectOf(offered),
+    run: (args, signal) => withoutSteps(outcomeOf(context, { ...item, arguments: args }, offered, signal)),
   };
+}
+
+function effectOf({ readOnly, idempotent }: OfferedMcpTool): ToolCall["effect"] {
+  return readOnly || idempotent ? "none" : "may_have";
 }
 
 async function outcomeOf(
   context: CallContext,
   item: McpCall,
-  { name, input_schema: schema }: McpListedTool,
+  offered: OfferedMcpTool,
   signal: AbortSignal,
 ): Promise<ToolOutcome> {
+  const { name, input_schema: schema } = offered.listed;
   const args = readArguments(item.arguments);
   if (args === null) return wrongArguments(item);
   try {
     const call = { name, arguments: args, schema: isRecord(schema) ? schema : {} };
     return ran(item, await context.link.callTool(call, signal), context);
   } catch (error) {
-    return signal.aborted ? stopped(item) : failed(item, error);
+    if (signal.aborted) return stopped(item);
+    return effectOf(offered) === "may_have" && mayHaveActed(error) ? { type: "unknown" } : failed(item, error);
   }
 }
 

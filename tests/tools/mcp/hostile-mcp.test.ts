@@ -17,7 +17,9 @@ async function refusedOpen(url: string, more: Partial<McpInput> = {}, and: OpenM
 }
 
 async function failedCall(answer: (message: JsonRpc, response: ServerResponse) => unknown, and: OpenMore = {}) {
-  const server = await startScripted({ "tools/call": answer });
+  // Of a tool that may have effects, less is known.
+  const listed = toolList([plainTool("one", { annotations: { readOnlyHint: true } })]);
+  const server = await startScripted({ "tools/list": () => listed, "tools/call": answer });
   const tool = await opened(mcpInput({ server_url: server.url }), and);
   try {
     const { item, output } = ranCall(await called(tool, "one"));
