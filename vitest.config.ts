@@ -36,6 +36,7 @@ const FURTHER_TESTS_ON_POSTGRES = [
   "tests/keys/{keys-command,owner-members,owners,rate-limits,retention,routing,vector-store-owners}.test.ts",
   "tests/processes/{deaths,vector-stores}.test.ts",
   "tests/runs/foreground.test.ts",
+  "tests/tools/mcp/{approvals,broken-calls}.test.ts",
   "tests/vector-stores/{meaning,renewal,kill,intake}.test.ts",
 ];
 /** Left out by TRIALS=short, too: they take five minutes, and other tests show each requirement that they show. */
@@ -46,7 +47,7 @@ const LONG_TRIALS = [
   "tests/conversations/crash.test.ts",
   "tests/crash/upgrade.test.ts",
   "tests/hostile/{endless-answers,linear-time,process}.test.ts",
-  "tests/nodes/waiting.test.ts",
+  "tests/nodes/{approvals,waiting}.test.ts",
   "tests/processes/vector-stores.test.ts",
   "tests/vector-stores/{intake,kill}.test.ts",
 ];

@@ -2,6 +2,7 @@ import type { EngineKind } from "../base/ledger/ledger-note.ts";
 import type { RunHost } from "../runs/index.ts";
 import type { EventLog, ModelEngine, Neighbours, RunLedger, RunObserver } from "../runs/ports.ts";
 import type { CodeFinder, Containers } from "./containers.ts";
+import type { ApprovalsInUse } from "./create/approval-hold.ts";
 import type { ExchangeKeeper } from "./exchanges/exchange-keeper.ts";
 import type { ExchangeStore, PriceTable, ResponseArchive } from "./inspection.ts";
 import type { PartHealth, PartState } from "./keeping/part-health.ts";
@@ -35,6 +36,7 @@ export interface ResponseServices {
   readonly prices: PriceTable;
   /** Stored conversations and their holds. */
   readonly conversations: ConversationStore;
+  readonly approvalsInUse: ApprovalsInUse;
   /** Uploaded files. */
   readonly files: FileStore;
   /** Vector stores and their files. */

@@ -62,6 +62,8 @@ export interface RunStart {
   readonly onFault: (fault: unknown) => void;
   /** Called with the final snapshot when the run ends here. Must not throw. */
   readonly onEnd?: (response: Response) => void;
+  /** Called when this process is done with the run, whether it has ended or not. Must not throw. */
+  readonly onOver?: () => void;
   readonly watch?: RunWatch;
 }
 

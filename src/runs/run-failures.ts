@@ -78,8 +78,9 @@ const CODES: Readonly<Record<Code, true>> = {
   server_is_overloaded: true,
 };
 
-/** `code` if the list has it, otherwise `server_error`. */
+/** The code if the list has it, or one that stands for it, otherwise `server_error`. */
 function responseErrorCode(code: string | null): Code {
+  if (code === "approval_spent") return "invalid_prompt";
   return code !== null && isListed(code) ? code : "server_error";
 }
 

@@ -305,11 +305,7 @@ export class RunHost {
     const finish = (outcome: RunOutcome | null): void => {
       forgetClient();
       stopClock();
-      const hadPlace = this.#freePlaces() > 0;
-      this.#foreground -= 1;
-      this.#end(hosted, outcome);
-      this.#pump();
-      if (!hadPlace) this.#shared?.hasPlace();
+      this.#leavePlace(hosted, outcome, () => (this.#foreground -= 1));
     };
     try {
       const run = await begin({ ...order, signal: hosted.controller.signal });
@@ -331,12 +327,13 @@ export class RunHost {
     hosted.end();
   }
 
-  #admit({ plan }: RunOrder): HostedRun {
+  #admit({ plan, onOver }: RunOrder): HostedRun {
     const { id: responseId, previous_response_id: previousId } = plan.response;
     const controller = new AbortController();
     const { promise, resolve } = Promise.withResolvers<void>();
     const end = (): void => {
       this.#hosted.delete(responseId);
+      onOver?.();
       controller.abort(RUN_OVER); // Stops everything that still works for the run.
       resolve();
     };
@@ -375,8 +372,13 @@ export class RunHost {
     const stopClock = this.#limitTime(hosted);
     const outcome = await run.drive();
     stopClock();
+    this.#leavePlace(hosted, outcome, () => (this.#background -= 1));
+  }
+
+  /** Ends a run whose place `leave` gives up, and fills that with another one. */
+  #leavePlace(hosted: HostedRun, outcome: RunOutcome | null, leave: () => void): void {
     const hadPlace = this.#freePlaces() > 0;
-    this.#background -= 1;
+    leave();
     this.#end(hosted, outcome);
     this.#pump();
     if (!hadPlace) this.#shared?.hasPlace();

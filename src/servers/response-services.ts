@@ -2,6 +2,7 @@ import type { Logger } from "../base/logger.ts";
 import type { Config } from "../config/load-config.ts";
 import type { JoinedProcess } from "../processes/joined-process.ts";
 import type { CodeFinder } from "../responses-api/containers.ts";
+import { ApprovalsInUse } from "../responses-api/create/approval-hold.ts";
 import { createSealer } from "../responses-api/keeping/seal.ts";
 import type { RateLimiter } from "../responses-api/ports.ts";
 import type { ResponseServices, ShownMetrics } from "../responses-api/services.ts";
@@ -54,6 +55,7 @@ export function buildResponseServices(config: Config, foundations: ServiceFounda
     exchangeKeeper: chooseExchangeKeeper(config, store, log),
     prices: choosePrices(config),
     conversations: store.conversations,
+    approvalsInUse: new ApprovalsInUse(),
     files: store.files,
     vectorStores: store.vectorStores,
     passages,

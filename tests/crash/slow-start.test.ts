@@ -3,6 +3,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { type Logger, silentLogger } from "../../src/base/logger.ts";
 import { loadConfig } from "../../src/config/load-config.ts";
 import { createBuiltInEngine } from "../../src/model-engines/built-in/engine.ts";
+import { ApprovalsInUse } from "../../src/responses-api/create/approval-hold.ts";
 import { RunKeeper } from "../../src/responses-api/keeping/run-keeper.ts";
 import { createSealer } from "../../src/responses-api/keeping/seal.ts";
 import { ModelGate } from "../../src/responses-api/tool-loop/attempts/model-gate.ts";
@@ -62,6 +63,7 @@ async function keeperWithHeldClaims() {
       runs: new RunHost({ runsMax: 1, backgroundRunsMax: 1, queueMax: 1, runMs: 1_000 }),
       eventLog: events,
       ledger: waiting,
+      approvalsInUse: new ApprovalsInUse(),
       neighbours: null,
     },
     logger,

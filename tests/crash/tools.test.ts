@@ -146,9 +146,32 @@ test.each(someCases(CASES, 2, 1))(
     await checkClientView(server, view, nothingSeen());
     await replay(server, response.id);
     const again = await server.post("/v1/responses", { model: "m", ...approved });
-    expect([again.status, await again.text()]).toEqual([400, expect.stringContaining("was used already")]);
+    expect([again.status, await again.text()]).toEqual([400, expect.stringContaining("approval_spent")]);
     expect(world.done.filter((one) => one === `${tool} 7`)).toHaveLength(ACTED[tool][place]);
     expect(world.done.filter((one) => one === `${free} 7`)).toHaveLength(1);
+  },
+  TEST_TIMEOUT_MS,
+);
+
+test(
+  "an approval is spent once by three responses at once, after the process that asked for it was killed",
+  async () => {
+    verifies("tools.mcp.approval-is-spent-once");
+    const [folder, world] = [await dataFolder(), await payingWorld()];
+    const first = await startAimed(folder, world, null);
+    const tools = bank(world, { require_approval: { never: { tool_names: ["look"] } } });
+    const asked = await ask(first, { input: "number 8", tools });
+    const asking = await until(first, asked.id ?? "", "completed", "failed");
+    const request = asking.output.find(({ type }) => type === "mcp_approval_request");
+    await first.kill();
+    const second = await startAimed(folder, world, null);
+    const approval = { type: "mcp_approval_response", approval_request_id: request?.id, approve: true };
+    const approved = { model: "m", input: [approval], tools, previous_response_id: asking.id };
+    const replies = await Promise.all([1, 2, 3].map(() => second.post("/v1/responses", approved)));
+    const bodies = await Promise.all(replies.map(async (reply) => `${reply.status} ${await reply.text()}`));
+    expect(bodies.filter((body) => /^200 .*"status":\s*"completed"/s.test(body))).toHaveLength(1);
+    expect(bodies.filter((body) => /^400 .*"code":\s*"approval_spent"/s.test(body))).toHaveLength(2);
+    expect(world.done).toEqual(["look 8", "pay 8"]);
   },
   TEST_TIMEOUT_MS,
 );

@@ -24,6 +24,7 @@ import type { KnownExchange } from "../ports.ts";
 import type { ResponseServices } from "../services.ts";
 import { continueFromLog, isOver, type Watched, waitUntilOver, watchResponse } from "../show/watch-response.ts";
 import { canResume } from "../tool-loop/resume/resume-point.ts";
+import type { ApprovalHold } from "./approval-hold.ts";
 import { askModel, type TurnServices, warmUp } from "./ask-model.ts";
 import type { ConversationHold } from "./conversation-hold.ts";
 import { prepareRun } from "./prepare-run.ts";
@@ -120,7 +121,7 @@ async function admit(
   const { principal, generate = true } = caller;
   if (request.store !== false) await services.quota.requireRoom(principal.owner);
   const admission = await Admission.open(services, principal);
-  const { task, opened, hold } = await prepareRun(services, caller, request, createdAt);
+  const { task, opened, hold, approvals } = await prepareRun(services, caller, request, createdAt);
   const need = { input: task.inputTokensEstimate, outputMax: opened.response.max_output_tokens };
   await hold.during(() => admission.reserve(need));
   const made = orderOf(services, task, opened, caller);
@@ -130,6 +131,7 @@ async function admit(
     watch: made.watch,
     exchanges: made.exchanges,
     onEnd: settleAtEnd(admission),
+    onOver: releaseAtEnd(approvals),
   };
   return { order, hold, admission };
 }
@@ -162,6 +164,11 @@ async function endElsewhere(services: ResponseServices, watched: Watched): Promi
 /** Not inlined: the closure lives as long as the run and must not hold the whole history. */
 function settleAtEnd(admission: Admission): NonNullable<RunOrder["onEnd"]> {
   return ({ usage }) => admission.settle(usage?.total_tokens ?? null);
+}
+
+/** Not inlined, for the same reason. */
+function releaseAtEnd(approvals: ApprovalHold): NonNullable<RunOrder["onOver"]> {
+  return () => approvals.release();
 }
 
 async function begin(services: ResponseServices, order: RunOrder, watched: Watched): Promise<BegunResponse["events"]> {

@@ -24,6 +24,7 @@ import { checkApprovals, freshApprovals } from "../tool-loop/approvals.ts";
 import { withHostedFunctions } from "../tool-loop/count-tools.ts";
 import type { TaskTools } from "../tool-loop/task-tools.ts";
 import { fitToWindow } from "../window/fit-to-window.ts";
+import type { ApprovalHold } from "./approval-hold.ts";
 import { type ConversationHold, conversationIdOf, holdConversation } from "./conversation-hold.ts";
 import { firstSnapshot } from "./first-snapshot.ts";
 import { withJoinedTools } from "./joined-tools.ts";
@@ -33,8 +34,10 @@ import { type NotedRun, runNotes } from "./notes/run-notes.ts";
 export interface PreparedRun {
   readonly task: RunTask;
   readonly opened: OpenedRun;
-  /** All work until the run is stored must go through `hold.during`. */
+  /** The holds on its conversation and its approvals. All work until the run is stored must go through `hold.during`. */
   readonly hold: ConversationHold;
+  /** To be released when the run is over. */
+  readonly approvals: ApprovalHold;
 }
 
 const SEALED_REASONING_INCLUDE = "reasoning.encrypted_content";
@@ -55,23 +58,28 @@ export async function prepareRun(
   checkCompaction(request);
   if (slices.isOver) await slices.next();
   const ids = newIdStem(createdAt, stemKey(request));
-  const hold = await holdConversation(services, caller.principal.owner, request, idFromStem("resp", ids, 0));
-  return { ...(await hold.during(() => prepareHeld(services, caller, { sent: request, emulated }, ids))), hold };
+  const { owner } = caller.principal;
+  const conversation = await holdConversation(services, owner, request, idFromStem("resp", ids, 0));
+  const approvals = services.approvalsInUse.newHold(owner);
+  const hold: ConversationHold = { during: (work) => approvals.during(() => conversation.during(work)) };
+  const checked = { sent: request, emulated, approvals };
+  return { ...(await hold.during(() => prepareHeld(services, caller, checked, ids))), hold, approvals };
 }
 
 /** A request without members that this server lacks. */
 interface CheckedRequest {
   readonly sent: CreateResponseRequest;
   readonly emulated: readonly EmulatedUse[];
+  readonly approvals: ApprovalHold;
 }
 
 /** Runs while the conversation is held, so nobody else changes it. */
 async function prepareHeld(
   services: ResponseServices,
   caller: Caller,
-  { sent, emulated }: CheckedRequest,
+  { sent, emulated, approvals }: CheckedRequest,
   ids: IdStem,
-): Promise<Omit<PreparedRun, "hold">> {
+): Promise<Omit<PreparedRun, "hold" | "approvals">> {
   const { principal, signal, trace, generate = true } = caller;
   const { owner } = principal;
   const slices = new Slices(); // Lets other requests run between long steps.
@@ -91,7 +99,7 @@ async function prepareHeld(
   checkToolChoice(request, tools);
   if (request.conversation != null) checkItemsNotRepeated(history, items);
   if (generate) checkMentionsJson(request, context);
-  await checkToolContext(services, owner, accepted.hosted, context);
+  await takeApprovals(services, approvals, { owner, generate, sent, hosted: accepted.hosted, context });
   checkModelName(request.model);
   if (slices.isOver) await slices.next();
   const response = firstSnapshot(request, tools, idFromStem("resp", ids, 0), ids.createdAt);
@@ -161,16 +169,26 @@ async function warmUpRequest(
   return await withHostedFunctions(services, turn, signal).catch(rethrowModelError);
 }
 
-/** Refuses approvals that cannot be acted on, those of other requests included. */
-async function checkToolContext(
+interface ApprovingRequest {
+  readonly owner: Owner;
+  readonly generate: boolean;
+  readonly sent: CreateResponseRequest;
+  readonly hosted: TaskTools["hosted"];
+  readonly context: readonly StoredItem[];
+}
+
+/** Takes the approvals that the response acts on. Refuses those that cannot be acted on, of earlier requests included. */
+async function takeApprovals(
   { toolLedger }: Pick<ResponseServices, "toolLedger">,
-  owner: Owner,
-  hosted: TaskTools["hosted"],
-  context: readonly StoredItem[],
+  hold: ApprovalHold,
+  { owner, generate, sent, hosted, context }: ApprovingRequest,
 ): Promise<void> {
   if (!context.some(({ type }) => type.startsWith("mcp_approval"))) return;
   checkApprovals(context, labelsOf(hosted));
-  const [spent] = await toolLedger.findSpent(owner, freshApprovals(context));
+  const approvals = freshApprovals(context);
+  if (generate && !asksForCompaction(sent.input)) hold.take(approvals);
+  // Once they are held: what another response has released after its call, the ledger knows.
+  const [spent] = await toolLedger.findSpent(owner, approvals);
   if (spent !== undefined) throw approvalSpent(spent);
 }
 

@@ -6,6 +6,7 @@ export function invalidApproval(message: string): ApiError {
   return invalidRequest(400, "invalid_value", "input", message);
 }
 
+/** The error for an approval that another response has used or uses now. Not 409, which official clients repeat. */
 export function approvalSpent(requestId: string): ApiError {
-  return invalidApproval(`Approval request '${requestId}' was used already.`);
+  return invalidRequest(400, "approval_spent", "input", `Approval request '${requestId}' was used already.`);
 }

@@ -19,13 +19,14 @@ import {
 } from "../../runs/ports.ts";
 import { endingOrder, type OrderServices, orderOf, tellHappening } from "../create/begin-response.ts";
 import type { ResponseServices } from "../services.ts";
+import { freshApprovals } from "../tool-loop/approvals.ts";
 import { chooseClaims, unreadableRuns } from "./choose-claims.ts";
 import { endingTask, type RunTask } from "./run-task.ts";
 import { toolSecrets } from "./seal-tools.ts";
 import { readTask } from "./stored-task.ts";
 
 /** The services that claiming and resuming runs needs. */
-export type ClaimerServices = OrderServices & Pick<ResponseServices, "runs" | "neighbours">;
+export type ClaimerServices = OrderServices & Pick<ResponseServices, "approvalsInUse" | "neighbours" | "runs">;
 
 /** The maximum of abandoned runs claimed at a time. Each brings its whole request into memory. */
 const CLAIMS_MAX = 20;
@@ -215,8 +216,10 @@ export class RunClaimer {
     task: RunTask,
     { steps, left }: { readonly steps: number; readonly left: "store" | "fault" | null },
   ): RunOrder {
-    const { ledger } = this.#services;
+    const { ledger, approvalsInUse } = this.#services;
     const { owner, response, attempts } = run;
+    const approvals = approvalsInUse.newHold(owner);
+    approvals.takeFree(freshApprovals(task.tools?.context ?? []));
     const order = orderOf(this.#services, task, { owner, response, inputItems: [] }, { log: this.#log, attempts });
     const interruption = interruptionOf(run, left);
     const counted = (ask: RunOrder["ask"]): RunOrder["ask"] => {
@@ -231,7 +234,7 @@ export class RunClaimer {
       const ask = order.resume?.(shown) ?? null;
       return ask === null ? null : counted(ask);
     };
-    return { ...order, ask: counted(order.ask), resume };
+    return { ...order, ask: counted(order.ask), resume, onOver: () => approvals.release() };
   }
 
   #endOf({ owner, response }: AbandonedRun, events: readonly RecordedEvent[]): RunOrder {

@@ -210,7 +210,7 @@ export function spentElsewhere(approvalRequestId: string): ModelError {
   return new ModelError(`Approval request '${approvalRequestId}' was used already.`, {
     status: 400,
     type: "invalid_request_error",
-    code: "invalid_value",
+    code: "approval_spent",
     param: "input",
   });
 }

@@ -186,7 +186,14 @@ describe("a call that needs approval", () => {
     const again = await shop.create(approval);
     expect([again.status, await again.json()]).toMatchObject([
       400,
-      { error: { message: expect.stringContaining("was used already") } },
+      {
+        error: {
+          type: "invalid_request_error",
+          code: "approval_spent",
+          param: "input",
+          message: `Approval request '${request.id}' was used already.`,
+        },
+      },
     ]);
     expect(shop.mcp.ran).toEqual(["pay 3"]);
   });

@@ -1,0 +1,61 @@
+import type { Owner } from "../../runs/ports.ts";
+import { approvalSpent } from "../errors/approval-errors.ts";
+
+/**
+ * The approvals that responses of this process use now. An approval allows one call, so one response at a time may use
+ * it; the ledger decides between processes, and once the call has begun.
+ */
+export class ApprovalsInUse {
+  readonly #keys = new Set<string>();
+
+  /** A hold on none of them yet. */
+  newHold(owner: Owner): ApprovalHold {
+    return new ApprovalHold(this.#keys, owner);
+  }
+}
+
+/** The right of one response to use its approvals, until it ends. */
+export class ApprovalHold {
+  readonly #all: Set<string>;
+  readonly #owner: Owner;
+  #own: readonly string[] = [];
+
+  constructor(all: Set<string>, owner: Owner) {
+    this.#all = all;
+    this.#owner = owner;
+  }
+
+  /** Takes all of these approvals, or throws an `ApiError` that names one that another response uses. */
+  take(approvalRequestIds: readonly string[]): void {
+    const used = approvalRequestIds.find((id) => this.#all.has(this.#keyOf(id)));
+    if (used !== undefined) throw approvalSpent(used);
+    this.takeFree(approvalRequestIds);
+  }
+
+  /** Takes those of these approvals that nobody uses. */
+  takeFree(approvalRequestIds: readonly string[]): void {
+    const free = approvalRequestIds.map((id) => this.#keyOf(id)).filter((key) => !this.#all.has(key));
+    for (const key of free) this.#all.add(key);
+    this.#own = [...this.#own, ...free];
+  }
+
+  /** Runs `work`. If it rejects, releases the hold, because no response will end and release it. */
+  async during<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      this.release();
+      throw error;
+    }
+  }
+
+  /** Lets others use them. Does nothing if it was called before. */
+  release(): void {
+    for (const key of this.#own) this.#all.delete(key);
+    this.#own = [];
+  }
+
+  #keyOf(approvalRequestId: string): string {
+    return JSON.stringify([this.#owner.organization, this.#owner.project, approvalRequestId]);
+  }
+}
