@@ -12,6 +12,9 @@ const REASONING_ID = "rs_0123456789abcdef00670000000123456789abcdef01234567";
 const ITEM_ID = "msg_0123456789abcdef00670000000123456789abcdef01234567";
 const CONVERSATION_ID = "conv_000000000000000000000000000000000000000000000000";
 
+const APPROVAL_ID = "mcpr_0123456789abcdef00670000000123456789abcdef01234567";
+const MCP_CALL = { name: "pay", server_label: "bank", arguments: "{}" } as const;
+
 const REFERENCES: RefusedCreates = {
   "with nothing to answer": {
     asked: { input: [] },
@@ -78,6 +81,23 @@ const ITEMS: RefusedCreates = {
     refusal: {
       param: "input",
       message: regex(`^Duplicate item found with id ${ITEM_ID}\\..*$`, `Duplicate item found with id ${ITEM_ID}.`),
+    },
+  },
+  "with an approval that a call has used": {
+    given: ["our own server"],
+    asked: {
+      input: [
+        USER,
+        { type: "mcp_approval_request", id: APPROVAL_ID, ...MCP_CALL },
+        { type: "mcp_call", id: "mcp_1", approval_request_id: APPROVAL_ID, ...MCP_CALL, output: "paid" },
+        { type: "mcp_approval_response", approval_request_id: APPROVAL_ID, approve: true },
+      ],
+      tools: [{ type: "mcp", server_label: "bank", server_url: "https://mcp.example.com/mcp" }],
+    },
+    refusal: {
+      code: "approval_spent",
+      param: "input",
+      message: string(`Approval request '${APPROVAL_ID}' was used already.`),
     },
   },
   "with reasoning that others sealed": {
