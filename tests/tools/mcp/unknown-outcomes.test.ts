@@ -42,7 +42,7 @@ async function outcomesOf(answer: Answer, more: OpenMore = {}): Promise<readonly
 }
 
 function wordFor(outcome: ToolOutcome): string {
-  return outcome.type === "ran" && "status" in outcome.item ? String(outcome.item.status) : outcome.type;
+  return outcome.type === "ran" && "status" in outcome.item ? outcome.item.status : outcome.type;
 }
 
 function answers(status: number, body = "", type = "text/plain"): Answer {
