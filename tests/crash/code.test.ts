@@ -15,7 +15,7 @@ const BREAKER = fileURLToPath(new URL("break-at-step.fixture.ts", import.meta.ur
 const TEST_TIMEOUT_MS = 120_000;
 const AUTO = { type: "code_interpreter", container: { type: "auto" } };
 
-/** What the model runs, call by call. The second call is the one that is cut. */
+/** What the model runs, call by call. The second call is the one that is cut, and writes the file `m`. */
 const CODES = [
   "a = 1\nopen('/mnt/data/n', 'a').write('x')",
   "open('/mnt/data/m', 'a').write('y')",
@@ -26,14 +26,16 @@ const CODES = [
 const PLACES = {
   "before begin": STORED_STEP.begin,
   "begin to finish": null,
-  "effect to finish": STORED_STEP.finish,
+  "effect to file": STORED_STEP.file,
+  "file to finish": STORED_STEP.finish,
   "finish to event": "code_interpreter_call.completed",
 } as const;
 type Place = keyof typeof PLACES;
 const NAMES = [
   "before begin",
   "begin to finish",
-  "effect to finish",
+  "effect to file",
+  "file to finish",
   "finish to event",
 ] as const satisfies readonly Place[];
 
@@ -78,7 +80,8 @@ async function ask(server: ChildServer): Promise<ClientView> {
 const EXPECTED: Readonly<Record<Place, { readonly ends: readonly string[]; readonly files: string }>> = {
   "before begin": { ends: ["completed", "completed", "completed"], files: "['m', 'n']" },
   "begin to finish": { ends: ["completed", "incomplete", "completed"], files: "['n']" },
-  "effect to finish": { ends: ["completed", "incomplete", "completed"], files: "['m', 'n']" },
+  "effect to file": { ends: ["completed", "incomplete", "completed"], files: "['n']" },
+  "file to finish": { ends: ["completed", "incomplete", "completed"], files: "['m', 'n']" },
   "finish to event": { ends: ["completed", "completed", "completed"], files: "['m', 'n']" },
 };
 
@@ -110,8 +113,10 @@ test.each(NAMES)(
     const said = model.asked().at(-1) ?? "";
     expect(said).toContain(`${EXPECTED[place].files} x False`);
     expect(said).toContain("started anew");
-    if (place === "begin to finish" || place === "effect to finish")
-      expect(said).toContain("The session was interrupted");
+    if (EXPECTED[place].ends.includes("incomplete"))
+      expect(said).toContain(
+        "The session was interrupted. Files that earlier calls left in /mnt/data are kept. Files that this call wrote may be lost, and all variables are lost.",
+      );
     await checkClientView(server, view, nothingSeen());
     await readStream(await server.fetch(`/v1/responses/${response.id}/events?dialect=reference`));
   },

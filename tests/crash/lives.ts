@@ -38,10 +38,14 @@ export async function serveModel() {
   };
 }
 
-/** The text in what the store is sent when the call of a tool begins and ends. */
+/** The text in what the store is sent when the call of a tool begins and ends, and when a file of it is stored. */
 export const STORED_STEP = onPostgres
-  ? { begin: "insert into tool_exchanges", finish: "update tool_exchanges set output" }
-  : { begin: "step: { type: 'begin'", finish: "step: { type: 'finish'" };
+  ? {
+      begin: "insert into tool_exchanges",
+      finish: "update tool_exchanges set output",
+      file: "insert into container_files",
+    }
+  : { begin: "step: { type: 'begin'", finish: "step: { type: 'finish'", file: 'insert into "container_files"' };
 
 /** A data folder shared by several servers of one test, one after the other or at the same time. */
 export async function dataFolder(): Promise<string> {

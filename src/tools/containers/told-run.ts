@@ -7,7 +7,7 @@ export const SHOWN_CHARACTERS_MAX = 20_000;
 const FILES_TOLD_MAX = 50;
 
 export const LOST_VARIABLES =
-  "[The session was started anew: variables of earlier calls are lost, files in /mnt/data are kept.]";
+  "[The session was started anew: variables of earlier calls are lost. Files that they left in /mnt/data are kept, except those of a call that was interrupted.]";
 export const GONE = "The container has expired or was deleted. Its files and variables are lost. Nothing was run.";
 export const BUSY = "All sessions of this server are at work, so nothing was run. Try again later.";
 

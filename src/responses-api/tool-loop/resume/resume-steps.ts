@@ -45,7 +45,7 @@ export interface PlannedCall {
 export type ShownStep = Exclude<ResumeStep, { type: "again" | "planned" }>;
 
 const SESSION_INTERRUPTED =
-  "The session was interrupted. Files of /mnt/data are kept, variables are lost. Run again what you need.";
+  "The session was interrupted. Files that earlier calls left in /mnt/data are kept. Files that this call wrote may be lost, and all variables are lost. Look what is there, and run again what you need.";
 
 /** What a step shows. */
 export function eventsOfStep(step: ShownStep): readonly ModelEvent[] {
