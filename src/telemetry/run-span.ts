@@ -4,6 +4,9 @@ import type { WatchedRun } from "../runs/ports.ts";
 import { contextIn, contextOf, traceOf } from "./span-context.ts";
 import type { RunSpan, ToolSpan } from "./tracing.ts";
 
+/** Ends of a call that make its span one of an error. */
+const ERRORS: ReadonlySet<string> = new Set(["failed", "unknown", "broken"]);
+
 /** The span of one run. A background run also has a span for its wait in the queue. */
 export function beginRunSpan(tracer: Tracer, run: WatchedRun): RunSpan {
   const span = tracer.startSpan(
@@ -39,7 +42,7 @@ export function beginToolSpan(tracer: Tracer, { kind, trace }: WatchedToolCall):
   return {
     end: (outcome) => {
       span.setAttribute("antiphon.tool.outcome", outcome);
-      if (outcome === "failed" || outcome === "broken") span.setStatus({ code: SpanStatusCode.ERROR });
+      if (ERRORS.has(outcome)) span.setStatus({ code: SpanStatusCode.ERROR });
       span.end();
     },
   };

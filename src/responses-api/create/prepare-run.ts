@@ -34,7 +34,7 @@ import { type NotedRun, runNotes } from "./notes/run-notes.ts";
 export interface PreparedRun {
   readonly task: RunTask;
   readonly opened: OpenedRun;
-  /** The holds on its conversation and its approvals. All work until the run is stored must go through `hold.during`. */
+  /** Of its conversation and its approvals. All work until the run is stored must go through `hold.during`. */
   readonly hold: ConversationHold;
   /** To be released when the run is over. */
   readonly approvals: ApprovalHold;
@@ -177,7 +177,7 @@ interface ApprovingRequest {
   readonly context: readonly StoredItem[];
 }
 
-/** Takes the approvals that the response acts on. Refuses those that cannot be acted on, of earlier requests included. */
+/** Takes the approvals that the response acts on. Refuses those that cannot be acted on, also of earlier requests. */
 async function takeApprovals(
   { toolLedger }: Pick<ResponseServices, "toolLedger">,
   hold: ApprovalHold,
