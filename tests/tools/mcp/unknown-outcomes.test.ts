@@ -24,7 +24,7 @@ const INITIALIZED = {
 };
 const JSON_TYPE = "application/json";
 const STREAM_TYPE = "text/event-stream";
-const SOON = { options: { callTimeoutMs: 200 } };
+const SOON = { options: { callTimeoutMs: 400 } };
 
 type Answer = (message: JsonRpc, response: ServerResponse) => unknown;
 
