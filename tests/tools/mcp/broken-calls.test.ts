@@ -4,7 +4,7 @@ import { UNKNOWN_EFFECT } from "../../../src/responses-api/hosted-tool.ts";
 import { payingWorld } from "../../crash/paying-world.ts";
 import { checkStreamLaws } from "../../responses/check-stream-laws.ts";
 import { readResponse, readStream } from "../../responses/read-stream.ts";
-import { startTcpProxy, type TcpProxy } from "../../services/tcp-proxy.ts";
+import { startTcpProxy, type TcpProxy } from "../../services/proxy-of-test.ts";
 import { startTestServer } from "../../test-server.ts";
 import { query } from "../../tested-store.ts";
 import { verifies } from "../../verifies.ts";
