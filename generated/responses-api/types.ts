@@ -28,7 +28,7 @@ export interface paths {
         put?: never;
         /**
          * Create a model response
-         * @description A fault found before the model starts is an HTTP error, also for a stream. A later fault ends the response as failed, with status 200. If the model server takes longer than `STREAM_START_WAIT_MS` (10 s by default), the stream begins anyway, and later errors are events. Closing the connection of a foreground call stops its work. If the body uses an extension, the stream speaks the extension dialect (DialectStreamEvent).
+         * @description A fault found before the model starts is an HTTP error, also for a stream. A later fault ends the response as failed, with status 200. If the model server takes longer than `STREAM_START_WAIT_MS` (10 s by default), the stream begins anyway, and later errors are events. Closing the connection of a foreground call stops its work. If the database is away, the stream of a stored response waits for two minutes with comments; if its events still cannot be read, its connection is cut without an event, and the stream can be resumed (see streamResponseEvents). If the body uses an extension, the stream speaks the extension dialect (DialectStreamEvent).
          */
         post: operations["createResponse"];
         delete?: never;
@@ -228,7 +228,7 @@ export interface paths {
         };
         /**
          * Replay the events of a response, or attach to it while it runs
-         * @description Any number of readers can read any stored response, as long as it is kept. The stream ends after the terminal event. Each event has an `id` line with its sequence number, so that the `EventSource` of a browser that lost its connection continues where it was.
+         * @description Any number of readers can read any stored response, as long as it is kept. The stream ends after the terminal event. If the events cannot be read, not even after two minutes of comments, the connection is cut without an event, and `starting_after` continues after the last event that arrived. Each event has an `id` line with its sequence number, so that the `EventSource` of a browser that lost its connection continues where it was.
          */
         get: operations["streamResponseEvents"];
         put?: never;
@@ -4857,7 +4857,7 @@ export interface components {
             message: string;
             param: string | null;
         };
-        /** @description The stream failed. A `response.failed` follows. */
+        /** @description The response failed. A `response.failed` follows. Without one, the response did not begin or is not stored, and its stream ends here. The stream of a stored response never ends so: it is cut, and can be resumed. */
         ResponseErrorEvent: {
             /** @constant */
             type: "error";
