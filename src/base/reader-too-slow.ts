@@ -1,6 +1,6 @@
 /**
- * The reply was cut because its reader took nothing for too long, or too little while others needed the memory. A
- * stored run continues.
+ * This server cut the reply: its reader took nothing for too long, too little while others needed the memory, or could
+ * be shown no more. A stored run continues.
  */
 export class ReaderTooSlow extends Error {
   override readonly name = "ReaderTooSlow";

@@ -1,6 +1,7 @@
 import { ApiError } from "../base/api-error.ts";
 import type { SchemaRefusal } from "../base/json/schema-refusal.ts";
 import type { QueryRefusal } from "../base/query-refusal.ts";
+import { UnfinishedStream } from "../base/streams/unfinished-stream.ts";
 import type { StreamEvent } from "./handler.ts";
 
 /** The errors of an interface for faults outside its handlers. */
@@ -46,5 +47,6 @@ export interface Faults {
 
 /** The `ApiError` to answer a thrown error with; null for an internal error, whose details callers do not see. */
 export function namedFault(error: unknown, faults: Pick<Faults, "ofError">): ApiError | null {
-  return error instanceof ApiError ? error : (faults.ofError?.(error) ?? null);
+  if (error instanceof ApiError) return error;
+  return error instanceof UnfinishedStream ? namedFault(error.cause, faults) : (faults.ofError?.(error) ?? null);
 }

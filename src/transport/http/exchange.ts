@@ -40,6 +40,8 @@ export interface Exchange {
   standingHeaders(): Record<string, string>;
   /** Starts to count the unread bytes of this reply, which is cut off if its client does not read. */
   openUnread(): Unread;
+  /** Breaks the connection, so that the client sees that the reply is incomplete. A stored run continues. */
+  cut(reason: string): void;
 }
 
 /**
@@ -77,15 +79,18 @@ export function openExchange(request: IncomingMessage, response: ServerResponse,
       if (served.inFlight.leaving) headers["connection"] = "close";
       return headers;
     },
-    openUnread: () => served.options.unread.open(cut),
+    openUnread: () => served.options.unread.open(cutUnread),
+    cut: (reason) => {
+      flight.abort(new ReaderTooSlow(reason));
+      breakConnection(request, response);
+    },
   };
-  const cut = (): void => {
+  const cutUnread = (): void => {
     served.log.warn(
       { requestId: exchange.requestId, operationId: exchange.operationId },
       "a reply that was not read was cut",
     );
-    flight.abort(new ReaderTooSlow("the reply was not read"));
-    response.destroy();
+    exchange.cut("the reply was not read");
   };
   let open = true;
   const close = (): void => {
@@ -102,6 +107,12 @@ export function openExchange(request: IncomingMessage, response: ServerResponse,
     served.log.debug({ err: error, requestId: exchange.requestId }, "a reply could not be written"),
   );
   return exchange;
+}
+
+/** For HTTP/1.0 the end of the connection is the end of a reply, so only a reset shows that it is incomplete. */
+function breakConnection(request: IncomingMessage, response: ServerResponse): void {
+  if (request.httpVersion === "1.0") request.socket.resetAndDestroy();
+  else response.destroy();
 }
 
 /** `size` is the length of the reply in bytes, if it is known. */

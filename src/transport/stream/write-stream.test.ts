@@ -1,6 +1,8 @@
 import { expect, test } from "vitest";
 import { ApiError } from "../../base/api-error.ts";
 import { rememberJson } from "../../base/json/json-text.ts";
+import { ReaderTooSlow } from "../../base/reader-too-slow.ts";
+import { UnfinishedStream } from "../../base/streams/unfinished-stream.ts";
 import type { RequestContext, StreamEvent } from "../handler.ts";
 import {
   connectTo,
@@ -276,6 +278,49 @@ test.each([
     `event: number\ndata: {"type":"number","n":1}\n\nevent: error\ndata: {"type":"error","code":"${code}","last":{"type":"number","n":1}}\n\n`,
   );
   expect(sample.log.filter(({ level }) => level === "error")).toHaveLength(logged);
+});
+
+const unfinished = (cause: Error) =>
+  new UnfinishedStream("the rest cannot be read", { cause, logFields: { thing: "x" } });
+
+test.each([
+  ["an ApiError", new ApiError({ status: 503, type: "t", code: "overloaded", message: "m" }), "warn"],
+  ["an internal error", new Error("the secret"), "error"],
+])(
+  "a stream that can be resumed is cut without an event, and the log says once why: %s",
+  async (_what, cause, level) => {
+    let signal: AbortSignal | null = null;
+    const sample = await startStream((context) => {
+      signal = context.signal;
+      return failing(unfinished(cause), numbered(1));
+    });
+    const reply = await fetch(`${sample.url}/v1/things/x`);
+    let text = "";
+    const read = async (): Promise<void> => {
+      for await (const piece of reply.body?.pipeThrough(new TextDecoderStream()) ?? []) text += piece;
+    };
+    await expect(read()).rejects.toThrow("terminated");
+    expect(text).toBe('event: number\ndata: {"type":"number","n":1}\n\n');
+    await until(() => sample.log.some(({ message }) => message === "request"));
+    const told = sample.log.filter(({ fields }) => "err" in fields);
+    expect(told).toMatchObject([{ level, fields: { thing: "x", requestId: expect.any(String), err: { cause } } }]);
+    expect(signal).toMatchObject({ aborted: true, reason: expect.any(ReaderTooSlow) }); // A stored run continues.
+  },
+);
+
+test("a stream that is cut does not look complete to a client of HTTP/1.0", async () => {
+  const sample = await startStream(() => failing(unfinished(new Error("gone")), numbered(1)));
+  const socket = connectTo(sample);
+  const error = new Promise((resolve) => socket.once("error", resolve));
+  socket.resume().write(GET.replace("HTTP/1.1", "HTTP/1.0"));
+  expect(await error).toMatchObject({ code: "ECONNRESET" });
+});
+
+test("a stream that can be resumed but cannot begin gets the error reply of its cause", async () => {
+  const cause = new ApiError({ status: 503, type: "t", code: "overloaded", message: "m" });
+  const { url } = await startStream(() => failing(unfinished(cause)));
+  const reply = await fetch(`${url}/v1/things/x`);
+  expect([reply.status, await reply.json()]).toMatchObject([503, { error: { code: "overloaded" } }]);
 });
 
 test("an event that breaks the contract ends the stream with an error if replies are checked", async () => {

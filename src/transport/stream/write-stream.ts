@@ -2,6 +2,7 @@ import type { ApiError } from "../../base/api-error.ts";
 import { frameOf, lastEventIn } from "../../base/event-frames.ts";
 import { jsonOf } from "../../base/json/json-text.ts";
 import type { Logger } from "../../base/logger.ts";
+import { UnfinishedStream } from "../../base/streams/unfinished-stream.ts";
 import { discardBody } from "../body/body-chunks.ts";
 import { type Faults, namedFault } from "../faults.ts";
 import type { EventsReply, LinesReply, ReplyHeaders, ReplyStart, StreamEvent } from "../handler.ts";
@@ -25,8 +26,8 @@ const HEAD_WAIT_MS = 100;
 
 /**
  * Writes values as they come. The headers wait up to `HEAD_WAIT_MS` for the first value, so that a source that fails
- * before it gets an ordinary error reply. When the client leaves, `return` of the source is called and nothing more is
- * pulled.
+ * before it gets an ordinary error reply. A later fault becomes the last value, and an `UnfinishedStream` cuts the
+ * connection. When the client leaves, `return` of the source is called and nothing more is pulled.
  */
 export async function writeStream<T>(
   exchange: Exchange,
@@ -93,10 +94,29 @@ async function pump<T>({ exchange, source, stream, out, faults }: Pumping<T>): P
   } catch (error) {
     if (out.closed) return;
     if (!out.opened) throw error;
+    if (error instanceof UnfinishedStream) return cutUnfinished(exchange, error, faults);
     for (const value of stream.onError(streamFault(exchange, error, faults), last))
       await out.add(stream.frameOf(value));
   }
   out.finish();
+}
+
+function cutUnfinished(exchange: Exchange, error: UnfinishedStream, faults: Pick<Faults, "ofError">): void {
+  logUnfinished(exchange, error, faults);
+  exchange.cut("the stream broke");
+}
+
+/** Logs why a stream is cut: as an error, unless the interface names the cause, such as a database that is away. */
+export function logUnfinished(
+  { log, requestId }: Pick<Exchange, "log" | "requestId">,
+  error: UnfinishedStream,
+  faults: Pick<Faults, "ofError">,
+): void {
+  const level = namedFault(error, faults) === null ? "error" : "warn";
+  log[level](
+    { err: error, requestId, ...error.logFields },
+    "cutting a stream that cannot go on; its client can resume it",
+  );
 }
 
 function streamFault(exchange: Exchange, error: unknown, faults: Pick<Faults, "internalError" | "ofError">): ApiError {

@@ -2,12 +2,13 @@ import type { WebSocket } from "ws";
 import type { ApiError } from "../../base/api-error.ts";
 import { jsonOf } from "../../base/json/json-text.ts";
 import { ReaderTooSlow } from "../../base/reader-too-slow.ts";
+import { UnfinishedStream } from "../../base/streams/unfinished-stream.ts";
 import { namedFault } from "../faults.ts";
 import { ClientLeft } from "../http/exchange.ts";
 import type { Flight } from "../in-flight.ts";
 import type { ServedInterface } from "../options.ts";
 import type { Unread } from "../stream/unread-bytes.ts";
-import { cancelSource } from "../stream/write-stream.ts";
+import { cancelSource, logUnfinished } from "../stream/write-stream.ts";
 import { type IncomingSocket, WebSocketInbox } from "./websocket-inbox.ts";
 
 /** One session, and the parts of its interface that it uses. */
@@ -33,6 +34,7 @@ const CLOSE_CODES: ReadonlyMap<number, number> = new Map([
 ]);
 const CLOSE_POLICY = 1008;
 const CLOSE_FAULT = 1011;
+const CLOSE_TRY_AGAIN = 1013;
 
 /** While more bytes than this wait for a slow reader, no message is pulled from the handler. */
 const BUFFERED_BYTES_MAX = 64 * 1024;
@@ -79,7 +81,10 @@ export function runWebSocketSession(
   });
   socket.once("close", () => unread.update(0));
   sendAll(socket, source, { ...session, signal: flight.signal, unread }).then(
-    (code) => socket.close(inbox.isOversized ? CLOSE_TOO_LARGE : flight.signal.aborted ? CLOSE_GOING_AWAY : code, ""),
+    (code) => {
+      socket.close(inbox.isOversized ? CLOSE_TOO_LARGE : flight.signal.aborted ? CLOSE_GOING_AWAY : code, "");
+      if (code === CLOSE_TRY_AGAIN) flight.abort(new ReaderTooSlow("the session broke"));
+    },
     (error: unknown) =>
       session.log.error({ err: error, requestId: session.requestId }, "a WebSocket could not be written"),
   );
@@ -100,6 +105,10 @@ async function sendAll(
     return session.draining.aborted && !session.endsByItself ? CLOSE_GOING_AWAY : CLOSE_NORMAL;
   } catch (error) {
     if (session.signal.aborted) return CLOSE_GOING_AWAY; // The close code is enough.
+    if (error instanceof UnfinishedStream) {
+      logUnfinished(session, error, session.faults);
+      return CLOSE_TRY_AGAIN;
+    }
     const fault = sessionFault(error, session);
     for (const message of session.errorMessages(fault, last)) await send(socket, message, session.unread);
     return fault.status >= 500 ? CLOSE_FAULT : (CLOSE_CODES.get(fault.status) ?? CLOSE_POLICY);

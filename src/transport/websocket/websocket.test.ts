@@ -2,6 +2,8 @@ import { once } from "node:events";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { WebSocket } from "ws";
 import { ApiError } from "../../base/api-error.ts";
+import { ReaderTooSlow } from "../../base/reader-too-slow.ts";
+import { UnfinishedStream } from "../../base/streams/unfinished-stream.ts";
 import {
   connectTo,
   everythingFrom,
@@ -113,6 +115,21 @@ test("a path may have its own message size, error message and limit of sessions"
   await once(second, "message");
   second.send('"this is more than 20 bytes"');
   expect(await closeCodeOf(second)).toBe(1009);
+});
+
+test("a session whose client can resume elsewhere is closed with 1013 and without a message", async () => {
+  let left: AbortSignal | null = null;
+  const sample = await startSockets(async function* (_messages, { signal }) {
+    left = signal;
+    yield { hello: true };
+    throw new UnfinishedStream("the rest cannot be read", { cause: new Error("gone"), logFields: { thing: "x" } });
+  });
+  const socket = open(sample);
+  expect(await closeCodeOf(socket)).toBe(1013);
+  expect(socket.received).toEqual([{ hello: true }]);
+  expect(left).toMatchObject({ aborted: true, reason: expect.any(ReaderTooSlow) }); // Stored runs continue.
+  const told = sample.log.filter(({ fields }) => "err" in fields);
+  expect(told).toMatchObject([{ level: "error", fields: { thing: "x", requestId: expect.any(String) } }]);
 });
 
 test("a session that ends while the server stops closes with 1001", async () => {
