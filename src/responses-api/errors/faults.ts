@@ -59,14 +59,14 @@ function ofError(error: unknown): ApiError | null {
 }
 
 /**
- * The error event for a stream that cannot be read to its end. A failed run needs none, because it ends its own stream.
- * `last` is the latest event that was sent. The error is in no log, so it repeats that event's number: whoever resumes
- * after the number of the error gets every event that follows.
+ * The error event for a stream that ends before its response does, and that nobody can resume: the response has not
+ * begun, or it is not stored. It follows `last`, the latest event that was sent. A failed run needs none, because it
+ * ends its own stream; the stream of a stored response is cut (`UnfinishedStream`).
  */
 function streamError(error: ApiError, last: object | null): readonly { readonly type: string }[] {
-  const number =
-    last !== null && "sequence_number" in last && typeof last.sequence_number === "number" ? last.sequence_number : 0;
-  const event = { type: "error", sequence_number: number, ...renderError(error) };
+  const lastNumber =
+    last !== null && "sequence_number" in last && typeof last.sequence_number === "number" ? last.sequence_number : -1;
+  const event = { type: "error", sequence_number: lastNumber + 1, ...renderError(error) };
   return [event];
 }
 

@@ -1,16 +1,30 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { RunHost } from "../../runs/index.ts";
-import type { RecordedEvent } from "../../runs/ports.ts";
+import { verifies } from "../../../tests/verifies.ts";
+import { UnfinishedStream } from "../../base/streams/unfinished-stream.ts";
+import { RunHost, readEvents } from "../../runs/index.ts";
+import { type RecordedEvent, StoreStopped } from "../../runs/ports.ts";
 import { LiveFeed, READER_LAG_CHARACTERS_MAX } from "../../runs/reading/live-feed.ts";
 import { textEvents } from "../../store/runs/text-events.fixture.ts";
 import { openTestStore } from "../../store/store.fixture.ts";
 import { aResponse, OURS } from "../../store/stored-shapes.fixture.ts";
-import { watchResponse } from "./watch-response.ts";
+import { StoreAway, StoreBusy } from "../ports.ts";
+import { continueFromLog, waitUntilOver, watchResponse } from "./watch-response.ts";
 
 const ID = "resp_1";
 
-/** A response in progress, its feed, and counts of database reads and subscriptions. */
+/** The faults of the next reads of a response: of its row, of its log, and of its log after the first events. */
+interface Faults {
+  readonly row: unknown[];
+  readonly log: unknown[];
+  readonly rest: unknown[];
+}
+
+function fail(faults: unknown[]): void {
+  if (faults.length > 0) throw faults.shift();
+}
+
+/** A response in progress, its feed, counts of database reads and subscriptions, and faults to come. */
 async function watchedResponse() {
   const store = await openTestStore();
   await store.events.open({ owner: OURS, response: aResponse(ID), inputItems: [] }, textEvents(0, 2));
@@ -18,10 +32,21 @@ async function watchedResponse() {
   const seen = { looks: 0, subscriptions: 0 };
   const here = { isHere: true, isQueueClosed: false };
   const controller = new AbortController();
+  const faults: Faults = { row: [], log: [], rest: [] };
   const find = store.responses.findResponse.bind(store.responses);
-  const findResponse: typeof find = (owner, id) => {
+  const findResponse: typeof find = async (owner, id) => {
     seen.looks += 1;
-    return find(owner, id);
+    fail(faults.row);
+    return await find(owner, id);
+  };
+  const eventLog: Pick<typeof store.events, "read"> = {
+    read: async function* (id, after) {
+      fail(faults.log);
+      for await (const batch of store.events.read(id, after)) {
+        yield batch;
+        fail(faults.rest);
+      }
+    },
   };
   class Runs extends RunHost {
     override subscribe() {
@@ -36,15 +61,18 @@ async function watchedResponse() {
   const runs = new Runs({ runsMax: 1, backgroundRunsMax: 1, queueMax: 1, runMs: 1000 });
   const services = {
     store: Object.assign(store.responses, { findResponse }),
-    eventLog: store.events,
+    eventLog: Object.assign(Object.create(store.events), eventLog),
     runs,
     neighbours: null,
   };
-  const watch = () => {
-    const watched = { owner: OURS, responseId: ID, signal: controller.signal };
-    return watchResponse(services, watched, -1);
-  };
-  return { store, feed, seen, here, controller, watch };
+  const watched = { owner: OURS, responseId: ID, signal: controller.signal };
+  const watch = () => watchResponse(services, watched, -1);
+  return { store, feed, seen, here, controller, faults, services, watched, watch };
+}
+
+/** The numbers of all events, once they have ended. */
+async function allNumbers(events: AsyncIterable<readonly RecordedEvent[]>): Promise<readonly number[]> {
+  return (await Array.fromAsync(events)).flatMap((batch) => batch.map(({ number }) => number));
 }
 
 const numbersOf = (batch: readonly RecordedEvent[] | void | undefined) => batch?.map(({ number }) => number);
@@ -111,4 +139,83 @@ test("a stopped run does not wait for a reader that does not read", async () => 
   const room = feed.waitForRoom();
   feed.stopWaiting();
   await room;
+});
+
+const AWAY = new StoreAway("the database is away");
+const WHERE = ["row", "log", "rest"] as const;
+
+test.each([
+  ["this process", true],
+  ["another process", false],
+])("a reader of what %s makes waits for a store that is away, and sees each event once", async (_who, isHere) => {
+  verifies("outages.database.readers-wait");
+  const { watch, store, feed, here, faults } = await watchedResponse();
+  here.isHere = isHere;
+  faults.row.push(AWAY);
+  faults.log.push(new StoreBusy("it is locked"));
+  faults.rest.push(new StoreStopped("its thread has ended"));
+  const seen = allNumbers(watch());
+  await store.events.append(ID, textEvents(2, 3));
+  feed.publish(textEvents(2, 3));
+  await expect.poll(() => Object.values(faults).flat()).toEqual([]);
+  const response = aResponse(ID, { status: "completed" });
+  await store.events.close(ID, textEvents(5, 2), { response, outputItems: [] });
+  here.isHere = false;
+  feed.end();
+  expect(await seen).toEqual([0, 1, 2, 3, 4, 5, 6]);
+});
+
+test("the reader of a run that it began waits for a store that is away when it lags behind, and goes on live", async () => {
+  verifies("outages.database.readers-wait");
+  const { store, feed, services, watched, faults, here } = await watchedResponse();
+  faults.log.push(AWAY, AWAY);
+  const live = feed.subscribe();
+  const events = readEvents({ responseId: ID, log: services.eventLog, live, isLiveFromStart: true }, 1);
+  const long = textEvents(2, 3, "x".repeat(READER_LAG_CHARACTERS_MAX));
+  await store.events.append(ID, long);
+  for (const event of long) feed.publish([event]);
+  const seen = allNumbers(continueFromLog(services, watched, 1, events));
+  await expect.poll(() => faults.log).toEqual([]);
+  const response = aResponse(ID, { status: "completed" });
+  await store.events.close(ID, textEvents(5, 1), { response, outputItems: [] });
+  feed.publish(textEvents(5, 1));
+  here.isHere = false;
+  feed.end();
+  expect(await seen).toEqual([2, 3, 4, 5]);
+});
+
+test.each(WHERE)(
+  "a stored response that cannot be read ends its stream with no event but an UnfinishedStream: %s",
+  async (where) => {
+    verifies("responses.stream.unreadable-is-cut");
+    const { watch, here, faults } = await watchedResponse();
+    here.isHere = false;
+    const cause = new Error("the file is damaged");
+    faults.row.push(AWAY);
+    faults[where].push(cause);
+    const reading = allNumbers(watch());
+    await expect(reading).rejects.toMatchObject({ cause, logFields: { responseId: ID } });
+    await expect(reading).rejects.toThrow(UnfinishedStream);
+  },
+);
+
+test("a reader that leaves while the store is away is told nothing more", async () => {
+  const { watch, here, faults, controller, seen } = await watchedResponse();
+  here.isHere = false;
+  faults.row.push(...Array.from({ length: 1000 }, () => AWAY));
+  const rest = allNumbers(watch());
+  await expect.poll(() => seen.looks).toBeGreaterThan(1);
+  controller.abort();
+  expect(await rest).toEqual([]);
+});
+
+test("who waits for the end of a response waits for a store that is away, but no longer than it wants to", async () => {
+  verifies("state.lease.readers-follow");
+  const { store, services, watched, faults } = await watchedResponse();
+  const response = aResponse(ID, { status: "failed" });
+  await store.events.close(ID, textEvents(2, 1), { response, outputItems: [] });
+  faults.row.push(AWAY, AWAY);
+  expect(await waitUntilOver(services, watched, Number.POSITIVE_INFINITY)).toMatchObject({ status: "failed" });
+  faults.row.push(AWAY);
+  await expect(waitUntilOver(services, watched, 0)).rejects.toBe(AWAY);
 });

@@ -1,8 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Response } from "../../../generated/responses-api/types.ts";
+import { UnfinishedStream } from "../../base/streams/unfinished-stream.ts";
 import { readEvents } from "../../runs/index.ts";
 import { endsRun, type Owner, type RecordedEvent } from "../../runs/ports.ts";
 import type { ResponseServices } from "../services.ts";
+import { StoreOutage } from "./store-outage.ts";
 
 export type WatchServices = Pick<ResponseServices, "store" | "eventLog" | "runs" | "neighbours">;
 
@@ -23,7 +25,7 @@ const HEAR_MS_MAX = 2_000;
 
 /**
  * The events of a response numbered above `after`, or all if it is −1: stored ones, then new ones. Ends after the last
- * event.
+ * event. Waits for a store that is away; throws an `UnfinishedStream` if it stays away or cannot be read.
  */
 export async function* watchResponse(services: WatchServices, watched: Watched, after: number): Batches {
   const { eventLog: log, runs } = services;
@@ -47,8 +49,8 @@ export async function* watchResponse(services: WatchServices, watched: Watched, 
 }
 
 /**
- * Passes on the events of a response that this process makes. If another process continues it, reads the rest from the
- * log.
+ * Passes on the events of a response that this process makes. If another process continues it, or they cannot be read
+ * for a while, reads the rest from the log.
  */
 export async function* continueFromLog(
   services: WatchServices,
@@ -56,52 +58,75 @@ export async function* continueFromLog(
   after: number,
   events: AsyncIterable<readonly RecordedEvent[]>,
 ): Batches {
+  const outage = new StoreOutage();
   let shown = after;
-  for await (const batch of events) {
-    yield batch;
-    const last = batch.at(-1);
-    shown = last?.number ?? shown;
-    if (last !== undefined && endsRun(last)) return;
+  try {
+    for await (const batch of events) {
+      yield batch;
+      const last = batch.at(-1);
+      shown = last?.number ?? shown;
+      if (last !== undefined && endsRun(last)) return;
+    }
+    if (services.runs.isQueueClosed) return;
+  } catch (fault) {
+    if (!(await outage.outlast(fault, watched.signal))) throw unreadable(watched, fault);
   }
-  if (!services.runs.isQueueClosed) yield* followLog(services, watched, shown);
+  yield* followLog(services, watched, shown, outage);
 }
 
 /**
  * Reads the log for the events of a response that another process makes, until it has ended. Between two looks it hears
  * what that process tells, or waits.
  */
-async function* followLog(services: WatchServices, watched: Watched, after: number): Batches {
+async function* followLog(
+  services: WatchServices,
+  watched: Watched,
+  after: number,
+  outage = new StoreOutage(),
+): Batches {
   const { owner, responseId, signal } = watched;
   let shown = after;
   while (!signal.aborted) {
-    // Read before the log: if the response is over, its last events are in the log by now.
-    const response = await services.store.findResponse(owner, responseId);
-    for await (const batch of services.eventLog.read(responseId, shown)) {
-      shown = batch.at(-1)?.number ?? shown;
-      yield batch;
+    try {
+      // Read before the log: if the response is over, its last events are in the log by now.
+      const response = await services.store.findResponse(owner, responseId);
+      for await (const batch of services.eventLog.read(responseId, shown)) {
+        shown = batch.at(-1)?.number ?? shown;
+        yield batch;
+      }
+      if (response === null || isOver(response)) return;
+      outage.end();
+      const before = shown;
+      for await (const batch of hearEvents(services, watched, shown)) {
+        const last = batch.at(-1);
+        shown = last?.number ?? shown;
+        yield batch;
+        if (last !== undefined && endsRun(last)) return;
+      }
+      if (shown === before) await rest(signal);
+    } catch (fault) {
+      if (!(await outage.outlast(fault, signal))) throw unreadable(watched, fault);
     }
-    if (response === null || isOver(response)) return;
-    const before = shown;
-    for await (const batch of hearEvents(services, watched, shown)) {
-      const last = batch.at(-1);
-      shown = last?.number ?? shown;
-      yield batch;
-      if (last !== undefined && endsRun(last)) return;
-    }
-    if (shown === before) await rest(signal);
   }
 }
 
-/** The events above `after`, as long as the process that makes them tells of them. */
+/** Whoever reads a stored response can resume it, so its stream is not ended with an event. */
+function unreadable({ responseId }: Watched, cause: unknown): UnfinishedStream {
+  return new UnfinishedStream("the events of a stored response could not be read", {
+    cause,
+    logFields: { responseId },
+  });
+}
+
+/** The events above `after`, as long as this process makes them, or the one that does tells of them. */
 async function* hearEvents(
   { neighbours, runs, eventLog: log }: WatchServices,
   { responseId, signal }: Watched,
   after: number,
 ): Batches {
-  if (neighbours === null) return;
-  // This process may have taken the run by now.
   const own = runs.subscribe(responseId);
-  const live = own ?? neighbours.subscribe(responseId, after);
+  const live = own ?? neighbours?.subscribe(responseId, after);
+  if (live === undefined) return;
   const leave = (): void => live.close();
   signal.addEventListener("abort", leave, { once: true });
   if (signal.aborted) leave();
@@ -121,19 +146,40 @@ export function isOver({ status }: Response): boolean {
   return status !== "queued" && status !== "in_progress";
 }
 
-/** The response once it has ended, or its state after `waitMs` milliseconds; null if it was deleted. */
+/**
+ * The response once it has ended, or its state after `waitMs` milliseconds; null if it was deleted. Waits for a store
+ * that is away, and rejects if it stays away.
+ */
 export async function waitUntilOver(
   { store, neighbours }: Pick<ResponseServices, "store" | "neighbours">,
-  { owner, responseId, signal }: Watched,
+  watched: Watched,
   waitMs: number,
 ): Promise<Response | null> {
+  const { responseId, signal } = watched;
   const end = performance.now() + waitMs;
   for (let looks = 0; ; looks += 1) {
-    const response = await store.findResponse(owner, responseId);
+    const response = await findPatiently(store, watched, end);
     const leftMs = end - performance.now();
     if (response === null || isOver(response) || signal.aborted || leftMs < 0) return response;
     if (neighbours === null || looks > 0) await rest(signal); // What was told before was no end.
     const outOfTime = AbortSignal.timeout(Math.ceil(Math.min(leftMs, HEAR_MS_MAX)));
     await neighbours?.waitForEnd(responseId, AbortSignal.any([signal, outOfTime]));
+  }
+}
+
+/** Looks again while the store is away, until `end` at the latest. */
+async function findPatiently(
+  store: ResponseServices["store"],
+  { owner, responseId, signal }: Watched,
+  end: number,
+): Promise<Response | null> {
+  const outage = new StoreOutage();
+  for (;;) {
+    try {
+      return await store.findResponse(owner, responseId);
+    } catch (fault) {
+      const isLate = signal.aborted || performance.now() >= end;
+      if (isLate || !(await outage.outlast(fault, signal))) throw fault;
+    }
   }
 }

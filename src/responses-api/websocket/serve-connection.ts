@@ -1,6 +1,7 @@
 import { ApiError } from "../../base/api-error.ts";
 import { assertNever } from "../../base/assert.ts";
 import type { ByteBudget } from "../../base/limits/byte-budget.ts";
+import { UnfinishedStream } from "../../base/streams/unfinished-stream.ts";
 import type { Principal } from "../access/authenticate.ts";
 import type { Caller } from "../access/caller.ts";
 import { internalError, noRoomForBody, shuttingDown } from "../errors/server-errors.ts";
@@ -226,10 +227,17 @@ class ConnectionServer {
       const ms = Math.round(performance.now() - startedAt);
       log.info({ ...fields, responseId: response.id, status: response.status, ms }, "a WebSocket turn ended");
     } catch (error) {
+      if (error instanceof UnfinishedStream) return this.#breakOff(error);
       const fault = this.#faultOf(error, frame.lane);
       log.info({ ...fields, status: fault.status, code: fault.code }, "a WebSocket turn was refused");
       if (!signal.aborted) await this.#queue.put(errorFrame(fault, frame.lane));
     }
+  }
+
+  /** Ends the connection without a reply, so that its client resumes the response. Stored responses go on. */
+  #breakOff(error: UnfinishedStream): void {
+    this.#lanes.clear();
+    this.#queue.fail(error);
   }
 
   #markTold(ending: { readonly fault: ApiError; isTold: boolean }): ApiError {
