@@ -42,16 +42,10 @@ function isPassing(error: unknown): boolean {
   return MAY_BE_MET.has(status) || isBusyConversation(error);
 }
 
-/** A stream ended with an error of its own, which is no event of the response. */
-export class StreamBroke extends Error {
-  override readonly name = "StreamBroke";
-}
-
-/** Whether the connection broke, the client gave up a silent one, or the stream said that it cannot go on. */
+/** Whether the connection broke, or the client gave up a silent one. */
 function isBroken(error: unknown): boolean {
   if (error instanceof APIConnectionError || error instanceof APIUserAbortError || error instanceof APIError)
     return true;
-  if (error instanceof StreamBroke) return true;
   return error instanceof Error && (error.name === "AbortError" || error.message === BROKEN_OFF);
 }
 
@@ -62,6 +56,5 @@ function nameOf(error: unknown): string {
   const status = statusOf(error);
   if (status !== null) return String(status);
   if (error instanceof APIError && error.code != null) return error.code;
-  if (error instanceof StreamBroke) return error.name;
   return error instanceof Error ? error.message : String(error);
 }

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type OpenAI from "openai";
 import type { ResponseCreateParamsStreaming, ResponseStreamEvent } from "openai/resources/responses/responses";
 import { dataLines } from "../responses/read-stream.ts";
-import { meet, StreamBroke } from "./client-errors.ts";
+import { meet } from "./client-errors.ts";
 import { type Desk, MODEL, PATIENCE_MS, REST_MS } from "./desk.ts";
 import { View } from "./view.ts";
 import type { Name } from "./world.ts";
@@ -108,21 +108,16 @@ export async function restOf(
   return eventsIn(await reply.asResponse());
 }
 
-/** Throws where the stream ends with an error of its own, which is no event of the response. */
 async function* eventsIn({ body }: Response): Events {
   let text = "";
-  let error: ResponseStreamEvent | null = null;
   for await (const piece of (body ?? new Blob().stream()).pipeThrough(new TextDecoderStream())) {
     text += piece;
     const end = text.lastIndexOf("\n\n");
     if (end === -1) continue;
     for (const line of dataLines(text.slice(0, end))) {
-      if (error !== null) yield error;
       const event: ResponseStreamEvent = JSON.parse(line);
-      error = event.type === "error" ? event : null;
-      if (error === null) yield event;
+      yield event;
     }
     text = text.slice(end);
   }
-  if (error !== null) throw new StreamBroke(JSON.stringify(error));
 }

@@ -81,8 +81,8 @@ export interface ReadStream {
   readonly numbers: readonly number[];
   /** The types of the events so far. */
   readonly types: readonly string[];
-  /** Resolves when the connection has ended, however it did. */
-  readonly over: Promise<void>;
+  /** Resolves when the connection has ended: to whether it ended in order and did not break. */
+  readonly over: Promise<boolean>;
 }
 
 /** Reads the events of a reply, as far as they come. */
@@ -98,7 +98,7 @@ export function readStream(reply: Response): ReadStream {
     if (typeof number === "number") numbers.push(number);
     if (isRecord(response)) first.resolve(String(response["id"]));
   };
-  const follow = async (): Promise<void> => {
+  const follow = async (): Promise<boolean> => {
     let rest = "";
     try {
       for await (const piece of (reply.body ?? new Blob().stream()).pipeThrough(new TextDecoderStream())) {
@@ -106,8 +106,9 @@ export function readStream(reply: Response): ReadStream {
         rest = lines.pop() ?? "";
         for (const line of lines) take(line);
       }
+      return true;
     } catch {
-      // The connection broke.
+      return false;
     }
   };
   return { id: first.promise, numbers, types, over: follow() };
@@ -120,8 +121,8 @@ export async function stream(node: ChildServer, input: string, members: object =
 
 /** All events of a response that has ended, from the log, through any node. */
 export async function replay(node: ChildServer, id: string, after?: number): Promise<ReadStream> {
-  const query = after === undefined ? "" : `?starting_after=${after}`;
-  const read = readStream(await node.fetch(`/v1/responses/${id}/events${query}`));
+  const query = after === undefined ? "" : `&starting_after=${after}`;
+  const read = readStream(await node.fetch(`/v1/responses/${id}/events?dialect=reference${query}`));
   await read.over;
   return read;
 }
