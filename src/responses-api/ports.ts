@@ -410,13 +410,16 @@ export interface TurnInLedger {
 
 /** All that a model said and called in a turn. Plain JSON. */
 export interface TurnDecision {
-  readonly finish: Extract<ModelEvent, { type: "finished" }>["reason"];
+  readonly finish: TurnFinish;
   /** In the order in which the model made them. */
   readonly parts: readonly DecidedPart[];
 }
 
+/** Why a model ended its turn. */
+export type TurnFinish = Extract<ModelEvent, { type: "finished" }>["reason"];
+
 export type DecidedPart =
-  /** An item that the model wrote as a whole, as the events that make it: a message, reasoning, or a call of the client. */
+  /** An item that the model wrote as a whole: a message, reasoning, or a call of the client. `events` make it. */
   | { readonly type: "said"; readonly item: "message" | "reasoning" | "call"; readonly events: readonly ModelEvent[] }
   /** A call of one of this server's tools. */
   | DecidedCall;

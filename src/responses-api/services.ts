@@ -18,8 +18,8 @@ import type {
   ToolLedger,
   ToolObserver,
 } from "./ports.ts";
+import type { ModelRetries } from "./tool-loop/attempts/model-retries.ts";
 import type { HostedTools } from "./tool-loop/hosted-tools.ts";
-import type { ModelRetries } from "./tool-loop/loop-parts.ts";
 import type { PassageFinder, VectorStores } from "./vector-stores.ts";
 
 /** Everything that Interface A works with. The server builds it once and passes it on as `services`. */

@@ -95,8 +95,8 @@ export type ModelEvent =
   /** What hosted tools used so far. */
   | { readonly type: "tool_usage"; readonly usage: Response["tool_usage"] }
   /**
-   * The turn broke off, and the model is asked again. Ends what is open: a message or a call as incomplete, reasoning as
-   * it is.
+   * The turn broke off, and the model is asked again. Ends what is open: a message or a call as incomplete, reasoning
+   * as it is.
    */
   | { readonly type: "turn_cut" }
   /** A summary of the conversation so far, sealed for its owner: one whole item. */

@@ -264,9 +264,10 @@ describe("events that another release has stored", () => {
   test.each(inside)("without %s (%i) are gone on with, and the items are as they were logged", (_type, left) => {
     const events = logged.filter((_event, index) => index !== left);
     const ended = events.flatMap(({ event }) => (event.type === "response.output_item.done" ? [event.item] : []));
-    const { shown, end } = restoreRun(plan, events);
+    const restored = restoreRun(plan, events);
+    const { shown } = restored;
     expect(shown?.output).toEqual(ended);
     expect(shown?.open).toMatchObject({ type: "message", text: "Well" });
-    expect(end(interrupted).events.at(-1)?.type).toBe("response.failed");
+    expect(restored.end(interrupted).events.at(-1)?.type).toBe("response.failed");
   });
 });

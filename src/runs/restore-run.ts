@@ -25,10 +25,10 @@ export type OpenItem =
   | { readonly type: "hosted"; readonly item: HostedItem }
   /** The form in which it ends now. */
   | { readonly type: "reasoning"; readonly item: OutputItem }
-  | OpenMessage
-  | OpenCall;
+  | UnfinishedMessage
+  | UnfinishedCall;
 
-export interface OpenMessage {
+export interface UnfinishedMessage {
   readonly type: "message";
   readonly text: string;
   /** Whether it is nothing but this text, so that more text can follow it: it has no refusal and no annotations. */
@@ -36,7 +36,7 @@ export interface OpenMessage {
 }
 
 /** A call that the client would run. */
-export interface OpenCall {
+export interface UnfinishedCall {
   readonly type: "call";
   readonly kind: "function" | "custom";
   readonly name: string;
@@ -55,9 +55,9 @@ export interface RestoredRun {
 }
 
 /**
- * Restores the state of a run from its logged events. Items that have ended are taken as they were logged. What follows
- * the last of them is derived from its events as signals, which are played again: if they give the events of the log and
- * more, those are missing there. A log of another release may differ, and is then taken as complete.
+ * Restores the state of a run from its logged events. Items that have ended are taken as they were logged. What
+ * follows the last of them is derived from its events as signals, which are played again: if they give the events of
+ * the log and more, those are missing there. A log of another release may differ, and is then taken as complete.
  */
 export function restoreRun(plan: RunPlan, logged: readonly RecordedEvent[]): RestoredRun {
   const split = logged.findLastIndex(({ type }) => type === "response.output_item.done") + 1;
@@ -138,7 +138,7 @@ function openItem(state: Answering): OpenItem | null {
   }
 }
 
-function openMessageOf({ content, part }: MessageBlock): OpenMessage {
+function openMessageOf({ content, part }: MessageBlock): UnfinishedMessage {
   if (content.length > 0) return { type: "message", text: "", isPlain: false };
   if (part === null) return { type: "message", text: "", isPlain: true };
   if (part.kind === "refusal") return { type: "message", text: "", isPlain: false };

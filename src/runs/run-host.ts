@@ -1,8 +1,7 @@
-import { ReaderTooSlow } from "../base/reader-too-slow.ts";
 import { ShortLivedMap } from "../base/short-lived-map.ts";
+import { type HostableRun, type HostedRun, hostable, stopWithClient } from "./hosted-run.ts";
 import type { RecordedEvent, RunTimes } from "./ports.ts";
 import type { Subscription } from "./reading/live-feed.ts";
-import type { EventTimes } from "./recording/event-times.ts";
 import type { LeaveCause, RunOutcome, RunStart } from "./run-driver.ts";
 import { RunStopped } from "./run-failures.ts";
 import type { RunFailure } from "./run-state.ts";
@@ -67,33 +66,8 @@ export class QueueClosed extends Error {
 /** Told why the rest of a stored run is not made here. Must not throw. */
 export type OnLeave = (responseId: string, cause: LeaveCause) => void;
 
-interface HostedRun {
-  readonly responseId: string;
-  /** The response that it continues, or null. */
-  readonly previousId: string | null;
-  readonly controller: AbortController;
-  /** Null until the run has begun. */
-  run: HostableRun | null;
-  /** Whether its model was asked. */
-  hasBegun: boolean;
-  readonly ended: Promise<void>;
-  /** Call it when this process is done with the run. */
-  readonly end: () => void;
-}
-
 /** Made once, because an error costs more than all else at the end of a run. */
 const RUN_OVER = new Error("the run is over");
-
-/** What a host asks of a run. */
-interface HostableRun {
-  readonly subscribe: () => Subscription;
-  /** As in `LiveRun`. */
-  readonly times: EventTimes | null;
-  /** Whether the run is in the store, so that another worker could continue it. */
-  readonly isStored: () => boolean;
-  /** As in `PlainRun`. Null for a run that is stored from its beginning, or never. */
-  readonly storeNow: (() => Promise<void>) | null;
-}
 
 interface WaitingRun {
   readonly run: QueuedRun;
@@ -413,20 +387,4 @@ export class RunHost {
     const timer = setTimeout(() => controller.abort(RunStopped.timedOut(runMs)), runMs);
     return () => clearTimeout(timer);
   }
-}
-
-function hostable({ subscribe, times }: Pick<QueuedRun, "subscribe" | "times">, isStored: boolean): HostableRun {
-  return { subscribe, times, isStored: () => isStored, storeNow: null };
-}
-
-/** Cancels the run when its client leaves. Returns how to forget the client. */
-function stopWithClient({ controller }: HostedRun, client: AbortSignal, isStored: boolean): () => void {
-  const leave = (): void => {
-    const isCancelled = !isStored || !(client.reason instanceof ReaderTooSlow);
-    // A reader that was only too slow can read the rest from the log.
-    if (isCancelled) controller.abort(client.reason);
-  };
-  client.addEventListener("abort", leave, { once: true });
-  if (client.aborted) leave();
-  return () => client.removeEventListener("abort", leave);
 }

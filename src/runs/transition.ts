@@ -137,9 +137,7 @@ function applyModelEvent(state: Answering, event: ModelEvent, events: Unnumbered
     case "message_started":
       return beginMessage(state, event.phase ?? null, events);
     case "message_finished":
-      return state.open?.kind === "message" || state.open?.kind === "reasoning"
-        ? closeOpen(state, "completed", events)
-        : state;
+      return endText(state, events);
     case "text_delta":
       return addToMessage(state, [event], events);
     case "annotation": {
@@ -216,6 +214,12 @@ function beginMessage(
 ): Answering & { readonly open: MessageBlock } {
   const closed = closeOpen(state, "completed", events);
   return { ...closed, open: openMessage(nextId("msg", closed), closed.output.length, phase, events) };
+}
+
+/** Ends the open message or reasoning. */
+function endText(state: Answering, events: UnnumberedEvent[]): Answering {
+  const isText = state.open?.kind === "message" || state.open?.kind === "reasoning";
+  return isText ? closeOpen(state, "completed", events) : state;
 }
 
 function ensureReasoning(state: Answering, events: UnnumberedEvent[]): readonly [Answering, ReasoningBlock] {

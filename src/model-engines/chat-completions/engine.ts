@@ -19,6 +19,8 @@ import { ServerTokenCount } from "./tokens/server-token-count.ts";
 const CONNECTIONS_MAX = 512;
 const USER_AGENT = "antiphon";
 
+const LATE_CONTENT = "the model server sent content after its finish reason; it was dropped";
+
 export interface ChatCompletionsTimeouts {
   /** Maximum time to connect. */
   readonly connectMs: number;
@@ -54,9 +56,7 @@ export function createChatCompletionsEngine(options: ChatCompletionsOptions): Mo
   assert(/^https?:$/.test(baseUrl.protocol), "the base URL of a model server must be http or https");
   const { origin } = baseUrl;
   const profile = chooseProfile(baseUrl, options.profile);
-  const dispatcher =
-    options.fetchDispatcher ??
-    new Agent({ connections: options.connectionsMax ?? CONNECTIONS_MAX, connect: { timeout: timeouts.connectMs } });
+  const dispatcher = options.fetchDispatcher ?? newConnections(options);
   const headers = { "user-agent": USER_AGENT, ...(apiKey === null ? {} : { authorization: `Bearer ${apiKey}` }) };
   const turnHeaders = { ...headers, accept: "text/event-stream" };
   const turnPath = pathUnder(baseUrl, "chat/completions");
@@ -78,33 +78,28 @@ export function createChatCompletionsEngine(options: ChatCompletionsOptions): Mo
     abilities: profile.abilities,
     async sample(request, signal, begun): Promise<AsyncIterable<readonly ModelEvent[]>> {
       const { body: chat, toolNames } = await mapRequest(request, profile);
-      const {
-        body,
-        headers: bodyHeaders,
-        parts,
-      } = await requestBody(begun === undefined ? chat : await continuations.begin(chat, begun, signal));
+      const sent = await requestBody(begun === undefined ? chat : await continuations.begin(chat, begun, signal));
       const { model } = request; // So that the answer does not keep the request and its history in memory.
       const reader = new ChunkReader({
         toolNames,
         reasoningTags: profile.reasoningTags,
         wantsLogprobs: request.topLogprobs !== null,
-        onLateContent: () =>
-          options.onWarning?.("the model server sent content after its finish reason; it was dropped", model),
+        onLateContent: () => options.onWarning?.(LATE_CONTENT, model),
       });
+      const { idleMs, totalMs } = timeouts;
       const context = { model, host: baseUrl.host, apiKey };
-      const turn = new UpstreamTurn({ reader, context, totalMs: timeouts.totalMs, idleMs: timeouts.idleMs, signal });
+      const turn = new UpstreamTurn({ reader, context, totalMs, idleMs, signal });
       if (!signal.aborted) {
-        const { idleMs } = timeouts;
         const call = {
           origin,
           path: turnPath,
           method: "POST",
-          headers: { ...turnHeaders, ...bodyHeaders, ...traceHeaders(request.trace) },
-          body,
+          headers: { ...turnHeaders, ...sent.headers, ...traceHeaders(request.trace) },
+          body: sent.body,
           headersTimeout: idleMs,
           bodyTimeout: idleMs,
         };
-        dispatcher.dispatch(call, recordedTurn(turn, call, parts));
+        dispatcher.dispatch(call, recordedTurn(turn, call, sent.parts));
       }
       return await turn.accepted;
     },
@@ -114,6 +109,10 @@ export function createChatCompletionsEngine(options: ChatCompletionsOptions): Mo
     notesOn: (request) => notesOnRequest(request, profile),
     contextWindow: async (model, signal) => options.contextWindow ?? (await windows.read(model, signal)),
   };
+}
+
+function newConnections({ connectionsMax = CONNECTIONS_MAX, timeouts }: ChatCompletionsOptions): Dispatcher {
+  return new Agent({ connections: connectionsMax, connect: { timeout: timeouts.connectMs } });
 }
 
 /** The turn itself, or what also tells a recorder of its reply. */

@@ -1,4 +1,4 @@
-import type { CreateResponseRequest, StoredItem } from "../../../generated/responses-api/types.ts";
+import type { CreateResponseRequest, Response, StoredItem } from "../../../generated/responses-api/types.ts";
 import { type IdStem, idFromStem, keyOfId, newIdStem } from "../../base/ids.ts";
 import { Slices } from "../../base/limits/slices.ts";
 import type { ModelRequest, OpenedRun, Owner, RunOrigin } from "../../runs/ports.ts";
@@ -111,14 +111,12 @@ async function prepareHeld(
   const asked = generate ? fitting : await warmUpRequest(services, turn, signal);
   const task: RunTask = {
     ids,
-    rawReasoningAs: response.reasoning?.summary == null ? "text" : "summary",
-    sealsReasoning: (request.include ?? []).includes(SEALED_REASONING_INCLUDE),
+    ...wishesOf(request, response),
     inputTokensEstimate: await estimateInputTokens(asked),
     request: { ...asked, trace },
     speech,
     compaction: generate ? await planCompaction(services, request, signal) : null,
     tools: generate ? taskTools(request, accepted.hosted, context) : null,
-    interruption: request.interruption ?? null,
   };
   if (slices.isOver) await slices.next();
   const isBackground = response.background === true;
@@ -132,6 +130,18 @@ async function prepareHeld(
       streamed: request.stream === true,
       origin: runOrigin(services, caller, { ...task, request, accepted, emulated, turn: fitting, leftOut }),
     },
+  };
+}
+
+/** How the client wants the answer to be shown. */
+function wishesOf(
+  { include, interruption }: CreateResponseRequest,
+  { reasoning }: Response,
+): Pick<RunTask, "rawReasoningAs" | "sealsReasoning" | "interruption"> {
+  return {
+    rawReasoningAs: reasoning?.summary == null ? "text" : "summary",
+    sealsReasoning: (include ?? []).includes(SEALED_REASONING_INCLUDE),
+    interruption: interruption ?? null,
   };
 }
 

@@ -10,9 +10,9 @@ export interface ClaimLimits {
 }
 
 /**
- * The runs that this worker takes. Those that only have to be ended need no place. Of the others it takes its fair part,
- * as far as it has room, and leaves the rest to other workers. A task of a newer release is left to a worker that can
- * read it.
+ * The runs that this worker takes. Those that only have to be ended need no place. Of the others it takes its fair
+ * part, as far as it has room, and leaves the rest to other workers. A task of a newer release is left to a worker that
+ * can read it.
  */
 export function chooseClaims(
   { runs, workers }: UnmadeRuns,

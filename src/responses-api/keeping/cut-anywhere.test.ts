@@ -21,7 +21,7 @@ import type { RunTask } from "./run-task.ts";
 
 const OWNER = { organization: "org", project: "proj" };
 const IDS = newIdStem(1_800_000_000);
-const SCENARIOS = Number(process.env["SC"] ?? 12);
+const SCENARIOS = 12;
 const TIMEOUT_MS = 120_000;
 
 /** The functions that a model of these tests calls. */
@@ -103,7 +103,7 @@ function modelOf(world: World, life: MortalProcess): ModelEngine {
     abilities: { images: false, imageUrls: false, files: false, audioFormats: [] },
     sample: async (request) => {
       await life.alive();
-      return said(request, world, life);
+      return say(request, world, life);
     },
     listModels: async () => [],
     countTokens: async () => ({ tokens: 1, exact: true }),
@@ -113,9 +113,10 @@ function modelOf(world: World, life: MortalProcess): ModelEngine {
   };
 }
 
-async function* said(request: ModelRequest, world: World, life: MortalProcess) {
+async function* say(request: ModelRequest, world: World, life: MortalProcess) {
   const events = eventsFor(request, world);
-  for (const key of keysIn(events)) expect(decidedKeys(life)).not.toContain(key); // No recorded turn is asked for again.
+  // No recorded turn is asked for again.
+  for (const key of keysIn(events)) expect(decidedKeys(life)).not.toContain(key);
   for (const event of events) {
     await life.alive();
     yield [event];

@@ -68,7 +68,10 @@ export class RunClaimer {
     services.runs.onLeave((responseId, cause) => this.#noteLeave(responseId, cause));
   }
 
-  /** Claims and resumes runs until there are none that this worker should take, or `mayGoOn` is false. Returns how many. */
+  /**
+   * Claims and resumes runs until there are none that this worker should take, or `mayGoOn` is false. Returns how
+   * many.
+   */
   async claimAll(mayGoOn: () => boolean): Promise<number> {
     const { runs, ledger, neighbours } = this.#services;
     const tried = new Set<string>();

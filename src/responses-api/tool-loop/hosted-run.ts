@@ -1,4 +1,5 @@
 import type { OutputItem, StoredItem } from "../../../generated/responses-api/types.ts";
+import { randomHex } from "../../base/ids.ts";
 import { cutForm, isUnfinishedCall } from "../../runs/index.ts";
 import {
   type ContextItem,
@@ -12,6 +13,8 @@ import { type ToolCall, type ToolKind, type ToolNotOpened, type ToolOutcome, UNK
 import type { BegunExchange, FinishedExchange, ToolCallEnd } from "../ports.ts";
 import type { LinePlace } from "./call-line.ts";
 import type { ShownArguments } from "./shown-arguments.ts";
+
+const CALL_ID_DIGITS = 24;
 
 /** A call of a hosted function that the model is writing or has written. */
 export interface MadeRun {
@@ -213,4 +216,22 @@ export function spentElsewhere(approvalRequestId: string): ModelError {
     code: "approval_spent",
     param: "input",
   });
+}
+
+/** The ids of the calls in a response and in its context. Model servers may count theirs anew in each turn. */
+export class FreeCallIds {
+  readonly #used = new Set<string>();
+
+  /** Null stands for an item without such an id. */
+  add(callIds: readonly (string | null)[]): void {
+    for (const callId of callIds) if (callId !== null) this.#used.add(callId);
+  }
+
+  /** The given id if it is free, otherwise a new one. */
+  take(given: string | null): string {
+    const isFree = given !== null && given !== "" && !this.#used.has(given);
+    const callId = isFree ? given : `call_${randomHex(CALL_ID_DIGITS)}`;
+    this.#used.add(callId);
+    return callId;
+  }
 }

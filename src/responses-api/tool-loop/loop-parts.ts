@@ -2,8 +2,7 @@ import type { ShownAnswer } from "../../runs/index.ts";
 import type { ModelEngine, Owner, RunHappening, TurnAttempts } from "../../runs/ports.ts";
 import type { RunTask } from "../keeping/run-task.ts";
 import type { KnownExchange, ToolLedger, ToolObserver } from "../ports.ts";
-import type { ModelGate } from "./attempts/model-gate.ts";
-import type { RetryBudget } from "./attempts/turn-retries.ts";
+import type { ModelRetries } from "./attempts/model-retries.ts";
 import type { HostedTools } from "./hosted-tools.ts";
 import type { TaskTools } from "./task-tools.ts";
 
@@ -15,13 +14,6 @@ export interface LoopServices {
   readonly ledger: ToolLedger | null;
   readonly observer: ToolObserver;
   readonly retries: ModelRetries;
-}
-
-/** How turns are asked for again that failed. One for each model server. */
-export interface ModelRetries {
-  /** Of a background run. A foreground run has a part of it, and only after a tool has acted. */
-  readonly budget: RetryBudget;
-  readonly gate: ModelGate;
 }
 
 /** The run that the loop serves. */

@@ -1,5 +1,4 @@
 import type { Tool } from "../../../generated/responses-api/types.ts";
-import { randomHex } from "../../base/ids.ts";
 import { Semaphore } from "../../base/limits/semaphore.ts";
 import { type ContextItem, type HostedCall, type HostedOutput, type ModelEvent, RunLost } from "../../runs/ports.ts";
 import type { ToolCall, ToolOutcome, ToolScope, ToolUsage } from "../hosted-tool.ts";
@@ -15,6 +14,7 @@ import {
   callOf,
   endOf,
   endUnrun,
+  FreeCallIds,
   type MadeRun,
   notRepeatedResult,
   outputKeyOf,
@@ -40,7 +40,6 @@ import { ToolUsageSum } from "./usage/tool-usage.ts";
 
 type CallStarted = Extract<ModelEvent, { type: "call_started" }>;
 
-const CALL_ID_DIGITS = 24;
 /** What the model is shown if this server has a fault while a call runs, and before. */
 const BROKE = "The tool broke. How far it came is unknown.";
 const NOT_MADE = "The call was not made, because this server has a fault.";
@@ -95,7 +94,7 @@ export class ToolCalls {
   readonly #parts: CallParts;
   readonly #slots: Semaphore;
   readonly #toolUsage = new ToolUsageSum();
-  readonly #callIds = new Set<string>();
+  readonly #callIds = new FreeCallIds();
   #calls = 0;
   #hasRun = false;
   #usedBefore: readonly ToolUsage[] = [];
@@ -108,7 +107,7 @@ export class ToolCalls {
     this.#parts = parts;
     this.#recorder = new CallRecorder({ ...parts, found: this.found, toolUsage: this.#toolUsage });
     this.#slots = new Semaphore(parts.services.tools.limits.parallelMax);
-    for (const callId of parts.task.request.items.map(outputKeyOf)) if (callId !== null) this.#callIds.add(callId);
+    this.#callIds.add(parts.task.request.items.map(outputKeyOf));
   }
 
   /** Whether the limits leave room for another call. */
@@ -132,7 +131,7 @@ export class ToolCalls {
     const server = event.namespace ?? null;
     const placed = set.find(event.name, server);
     const refusal = placed === null ? `There is no tool '${event.name}'.` : this.#limitReached();
-    const callId = this.#freeCallId(event.callId);
+    const callId = this.#callIds.take(event.callId);
     const call = refusal === null ? (placed?.tool.call(event.name, { callId, newItemId }) ?? null) : null;
     if (call !== null) this.#calls += 1;
     const kind = placed?.kind ?? null;
@@ -165,9 +164,8 @@ export class ToolCalls {
     this.#hasRun = calls > 0;
     this.#usedBefore = used.tools;
     this.found.push(...found);
-    const shown = [...items, ...output, ...steps.flatMap(itemOfStep)];
-    for (const callId of shown.map(outputKeyOf)) if (callId !== null) this.#callIds.add(callId);
-    for (const callId of steps.map(callIdOfStep)) if (callId !== null) this.#callIds.add(callId);
+    this.#callIds.add([...items, ...output, ...steps.flatMap(itemOfStep)].map(outputKeyOf));
+    this.#callIds.add(steps.map(callIdOfStep));
   }
 
   /** Tells what tools had used before a crash, if they had used anything. */
@@ -263,7 +261,7 @@ export class ToolCalls {
     const shown = new ShownArguments(call, place);
     const made: MadeRun = { kind, name, server, callId, place, call, shown, refusal: null, approvalRequestId, turn: 0 };
     this.#calls += 1;
-    this.#callIds.add(callId);
+    this.#callIds.add([callId]);
     shown.begin();
     shown.add(args);
     const text = shown.end();
@@ -353,14 +351,6 @@ export class ToolCalls {
       made.place.add({ type: "item_step", step: next.value });
       await made.place.room();
     }
-  }
-
-  /** Model servers may count their ids anew in each turn. */
-  #freeCallId(given: string | null): string {
-    const isFree = given !== null && given !== "" && !this.#callIds.has(given);
-    const callId = isFree ? given : `call_${randomHex(CALL_ID_DIGITS)}`;
-    this.#callIds.add(callId);
-    return callId;
   }
 }
 

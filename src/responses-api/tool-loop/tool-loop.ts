@@ -1,6 +1,7 @@
 import { waitAtMost } from "../../base/limits/wait-at-most.ts";
 import type { ContextItem, HostedOutput, ModelEvent, ModelRequest, OfferedTool } from "../../runs/ports.ts";
 import type { ToolScope } from "../hosted-tool.ts";
+import type { TurnFinish } from "../ports.ts";
 import { fitTurn } from "../window/fit-to-window.ts";
 import { isApproval } from "./approvals.ts";
 import { ModelTurns } from "./attempts/model-turns.ts";
@@ -12,8 +13,9 @@ import { offerTools, withNotes } from "./offer-tools.ts";
 import type { ToolSet } from "./open-tools.ts";
 import type { ResumePoint } from "./resume/resume-point.ts";
 import { type StartedCall, ToolCalls } from "./tool-calls.ts";
-import { withoutOpenCalls } from "./turn-items.ts";
-import { newTurn, type OpenPart, type TurnFinish, type TurnState } from "./turn-state.ts";
+import type { OpenPart } from "./turn/open-text.ts";
+import { withoutOpenCalls } from "./turn/turn-items.ts";
+import { newTurn, type TurnState } from "./turn/turn-state.ts";
 import { LoopUsage } from "./usage/loop-usage.ts";
 
 type Batch = readonly ModelEvent[];

@@ -7,7 +7,7 @@ import type { Database } from "../database/schema.ts";
 import { isId } from "../database/time-first.ts";
 import type { ItemText } from "../responses/item-text.ts";
 import { callIdOf, storedItem } from "../responses/stored-item.ts";
-import type { CommitPlan } from "../runs/commit-plan.ts";
+import type { CommitPlan } from "../runs/commits/commit-plan.ts";
 import { LIVE_STATUSES, numberOf } from "../runs/run-rows.ts";
 import { wholeText } from "../stored-text.ts";
 import type { ConversationChange, ConversationOutcome, PlannedChange } from "./conversation-changes.ts";

@@ -5,8 +5,17 @@ import type {
   FileObject,
   Response,
   RunKind,
-  VectorStoreFile,
 } from "../../../generated/responses-api/types.ts";
+import type {
+  VectorModelsTable,
+  VectorStoreBatchesTable,
+  VectorStoreChunksTable,
+  VectorStoreFilesTable,
+  VectorStoreLeftoversTable,
+  VectorStoreRemovalsTable,
+  VectorStoresTable,
+  VectorStoreVectorsTable,
+} from "./vector-store-tables.ts";
 
 /** The tables for Kysely. A test compares them with the tables that the migrations create. */
 export interface Database {
@@ -303,104 +312,6 @@ export interface ToolTurnsTable {
   readonly usage: string;
   /** What the model decided, as JSON; null for a turn of an earlier release. */
   readonly decision: Generated<string | null>;
-}
-
-/** Vector stores. Times are Unix seconds. */
-export interface VectorStoresTable {
-  /** Increases with each store. */
-  readonly number: Generated<number>;
-  readonly id: string;
-  readonly organization: string;
-  readonly project: string;
-  readonly name: string;
-  readonly description: string | null;
-  /** JSON object. */
-  readonly metadata: string;
-  readonly created_at: number;
-  readonly last_active_at: number;
-  /** Days without use; null if it never expires, like the next column. */
-  readonly expires_after_days: number | null;
-  readonly expires_at: number | null;
-  /** 0 or 1. */
-  readonly is_expired: Generated<number>;
-  /** The model of the vectors that are searched; null if there are none. */
-  readonly model_number: Generated<number | null>;
-}
-
-/** Files that were added to a vector store together. */
-export interface VectorStoreBatchesTable {
-  readonly number: Generated<number>;
-  readonly id: string;
-  readonly store_number: number;
-  readonly created_at: number;
-  /** 0 or 1. */
-  readonly is_cancelled: Generated<number>;
-}
-
-/** A file in a vector store. A file that is added again gets a new row. */
-export interface VectorStoreFilesTable {
-  /** Increases with each row and is never used again. Chunks refer to it by their keys. */
-  readonly number: Generated<number>;
-  readonly store_number: number;
-  readonly file_id: string;
-  readonly organization: string;
-  readonly project: string;
-  readonly filename: string;
-  readonly created_at: number;
-  readonly status: VectorStoreFile["status"];
-  /** JSON; null unless the file failed. */
-  readonly error: string | null;
-  /** JSON object, or null. */
-  readonly attributes: string | null;
-  /** JSON: the sizes of its chunks. */
-  readonly chunking: string;
-  readonly usage_bytes: Generated<number>;
-  readonly batch_number: number | null;
-  /** The worker that takes it in; null if it waits, or if it is done. */
-  readonly worker: Generated<number | null>;
-  /** How often it was begun. */
-  readonly attempts: Generated<number>;
-  readonly chunk_count: Generated<number>;
-  /** How many words its chunks have. */
-  readonly word_count: Generated<number>;
-  /** The model by which all of its chunks have vectors; null if none. */
-  readonly model_number: Generated<number | null>;
-}
-
-/** A piece of a file. Its words are in the index `vector_store_words`. */
-export interface VectorStoreChunksTable {
-  /** The number of the file times 2^20, and the place of the chunk in it. */
-  readonly key: number;
-  readonly text: string;
-  /** The range in the text of the file, in UTF-16 units; `last` is exclusive. */
-  readonly first: number;
-  readonly last: number;
-  /** JSON list. */
-  readonly headings: string;
-  readonly word_count: number;
-}
-
-/** The vector of a chunk by one model: 32-bit floats of unit length, little-endian. */
-export interface VectorStoreVectorsTable {
-  readonly model_number: number;
-  readonly key: number;
-  readonly vector: Uint8Array;
-}
-
-/** Files that may have vectors which neither they nor their stores use any more. */
-export interface VectorStoreLeftoversTable {
-  readonly file_number: number;
-}
-
-/** Files whose chunks are to be erased. */
-export interface VectorStoreRemovalsTable {
-  readonly file_number: number;
-}
-
-export interface VectorModelsTable {
-  readonly number: Generated<number>;
-  readonly name: string;
-  readonly dimensions: number;
 }
 
 /** Containers. Times are Unix seconds. */

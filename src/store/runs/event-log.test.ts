@@ -19,7 +19,7 @@ import {
   withDatabase,
 } from "../store.fixture.ts";
 import { anItem, aResponse, OURS } from "../stored-shapes.fixture.ts";
-import type { CommitReport } from "./commit-queue.ts";
+import type { CommitReport } from "./commits/commit-queue.ts";
 import { CHUNK_CHARACTERS, CHUNK_EVENTS } from "./run-tail.ts";
 import { textEvents } from "./text-events.fixture.ts";
 

@@ -6,9 +6,9 @@ import type { Database } from "../database/schema.ts";
 import { isId } from "../database/time-first.ts";
 import { storedJson } from "../stored-json.ts";
 import type { ClaimedRun, DatabaseCalls, UnmadeRow } from "../thread/database-calls.ts";
-import type { WriteJob, WriteOutcome } from "./commit-plan.ts";
-import type { CommitQueue } from "./commit-queue.ts";
-import { countRunning, takeTurns } from "./fair-turns.ts";
+import type { CommitQueue } from "./commits/commit-queue.ts";
+import { countRunning, takeTurns } from "./commits/fair-turns.ts";
+import type { WriteJob, WriteOutcome } from "./commits/write-job.ts";
 import { IS_LIVE } from "./run-rows.ts";
 
 /** A run that is interrupted all the time must not grow its row without end. */

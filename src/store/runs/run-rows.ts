@@ -6,7 +6,7 @@ import { dialectal, nowMs } from "../database/dialectal.ts";
 import type { Database } from "../database/schema.ts";
 import { type IdValue, isId } from "../database/time-first.ts";
 import { forgetItems, keepAsAncestor } from "../responses/ancestors.ts";
-import type { CommitPlan, ResponseUpdate, UnfinishedRun } from "./commit-plan.ts";
+import type { CommitPlan, ResponseUpdate, UnfinishedRun } from "./commits/commit-plan.ts";
 import type { Ending, Snapshot } from "./response-columns.ts";
 import { emptyTail } from "./run-tail.ts";
 

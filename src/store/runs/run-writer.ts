@@ -10,15 +10,9 @@ import type { CommitRecovery, TransactionRules } from "../database/transaction-r
 import { writeLedgerRows } from "../tools/ledger-rows.ts";
 import type { Lease } from "../workers/lease.ts";
 import { removeDeadWorkers } from "../workers/remove-dead-workers.ts";
-import { holdersOf, isOneInsert, onlyAdds } from "./commit-needs.ts";
-import {
-  type CommitContext,
-  type CommitPlan,
-  planCommit,
-  type UnfinishedRun,
-  type WriteJob,
-  type WriteOutcome,
-} from "./commit-plan.ts";
+import { holdersOf, isOneInsert, onlyAdds } from "./commits/commit-needs.ts";
+import { type CommitContext, type CommitPlan, planCommit, type UnfinishedRun } from "./commits/commit-plan.ts";
+import type { WriteJob, WriteOutcome } from "./commits/write-job.ts";
 import { JournalSpan, writeJournal } from "./journal.ts";
 import { deleteResponses, findLiveRun, updateResponses } from "./run-rows.ts";
 import type { RunTail } from "./run-tail.ts";

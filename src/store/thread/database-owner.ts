@@ -1,7 +1,7 @@
 import { CompiledQuery, type Kysely } from "kysely";
 import type { Database } from "../database/schema.ts";
 import type { TransactionRules } from "../database/transaction-rules.ts";
-import type { WriteJob, WriteOutcome } from "../runs/commit-plan.ts";
+import type { WriteJob, WriteOutcome } from "../runs/commits/write-job.ts";
 import { findForeignTail } from "../runs/event-log.ts";
 import { type Chunk, chunkOfTail } from "../runs/run-tail.ts";
 import { RunWriter } from "../runs/run-writer.ts";

@@ -1,4 +1,4 @@
-import type { WriteJob, WriteOutcome } from "../runs/commit-plan.ts";
+import type { WriteJob, WriteOutcome } from "../runs/commits/write-job.ts";
 import type { Chunk } from "../runs/run-tail.ts";
 import type { ErasureCursor, ErasureStep } from "../upkeep/erasure.ts";
 import type { ExpiryCursor, ExpiryStep } from "../upkeep/expiry.ts";

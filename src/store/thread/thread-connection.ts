@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import { ShortLivedMap } from "../../base/short-lived-map.ts";
 import { StoreStopped } from "../../runs/ports.ts";
-import type { WriteJob } from "../runs/commit-plan.ts";
+import type { WriteJob } from "../runs/commits/write-job.ts";
 import { sizeOfJob } from "../runs/event-log.ts";
 import type { DatabaseCalls } from "./database-calls.ts";
 import { elementsOf, PIECE_CHARACTERS, piecesOf, type SentAhead, withoutLong } from "./long-texts.ts";

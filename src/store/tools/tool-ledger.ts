@@ -10,9 +10,9 @@ import {
 } from "../../responses-api/ports.ts";
 import { type HostedItem, type Owner, RunLost } from "../../runs/ports.ts";
 import type { Database, ToolExchangesTable } from "../database/schema.ts";
-import type { WriteJob, WriteOutcome } from "../runs/commit-plan.ts";
-import type { CommitQueue } from "../runs/commit-queue.ts";
-import type { PatientWrites } from "../runs/patient-writes.ts";
+import type { CommitQueue } from "../runs/commits/commit-queue.ts";
+import type { PatientWrites } from "../runs/commits/patient-writes.ts";
+import type { WriteJob, WriteOutcome } from "../runs/commits/write-job.ts";
 import { storedJson } from "../stored-json.ts";
 import type { LedgerChange } from "./ledger-rows.ts";
 

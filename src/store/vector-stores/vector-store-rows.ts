@@ -7,7 +7,11 @@ import type {
   VectorStoreFileBatch,
   VectorStoreFileError,
 } from "../../../generated/responses-api/types.ts";
-import type { VectorStoreBatchesTable, VectorStoreFilesTable, VectorStoresTable } from "../database/schema.ts";
+import type {
+  VectorStoreBatchesTable,
+  VectorStoreFilesTable,
+  VectorStoresTable,
+} from "../database/vector-store-tables.ts";
 import { storedJson } from "../stored-json.ts";
 
 export type StoreRow = Selectable<VectorStoresTable>;

@@ -31,7 +31,10 @@ export class Continuations {
     this.#known = known;
   }
 
-  /** The form that this model understands; null if there is none. Asks the model server once for each model. Never rejects. */
+  /**
+   * The form that this model understands; null if there is none. Asks the model server once for each model. Never
+   * rejects.
+   */
   async formFor(model: string, signal: AbortSignal): Promise<ContinuationForm | null> {
     if (this.#known !== "probe") return this.#known === "none" ? null : this.#known;
     const found = this.#found.get(model);

@@ -2,8 +2,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { ModelError, type ModelEvent, type ModelRequest, RunSuspended } from "../../../runs/ports.ts";
 import type { LoopRun, LoopServices, ToolTask } from "../loop-parts.ts";
 import { continueItem } from "../resume/continue-item.ts";
-import type { OpenPart } from "../turn-state.ts";
-import { type RetryBudget, TurnRetries } from "./turn-retries.ts";
+import type { OpenPart } from "../turn/open-text.ts";
+import type { RetryBudget } from "./model-retries.ts";
+import { TurnRetries } from "./turn-retries.ts";
 
 type Turn = AsyncIterable<readonly ModelEvent[]>;
 
@@ -50,7 +51,10 @@ export class ModelTurns {
     }
   }
 
-  /** Resolves when the turn may be asked for again; otherwise as `ask`. `open`: what was shown of the item that broke off. */
+  /**
+   * Resolves when the turn may be asked for again; otherwise as `ask`. `open`: what was shown of the item that broke
+   * off.
+   */
   async waitAfter(error: unknown, turn: number, open: OpenPart | null): Promise<void> {
     const { run, signal } = this.#parts;
     const { gate } = this.#services.retries;

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { verifies } from "../../../../tests/verifies.ts";
 import { ModelError } from "../../../runs/ports.ts";
-import { type RetryBudget, TurnRetries } from "./turn-retries.ts";
+import type { RetryBudget } from "./model-retries.ts";
+import { TurnRetries } from "./turn-retries.ts";
 
 const BUDGET: RetryBudget = { failuresMax: 4, withinMs: 60_000 };
 

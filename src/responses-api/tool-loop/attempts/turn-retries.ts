@@ -1,13 +1,7 @@
 import { ModelError, type TurnAttempts } from "../../../runs/ports.ts";
+import type { RetryBudget } from "./model-retries.ts";
 
-/** How often and for how long the model is asked again for a turn that failed. */
-export interface RetryBudget {
-  readonly failuresMax: number;
-  /** From the first failure, in milliseconds. */
-  readonly withinMs: number;
-}
-
-/** The longest pause is `PAUSE_MS_MAX`, and the first is at most `FIRST_PAUSE_MS_MAX`; the model server may ask for more. */
+/** The first pause is at most this long, each later one twice as long. The model server may ask for more. */
 const FIRST_PAUSE_MS_MAX = 500;
 const PAUSE_MS_MAX = 60_000;
 /** A model server that breaks the protocol is likely to do so again. */

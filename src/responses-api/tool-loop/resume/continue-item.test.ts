@@ -1,19 +1,19 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { verifies } from "../../../../tests/verifies.ts";
-import type { OpenCall, OpenMessage } from "../../../runs/index.ts";
+import type { UnfinishedCall, UnfinishedMessage } from "../../../runs/index.ts";
 import type { ModelEvent } from "../../../runs/ports.ts";
 import { type AskedFor, continueItem } from "./continue-item.ts";
 
 const CUT: ModelEvent = { type: "turn_cut" };
 const STOP: ModelEvent = { type: "finished", reason: "stop" };
-const CALL: OpenCall = { type: "call", kind: "function", name: "f", namespace: null, text: '{"a":' };
+const CALL: UnfinishedCall = { type: "call", kind: "function", name: "f", namespace: null, text: '{"a":' };
 
 function said(...texts: readonly string[]): readonly ModelEvent[] {
   return texts.map((text) => ({ type: "text_delta", text }));
 }
 
-function shown(text: string): OpenMessage {
+function shown(text: string): UnfinishedMessage {
   return { type: "message", text, isPlain: true };
 }
 
@@ -25,7 +25,7 @@ function called(name: string, ...pieces: readonly string[]): readonly ModelEvent
   ];
 }
 
-async function passed(open: OpenMessage | OpenCall, asked: AskedFor, events: readonly ModelEvent[]) {
+async function passed(open: UnfinishedMessage | UnfinishedCall, asked: AskedFor, events: readonly ModelEvent[]) {
   const turn = (async function* () {
     for (const event of events) yield [event];
   })();
@@ -39,7 +39,7 @@ async function passed(open: OpenMessage | OpenCall, asked: AskedFor, events: rea
 verifies("state.crash.open-items-go-on");
 
 describe("a model that is asked again", () => {
-  test.each<[string, OpenMessage | OpenCall, readonly ModelEvent[], readonly ModelEvent[]]>([
+  test.each<[string, UnfinishedMessage | UnfinishedCall, readonly ModelEvent[], readonly ModelEvent[]]>([
     ["says the same: only the rest is passed on", shown("All is"), said("All ", "is we", "ll"), said(" we", "ll")],
     ["says no more than was shown", shown("All"), [...said("All"), STOP], [STOP]],
     [

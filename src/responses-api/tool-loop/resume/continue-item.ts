@@ -1,4 +1,4 @@
-import type { OpenCall, OpenMessage } from "../../../runs/index.ts";
+import type { UnfinishedCall, UnfinishedMessage } from "../../../runs/index.ts";
 import type { ModelEvent } from "../../../runs/ports.ts";
 
 type Batch = readonly ModelEvent[];
@@ -19,7 +19,7 @@ export interface NewAttempt {
  * and the whole new answer follows.
  */
 export async function* continueItem(
-  open: OpenMessage | OpenCall,
+  open: UnfinishedMessage | UnfinishedCall,
   { asked, turn, onDecided }: NewAttempt,
 ): AsyncGenerator<Batch, void> {
   const match = new ItemMatch(open, asked, onDecided);
@@ -36,7 +36,7 @@ const TYPE_BEGUN_BY = { message_started: "message", call_started: "call" } as co
 
 /** Compares what a model says with the text that was shown of the open item. */
 class ItemMatch {
-  readonly #open: OpenMessage | OpenCall;
+  readonly #open: UnfinishedMessage | UnfinishedCall;
   readonly #asked: AskedFor;
   readonly #onDecided: NewAttempt["onDecided"];
   /** What was said and not passed on yet; null once it is decided whether the item goes on. */
@@ -46,7 +46,7 @@ class ItemMatch {
   /** Whether the item itself was begun again. */
   #hasBegun = false;
 
-  constructor(open: OpenMessage | OpenCall, asked: AskedFor, onDecided: NewAttempt["onDecided"]) {
+  constructor(open: UnfinishedMessage | UnfinishedCall, asked: AskedFor, onDecided: NewAttempt["onDecided"]) {
     this.#onDecided = onDecided;
     this.#open = open;
     this.#asked = asked;
@@ -117,7 +117,7 @@ function isReasoning({ type }: ModelEvent): boolean {
 
 /** Whether this event begins an item like the open one. */
 function isSameItem(
-  open: OpenMessage | OpenCall,
+  open: UnfinishedMessage | UnfinishedCall,
   event: Extract<ModelEvent, { type: "message_started" | "call_started" }>,
 ): boolean {
   if (open.type === "message" || event.type === "message_started") return open.type === TYPE_BEGUN_BY[event.type];

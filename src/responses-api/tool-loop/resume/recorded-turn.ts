@@ -1,10 +1,9 @@
 import type { OutputItem } from "../../../../generated/responses-api/types.ts";
 import type { OpenItem, ShownAnswer } from "../../../runs/index.ts";
 import type { ModelEvent } from "../../../runs/ports.ts";
-import type { DecidedCall, DecidedPart, KnownExchange, TurnDecision, TurnInLedger } from "../../ports.ts";
+import type { DecidedCall, DecidedPart, KnownExchange, TurnDecision, TurnFinish, TurnInLedger } from "../../ports.ts";
 import { isClientsTurn } from "../hosted-run.ts";
-import { TurnItems } from "../turn-items.ts";
-import type { TurnFinish } from "../turn-state.ts";
+import { TurnItems } from "../turn/turn-items.ts";
 import { type PlacedTurn, placeTurn, saidText, shownParts } from "./place-turn.ts";
 import type { ResumeStep } from "./resume-steps.ts";
 

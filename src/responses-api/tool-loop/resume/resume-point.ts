@@ -2,15 +2,14 @@ import type { OutputItem, StoredItem, Tool } from "../../../../generated/respons
 import { idFromStem, numberOfId } from "../../../base/ids.ts";
 import { jsonOrUndefined } from "../../../base/json/read-json.ts";
 import { isRecord } from "../../../base/json/records.ts";
-import type { OpenCall, OpenItem, OpenMessage, ShownAnswer } from "../../../runs/index.ts";
+import type { OpenItem, ShownAnswer, UnfinishedCall, UnfinishedMessage } from "../../../runs/index.ts";
 import type { ContextItem, HostedItem } from "../../../runs/ports.ts";
 import type { ToolScope } from "../../hosted-tool.ts";
 import { exchangeItems } from "../../input/with-exchanges.ts";
 import type { RunTask } from "../../keeping/run-task.ts";
-import type { KnownExchange, TurnInLedger } from "../../ports.ts";
+import type { KnownExchange, TurnFinish, TurnInLedger } from "../../ports.ts";
 import { isClientsTurn } from "../hosted-run.ts";
 import type { LoopRun, LoopServices } from "../loop-parts.ts";
-import type { TurnFinish } from "../turn-state.ts";
 import { type ResumedUsage, resumedUsage } from "../usage/resumed-usage.ts";
 import { asksApproval, type RecordedTurn, recordedTurn } from "./recorded-turn.ts";
 import { firstOfFollowing, followingOf, openStep, type ResumeStep, unshownStep } from "./resume-steps.ts";
@@ -25,7 +24,7 @@ export interface ResumePoint {
   /** What is still to be done, in the order in which it is shown. */
   readonly steps: readonly ResumeStep[];
   /** The item of a turn that broke off, with which the next attempt goes on; null if there is none. */
-  readonly open: OpenMessage | OpenCall | null;
+  readonly open: UnfinishedMessage | UnfinishedCall | null;
   /** Whether that item was shown and ends now, because it cannot go on. */
   readonly endsOpen: boolean;
   /** How the response ends after the steps; null if the model is asked again, or if a call may ask the client. */
@@ -168,7 +167,7 @@ function endAfter(output: readonly OutputItem[], open: OpenItem | null): TurnFin
 }
 
 /** Whether nothing can be added to the arguments of a call. */
-export function isWholeCall({ kind, text }: OpenCall): boolean {
+export function isWholeCall({ kind, text }: UnfinishedCall): boolean {
   return kind === "function" && isRecord(jsonOrUndefined(text));
 }
 

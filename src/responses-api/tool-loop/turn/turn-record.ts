@@ -1,6 +1,5 @@
-import type { HostedCall, ModelEvent } from "../../runs/ports.ts";
-import type { DecidedCall, DecidedPart, TurnDecision } from "../ports.ts";
-import type { TurnFinish } from "./turn-state.ts";
+import type { HostedCall, ModelEvent } from "../../../runs/ports.ts";
+import type { DecidedCall, DecidedPart, TurnDecision, TurnFinish } from "../../ports.ts";
 
 type Delta = Extract<ModelEvent, { readonly text: string }>;
 type Said = Extract<DecidedPart, { type: "said" }>;

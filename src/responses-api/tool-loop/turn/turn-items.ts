@@ -1,5 +1,5 @@
-import { randomHex } from "../../base/ids.ts";
-import type { ContextItem, ModelEvent } from "../../runs/ports.ts";
+import { randomHex } from "../../../base/ids.ts";
+import type { ContextItem, ModelEvent } from "../../../runs/ports.ts";
 
 /** A call without its output is one that the client has to answer. */
 export function withoutOpenCalls(items: readonly ContextItem[]): readonly ContextItem[] {

@@ -1,7 +1,7 @@
 import type { Kysely } from "kysely";
-import type { Owner } from "../../runs/ports.ts";
-import type { Database } from "../database/schema.ts";
-import { IS_LIVE } from "./run-rows.ts";
+import type { Owner } from "../../../runs/ports.ts";
+import type { Database } from "../../database/schema.ts";
+import { IS_LIVE } from "../run-rows.ts";
 
 /**
  * The order in which these runs, which are in the order of their age, get places: each owner gets the next place in

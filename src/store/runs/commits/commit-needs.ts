@@ -1,5 +1,6 @@
-import type { Holder } from "../conversations/conversation-rows.ts";
-import type { CommitPlan, WriteJob } from "./commit-plan.ts";
+import type { Holder } from "../../conversations/conversation-rows.ts";
+import type { CommitPlan } from "./commit-plan.ts";
+import type { WriteJob } from "./write-job.ts";
 
 /** The responses that are stored whole and must still hold their conversation. */
 export function holdersOf(jobs: readonly WriteJob[]): readonly Holder[] {

@@ -1,94 +1,17 @@
 import type { Insertable } from "kysely";
-import { assertNever } from "../../base/assert.ts";
-import type { Owner } from "../../runs/ports.ts";
-import {
-  type ConversationChange,
-  type ConversationEnd,
-  type ConversationOutcome,
-  endStep,
-  type PlannedChange,
-} from "../conversations/conversation-changes.ts";
-import type { RowOfResponse } from "../database/row-inserter.ts";
-import type { ItemDirection, ResponsesTable } from "../database/schema.ts";
-import type { EventBlock } from "../event-blocks/event-block.ts";
-import type { ItemText } from "../responses/item-text.ts";
-import { wholeText } from "../stored-text.ts";
-import type { LedgerChange, LedgerOutcome, PlannedLedgerChange } from "../tools/ledger-rows.ts";
-import type { JournalEntry } from "./journal.ts";
-import { type Ending, NOT_ENDED, type Origin, type Snapshot } from "./response-columns.ts";
-import { emptyTail, extendTail, type RunTail } from "./run-tail.ts";
-
-/** One requested change of the database. The requester makes the rows, so that an invalid job fails alone. */
-export type WriteJob =
-  | {
-      readonly type: "open";
-      readonly responseId: string;
-      readonly owner: Owner;
-      readonly snapshot: Snapshot;
-      readonly origin: Origin;
-      readonly task: string | null;
-      readonly streamed: boolean;
-      /** The conversation that the response is made in and holds. */
-      readonly conversationId: string | null;
-      readonly items: readonly ItemText[];
-      readonly events: readonly EventBlock[];
-    }
-  | { readonly type: "append"; readonly responseId: string; readonly events: readonly EventBlock[] }
-  | {
-      readonly type: "advance";
-      readonly responseId: string;
-      readonly snapshot: Snapshot;
-      readonly events: readonly EventBlock[];
-    }
-  | {
-      readonly type: "close";
-      readonly responseId: string;
-      readonly snapshot: Snapshot;
-      readonly ending: Ending;
-      readonly items: readonly ItemText[];
-      readonly events: readonly EventBlock[];
-      /** Null if the response was not made in a conversation. */
-      readonly conversation: ConversationEnd | null;
-    }
-  /** A run that was kept in memory until it ended. */
-  | {
-      readonly type: "whole";
-      readonly responseId: string;
-      readonly owner: Owner;
-      /** The final one. */
-      readonly snapshot: Snapshot;
-      readonly origin: Origin;
-      readonly ending: Ending;
-      readonly streamed: boolean;
-      /** The conversation that the response holds; null if it was not made in one. */
-      readonly conversation: ConversationEnd | null;
-      readonly inputItems: readonly ItemText[];
-      readonly outputItems: readonly ItemText[];
-      readonly events: readonly EventBlock[];
-    }
-  /** Lets any worker claim the run. */
-  | ReleaseJob
-  | { readonly type: "delete"; readonly responseId: string; readonly owner: Owner }
-  | ({ readonly type: "conversation" } & ConversationChange)
-  | ({ readonly type: "tool" } & LedgerChange);
-
-/** Changes of a run that is stored. They are tried again, as the same objects, while the store is away. */
-export type PatientJob = Extract<WriteJob, { readonly type: "append" | "advance" | "close" | "tool" }>;
-
-/** As in `Release` of the run ledger; `attempts` is JSON. */
-interface ReleaseJob {
-  readonly type: "release";
-  readonly responseId: string;
-  readonly hadBegun: boolean;
-  readonly pauseMs: number | null;
-  readonly attempts: string | null;
-}
-
-/**
- * `unchanged`: the response is unknown, has ended, was deleted, or belongs to another worker. `out_of_order`: the
- * events do not follow the stored ones.
- */
-export type WriteOutcome = "written" | "unchanged" | "out_of_order" | ConversationOutcome | LedgerOutcome;
+import { assertNever } from "../../../base/assert.ts";
+import type { Owner } from "../../../runs/ports.ts";
+import { type ConversationEnd, endStep, type PlannedChange } from "../../conversations/conversation-changes.ts";
+import type { RowOfResponse } from "../../database/row-inserter.ts";
+import type { ItemDirection, ResponsesTable } from "../../database/schema.ts";
+import type { EventBlock } from "../../event-blocks/event-block.ts";
+import type { ItemText } from "../../responses/item-text.ts";
+import { wholeText } from "../../stored-text.ts";
+import type { PlannedLedgerChange } from "../../tools/ledger-rows.ts";
+import type { JournalEntry } from "../journal.ts";
+import { type Ending, NOT_ENDED, type Snapshot } from "../response-columns.ts";
+import { emptyTail, extendTail, type RunTail } from "../run-tail.ts";
+import type { ReleaseJob, WriteJob, WriteOutcome } from "./write-job.ts";
 
 /** A change of a live response that this worker holds. Once it has ended or was released, no worker holds it. */
 export type ResponseUpdate =

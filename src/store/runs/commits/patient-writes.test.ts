@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { verifies } from "../../../tests/verifies.ts";
-import { RunLost, StoreBusy, StoreStopped } from "../../runs/ports.ts";
+import { verifies } from "../../../../tests/verifies.ts";
+import { RunLost, StoreBusy, StoreStopped } from "../../../runs/ports.ts";
 import { PatientWrites } from "./patient-writes.ts";
 
 /** A store that is away for so many writes, and notes those that it carries out. */

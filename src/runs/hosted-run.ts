@@ -1,0 +1,47 @@
+import { ReaderTooSlow } from "../base/reader-too-slow.ts";
+import type { Subscription } from "./reading/live-feed.ts";
+import type { EventTimes } from "./recording/event-times.ts";
+import type { QueuedRun } from "./start-run.ts";
+
+/** A run of this process. */
+export interface HostedRun {
+  readonly responseId: string;
+  /** The response that it continues, or null. */
+  readonly previousId: string | null;
+  readonly controller: AbortController;
+  /** Null until the run has begun. */
+  run: HostableRun | null;
+  /** Whether its model was asked. */
+  hasBegun: boolean;
+  readonly ended: Promise<void>;
+  /** Call it when this process is done with the run. */
+  readonly end: () => void;
+}
+
+/** What a host asks of a run. */
+export interface HostableRun {
+  readonly subscribe: () => Subscription;
+  /** As in `LiveRun`. */
+  readonly times: EventTimes | null;
+  /** Whether the run is in the store, so that another worker could continue it. */
+  readonly isStored: () => boolean;
+  /** As in `PlainRun`. Null for a run that is stored from its beginning, or never. */
+  readonly storeNow: (() => Promise<void>) | null;
+}
+
+/** What a host asks of a run that is stored from its beginning, or never. */
+export function hostable({ subscribe, times }: Pick<QueuedRun, "subscribe" | "times">, isStored: boolean): HostableRun {
+  return { subscribe, times, isStored: () => isStored, storeNow: null };
+}
+
+/** Cancels the run when its client leaves. Returns how to forget the client. */
+export function stopWithClient({ controller }: HostedRun, client: AbortSignal, isStored: boolean): () => void {
+  const leave = (): void => {
+    const isCancelled = !isStored || !(client.reason instanceof ReaderTooSlow);
+    // A reader that was only too slow can read the rest from the log.
+    if (isCancelled) controller.abort(client.reason);
+  };
+  client.addEventListener("abort", leave, { once: true });
+  if (client.aborted) leave();
+  return () => client.removeEventListener("abort", leave);
+}
