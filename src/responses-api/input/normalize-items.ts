@@ -123,12 +123,23 @@ function outputIdOf(item: SentItem, param: string): string | null {
   return localShellOutputId(named);
 }
 
-/** Whether the item is a call that the client did not run, since it did not become whole. */
+/** Whether the item did not become whole: a message or a call that was cut off, which a client did not run. */
 function isUnfinished(item: SentItem): item is Extract<SentItem, { status?: unknown }> {
   if (item.type === "apply_patch_call") return item.status === "in_progress";
-  const isClients = item.type === "shell_call" || item.type === "local_shell_call" || item.type === "computer_call";
-  return isClients && item.status === "incomplete";
+  return (
+    (isMessage(item) ? item.role === "assistant" : MAY_BE_CUT_OFF.has(item.type)) &&
+    "status" in item &&
+    item.status === "incomplete"
+  );
 }
+
+const MAY_BE_CUT_OFF: ReadonlySet<string> = new Set([
+  "function_call",
+  "custom_tool_call",
+  "shell_call",
+  "local_shell_call",
+  "computer_call",
+]);
 
 /** The reference's schema allows a null `call_id` here, but the reference requires one. */
 const ANSWERS_A_CALL: ReadonlySet<string> = new Set(["function_call_output", "custom_tool_call_output"]);

@@ -7,6 +7,7 @@ import { openCompaction } from "../compaction/compacted-context.ts";
 import { conversationIdOf } from "../create/conversation-hold.ts";
 import type { ResponseServices } from "../services.ts";
 import { checkCallsNotRepeated, checkInput } from "./context-rules.ts";
+import { withoutInterrupted } from "./interrupted-items.ts";
 import { INPUT_NUMBER_FIRST } from "./item-numbers.ts";
 import { normalizeList } from "./normalize-items.ts";
 import { pairCalls } from "./pair-calls.ts";
@@ -50,7 +51,7 @@ export async function resolveInput(
   if (slices.isOver) await slices.next();
   const compacted = beginAtCompaction(unique, (sealed) => openCompaction(sealed, services.sealer, sealScope(owner)));
   if (slices.isOver) await slices.next();
-  const context = await pairCalls(compacted);
+  const context = await pairCalls(withoutInterrupted(compacted));
   if (slices.isOver) await slices.next();
   return { items, context, places: await placesOf(context, items) };
 }
