@@ -38,6 +38,7 @@ describe.skipIf(why !== undefined)(`the database${why === undefined ? "" : ` (${
     "%s: requests get 503 and when to come again, readers wait and go on where they were, and all heals by itself",
     async (_what, breakIt) => {
       verifies("outages.database.down");
+      verifies("state.outages.waited-out");
       verifies("outages.database.readers-wait");
       verifies("state.lease.readers-follow");
       const direct = await databaseOfTest();
