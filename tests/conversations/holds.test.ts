@@ -43,6 +43,9 @@ async function expectFree(
   expect(await calls.texts(id)).toEqual([...texts, "Next", "Free."]);
 }
 
+/** A model server that fails is asked once. */
+const ONE_ATTEMPT = { MODEL_RETRIES: "0" };
+
 test("while a response is made, nobody else can change the items; its items appear all at once at its end", async () => {
   verifies("errors.catalogue.conversation-locked", "conversations.concurrency.held-by-a-response");
   verifies("conversations.run.appended-in-one-step");
@@ -124,7 +127,7 @@ test("a model that breaks off fails the response, which adds nothing and frees t
     response.write('data: {"id":"x","choices":[{"index":0,"delta":{"content":"Half"},"finish_reason":null}]}\n\n', () =>
       response.destroy(),
     );
-  });
+  }, ONE_ATTEMPT);
   const calls = conversationCalls(server);
   const { id } = await calls.create({ items: [user("First")] });
   const response = await readResponse(await create({ conversation: id, background: true }));

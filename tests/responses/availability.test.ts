@@ -43,6 +43,7 @@ const ACCEPTED: Readonly<Record<string, unknown>> = {
   context_management: [{ type: "compaction", compact_threshold: 100_000 }],
   moderation: { model: "omni", policy: { input: { mode: "score" }, output: null } },
   image: { context_compression: "auto" },
+  interruption: "restart",
   background_options: { completion_window: "soonest", continuation_id: "a" },
   stream: true,
   stream_options: { include_obfuscation: false },

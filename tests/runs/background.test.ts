@@ -13,6 +13,9 @@ async function serve(): Promise<TestServer> {
   return server;
 }
 
+/** A model server that fails is asked once. */
+const ONE_ATTEMPT = { MODEL_RETRIES: "0" };
+
 const hello = { model: "antiphon-built-in", input: "say hello there" };
 
 test("a background response is queued at first, and completes", async () => {
@@ -64,7 +67,7 @@ test("if the model server refuses, a background response ends as failed, without
   const { server, create } = await serveBehind((response) => {
     response.writeHead(429, { "content-type": "application/json" });
     response.end(JSON.stringify({ error: { message: "slow down", type: "requests", code: "rate_limit_exceeded" } }));
-  });
+  }, ONE_ATTEMPT);
   const stream = await readStream(await create({ background: true, stream: true }));
   expect(stream.events.map(({ type }) => type)).toEqual([
     "response.created",

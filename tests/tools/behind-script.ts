@@ -14,7 +14,7 @@ export interface ChatRequest {
   readonly max_completion_tokens?: number;
 }
 
-/** What the model says in one turn: a list of chunks. */
+/** What the model says in one turn: a list of chunks. It waits wherever one of them is a promise. */
 export type Said = readonly unknown[];
 
 /** The whole server with an MCP server of the test and a chat server that says one of these turns after the other. */
@@ -36,13 +36,19 @@ export async function serveScript(
 ): Promise<BehindScript> {
   const asked: ChatRequest[] = [];
   const journal = newJournal();
-  const upstream = await serveChat((response, { path, body }) => {
+  const upstream = await serveChat(async (response, { path, body }) => {
     // Before a summary it is asked for its window and for counts of tokens.
     if (!path.endsWith("/chat/completions")) return void response.writeHead(404).end();
     const said = turns[Math.min(asked.length, turns.length - 1)] ?? [];
     asked.push(JSON.parse(body));
     response.writeHead(200, { "content-type": "text/event-stream" });
-    response.end(sse(...said, "[DONE]"));
+    for (let rest = said; rest.some(isPromise); ) {
+      const place = rest.findIndex(isPromise);
+      response.write(sse(...rest.slice(0, place)));
+      await rest[place];
+      rest = rest.slice(place + 1);
+    }
+    response.end(sse(...said.slice(said.findLastIndex(isPromise) + 1), "[DONE]"));
   });
   const settings = { MODEL_BASE_URL: `${upstream.origin}/v1`, WEB_SEARCH_PROVIDER: "none", ...env };
   const server = await startTestServer({ env: settings, tools: [scriptedMcp(journal)] });
@@ -56,6 +62,10 @@ export async function serveScript(
       signal: signal ?? null,
     });
   return { server, client, journal, asked, create };
+}
+
+function isPromise(chunk: unknown): boolean {
+  return chunk instanceof Promise;
 }
 
 const USAGE = usageChunk({ prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 });

@@ -271,9 +271,14 @@ test("an answer that is cut off runs no calls with effects", async () => {
 });
 
 test("calls with effects run once the turn has ended", async () => {
-  const { create, journal } = await serveScript([calls(["act", "{}"], ["echo", "{}"]), DONE]);
-  expect((await readResponse(await create())).status).toBe("completed");
-  expect(journal.steps).toEqual(["begin echo", "end echo", "begin act", "end act"]);
+  const gate = Promise.withResolvers<void>();
+  const said = calls(["act", "{}"], ["echo", "{}"], ["fail", "{}"]); // The last one ends with the turn.
+  const { create, journal } = await serveScript([[...said.slice(0, -2), gate.promise, ...said.slice(-2)], DONE]);
+  const made = create();
+  await vi.waitFor(() => expect(journal.steps).toEqual(["begin echo", "end echo"]), 5000);
+  gate.resolve();
+  expect((await readResponse(await made)).status).toBe("completed");
+  expect(journal.steps).toContain("end act");
 });
 
 test("cancelling a background response ends its calls and closes its tools", async () => {

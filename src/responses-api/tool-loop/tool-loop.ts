@@ -16,7 +16,7 @@ import { type StartedCall, ToolCalls } from "./tool-calls.ts";
 import type { OpenPart } from "./turn/open-text.ts";
 import { withoutOpenCalls } from "./turn/turn-items.ts";
 import { newTurn, type TurnState } from "./turn/turn-state.ts";
-import { LoopUsage } from "./usage/loop-usage.ts";
+import { type CountedTurn, LoopUsage } from "./usage/loop-usage.ts";
 
 type Batch = readonly ModelEvent[];
 type Turn = AsyncIterable<Batch>;
@@ -193,7 +193,7 @@ export class ToolLoop {
     const { run, signal } = this.#parts;
     const state = newTurn(this.#open, run.isBackground);
     this.#open = null;
-    let counting: Promise<void> | null = null;
+    let counted: CountedTurn | null = null;
     try {
       for await (const batch of turn) {
         for (const event of batch) this.#hear(state, event);
@@ -201,8 +201,8 @@ export class ToolLoop {
         if (signal.aborted) return null;
       }
       if (state.finish === null && !signal.aborted) return await this.#breakOff(state, this.#models.unfinished());
-      counting = state.finish === null ? null : this.#count(state, state.finish); // Before calls with effects begin.
-      counting?.catch(() => {}); // It is waited for below, unless the run is over.
+      // The ledger is told of the turn before it is told of calls with effects.
+      counted = state.finish === null ? null : await this.#count(state, state.finish);
     } catch (fault) {
       if (signal.aborted) throw fault;
       return await this.#breakOff(state, fault);
@@ -211,7 +211,7 @@ export class ToolLoop {
       state.ended.resolve(state.finish === "stop");
     }
     if (state.finish === null || signal.aborted) return null;
-    const [isAsking] = await Promise.all([this.#takeResults(state), counting]);
+    const [isAsking] = await Promise.all([this.#takeResults(state), counted?.stored]);
     return signal.aborted ? null : this.#afterTurn(state, state.finish, isAsking);
   }
 
@@ -249,13 +249,13 @@ export class ToolLoop {
     return "broke off";
   }
 
-  async #count({ usage, items, calls, record }: TurnState, finish: TurnFinish): Promise<void> {
+  async #count({ usage, items, calls, record }: TurnState, finish: TurnFinish): Promise<CountedTurn> {
     const hasCalls = calls.length > 0;
     const { task } = this.#parts;
     // What follows the last turn takes time, in which the process may die.
     const isFollowed = hasCalls || task.speech !== null || task.compaction?.type === "after";
     const decision = isFollowed ? (record?.take(finish) ?? null) : null;
-    await this.#usage.add({ number: this.#turns, usage, characters: items.characters, decision }, this.#items);
+    return await this.#usage.add({ number: this.#turns, usage, characters: items.characters, decision }, this.#items);
   }
 
   #afterTurn(state: TurnState, finish: TurnFinish, isAsking: boolean): TurnEnd {

@@ -30,6 +30,14 @@ interface TurnToCount {
   readonly decision: TurnDecision | null;
 }
 
+/** A turn that is counted. */
+export interface CountedTurn {
+  /** Resolves once it is in the ledger, if it belongs there. */
+  readonly stored: Promise<void>;
+}
+
+const NOT_STORED: CountedTurn = { stored: Promise.resolve() };
+
 /** The tokens of all turns of a response. */
 export class LoopUsage {
   readonly #ledger: LoopServices["ledger"];
@@ -59,12 +67,19 @@ export class LoopUsage {
 
   /**
    * Counts what a turn with this context used. It is stored for a background run, which another process may go on with.
+   * Resolves once it is counted; what is stored after that is stored later than the turn.
    */
-  async add({ usage: counted, number, characters, decision }: TurnToCount, context: readonly ContextItem[]) {
+  async add(
+    { usage: counted, number, characters, decision }: TurnToCount,
+    context: readonly ContextItem[],
+  ): Promise<CountedTurn> {
     const { owner, responseId, isBackground } = this.#parts.run;
     const usage = counted ?? (await this.#estimate(context, characters));
     this.#add(usage);
-    if (isBackground && decision !== null) await this.#ledger?.endTurn(owner, responseId, { number, usage, decision });
+    if (!isBackground || decision === null || this.#ledger === null) return NOT_STORED;
+    const stored = this.#ledger.endTurn(owner, responseId, { number, usage, decision });
+    stored.catch(() => {}); // Whoever waits for it is told.
+    return { stored };
   }
 
   /** Counts what a turn used that broke off, as far as the model server has told. */
