@@ -45,6 +45,7 @@ describe.skipIf(referenceFile === undefined)("extensions (REFERENCE_OPENAPI)", (
       "query history: no such parameter",
       "request CreateResponseRequest.conversation: no array",
       "request CreateResponseRequest.instructions: no array",
+      "request CreateResponseRequest.interruption: no such member",
       "request CreateResponseRequest.output_audio: no such member",
       "request InputTokensRequest.conversation: no array",
       "request InputTokensRequest.instructions: no array",

@@ -5,7 +5,16 @@ import type { Response, ResponseSummary, RunKind } from "../../generated/respons
 import { Antiphon, AntiphonError, APIConnectionError, APIError } from "../client/index.ts";
 import type { Environment } from "../config/load-config.ts";
 import { argumentFault } from "./misused-command.ts";
-import { eventLine, eventLines, exchangeLines, printable, runLine, runLines, runOnTerminal } from "./runs-text.ts";
+import {
+  eventLine,
+  eventLines,
+  exchangeLines,
+  noteLine,
+  printable,
+  runLine,
+  runLines,
+  runOnTerminal,
+} from "./runs-text.ts";
 
 const USAGE = `Usage: antiphon runs list [--status STATUS]... [--model MODEL] [--kind KIND] [--query WORDS] [--previous ID] [--conversation ID] [--metadata NAME=VALUE]... [--limit 20] [--json]
        antiphon runs show ID [--events] [--exchanges] [--json]
@@ -104,7 +113,7 @@ async function show({ client, values, print }: Asking, id: string): Promise<void
   if (values.exchanges !== true) return;
   const { data, notes } = await client.listResponseExchanges(id);
   for (const exchange of data) print(values.json === true ? JSON.stringify(exchange) : exchangeLines(exchange));
-  for (const { kind, what, why } of notes) print(`${kind} ${what}: ${why}`);
+  for (const each of notes) print(values.json === true ? JSON.stringify(each) : noteLine(each));
 }
 
 async function printEvents(client: Antiphon, id: string, values: Values, print: Asking["print"]): Promise<void> {

@@ -4,6 +4,7 @@ import type {
   OutputItem,
   Response,
   ResponseExchange,
+  ResponseNote,
   ResponseSummary,
   TimelineEvent,
 } from "../../generated/responses-api/types.ts";
@@ -130,6 +131,13 @@ function itemLine(item: OutputItem): string {
 function failureOf({ error }: McpCall): string {
   if (error === null) return "";
   return ` ${"message" in error ? error.message : "failed"}`;
+}
+
+/** A note on a run; what happened while it was made, with its time and its server. */
+export function noteLine({ kind, what, why, at, node }: ResponseNote): string {
+  const moment = at === undefined ? "" : `${timeOf(at)}  `;
+  const teller = node === undefined ? "" : ` (${node})`;
+  return printable(`${moment}${kind} ${what}: ${why}${teller}`);
 }
 
 function timeOf(seconds: number): string {

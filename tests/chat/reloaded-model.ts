@@ -16,6 +16,8 @@ export interface ModelCall {
   /** The next piece of the arguments of one call of a tool. */
   callWith(text: string): void;
   finish(reason: string): void;
+  /** Whether these words are in the request. */
+  asks(words: string): boolean;
   /** Resolves when the server has ended the call, or the model has. */
   readonly closed: Promise<void>;
 }
@@ -48,16 +50,16 @@ function writtenCalls() {
   const calls: PromiseWithResolvers<ModelCall>[] = [];
   let count = 0;
   const at = (index: number): PromiseWithResolvers<ModelCall> => (calls[index] ??= Promise.withResolvers<ModelCall>());
-  const answer = (response: ServerResponse, { path }: ReceivedCall): unknown => {
+  const answer = (response: ServerResponse, { path, body }: ReceivedCall): unknown => {
     if (path.endsWith("/models")) return response.writeHead(200, JSON_TYPE).end(MODELS);
-    at(count).resolve(modelCall(response));
+    at(count).resolve(modelCall(response, body));
     count += 1;
     return response;
   };
   return { answer, call: (index: number) => at(index).promise, count: () => count };
 }
 
-function modelCall(response: ServerResponse): ModelCall {
+function modelCall(response: ServerResponse, body: string): ModelCall {
   response.writeHead(200, { "content-type": "text/event-stream" });
   response.flushHeaders();
   const send = (delta: object): void =>
@@ -71,6 +73,7 @@ function modelCall(response: ServerResponse): ModelCall {
     );
   let isCalled = false;
   return {
+    asks: (words) => body.includes(words),
     closed: new Promise((resolve) => response.once("close", () => resolve())),
     reason: (text) => send({ reasoning_content: text }),
     say: (text) => void response.write(sse(textChunk(text))),

@@ -14,13 +14,13 @@ const COUNT: UIMessage = { id: "asks count", role: "user", parts: [{ type: "text
 const AGAIN: UIMessage = { id: "asks again", role: "user", parts: [{ type: "text", text: "Again" }] };
 
 /** A chat with a server that can be killed and started again at the same address. */
-async function openChat() {
+async function openChat(members: object = {}) {
   const model = await serveWrittenChat();
-  const env = { DATA_DIR: await dataFolder(), MODEL_BASE_URL: `${model.origin}/v1` };
+  const env = { DATA_DIR: await dataFolder(), MODEL_BASE_URL: `${model.origin}/v1`, MODEL_CONTINUATION: "none" };
   const first = await startChildServer({ env });
   const again = (): Promise<ChildServer> => startChildServer({ env: { ...env, PORT: new URL(first.url).port } });
   const client = new Antiphon({ baseUrl: first.url, apiKey: first.apiKey });
-  const transport = new AntiphonChatTransport({ client, request: { model: "m" } });
+  const transport = new AntiphonChatTransport({ client, request: { model: "m", ...members } });
   const send = (messages: UIMessage[]) =>
     transport.sendMessages({
       trigger: "submit-message",
@@ -40,7 +40,14 @@ function reading(stream: Awaited<ReturnType<AntiphonChatTransport["sendMessages"
   const end = (async () => {
     for await (const message of readUIMessageStream({ stream, onError })) shown.push(message);
   })();
-  return { errors, end, words: () => JSON.stringify(shown.at(-1)?.parts ?? []), message: () => shown.at(-1) };
+  const parts = (): UIMessage["parts"] => shown.at(-1)?.parts ?? [];
+  return {
+    errors,
+    end,
+    words: () => JSON.stringify(parts()),
+    texts: () => parts().flatMap((part) => (part.type === "text" ? [part.text] : [])),
+    message: () => shown.at(-1),
+  };
 }
 
 test(
@@ -63,11 +70,34 @@ test(
 );
 
 test(
-  "an answer that was cut off by a restart keeps its words and says so, and the chat goes on",
+  "an answer in which the server was killed and started again goes on, with other words as another text",
   RESTARTS,
   async () => {
     verifies("client.chat.survives-a-reload");
     const { model, first, again, send } = await openChat();
+    const [same, other] = [reading(await send([COUNT])), reading(await send([AGAIN]))];
+    for (const index of [0, 1]) (await model.call(index)).say("One, ");
+    for (const chat of [same, other]) await expect.poll(chat.words).toContain("One, ");
+    await first.kill();
+    await again();
+    for (const index of [2, 3]) {
+      const call = await model.call(index);
+      call.say(call.asks("Count") ? "One, two." : "Never mind.");
+      call.finish("stop");
+    }
+    await Promise.all([same.end, other.end]);
+    expect([same.errors, other.errors]).toEqual([[], []]);
+    expect(same.texts()).toEqual(["One, two."]);
+    expect(other.texts()).toEqual(["One, ", "Never mind."]);
+  },
+);
+
+test(
+  "an answer that fails when it is interrupted keeps its words and says so, and the chat goes on",
+  RESTARTS,
+  async () => {
+    verifies("client.chat.survives-a-reload");
+    const { model, first, again, send } = await openChat({ interruption: "fail" });
     const chat = reading(await send([COUNT]));
     (await model.call(0)).say("One, ");
     await expect.poll(chat.words).toContain("One, ");

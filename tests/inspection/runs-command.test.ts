@@ -58,6 +58,24 @@ test("the failure of a run is told as its end, and events of one type as one lin
   expect((await runOn(null, environment, ["show", id, "--events"])).text).toMatch(/output_text\.delta × \d\n/);
 });
 
+test("a run that waited for its model says when, where and why", async () => {
+  verifies("state.notes.of-what-happened");
+  let asked = 0;
+  const { server, create } = await serveBehind(
+    (response, call) => {
+      asked += 1;
+      return asked > 1 ? says("Done.")(response, call) : response.writeHead(500).end();
+    },
+    { NODE_NAME: "harbour" },
+  );
+  const { id } = (await readStream(await create({ background: true, stream: true }))).final;
+  const environment = { ANTIPHON_URL: server.url, ANTIPHON_API_KEY: server.apiKey };
+  const shown = await runOn(null, environment, ["show", id, "--exchanges"]);
+  expect(shown.text).toMatch(/\n\d{4}-\d\d-\d\d \d\d:\d\d:\d\d {2}waited model: .* after \d\.\d s\. \(harbour\)$/);
+  const json = await runOn(null, environment, ["show", id, "--exchanges", "--json"]);
+  expect(JSON.parse(json.text.split("\n").at(-1) ?? "")).toMatchObject({ kind: "waited", node: "harbour" });
+});
+
 async function runOn(columns: number | null, environment: Readonly<Record<string, string>>, argv: readonly string[]) {
   const printed: string[] = [];
   const noted: string[] = [];

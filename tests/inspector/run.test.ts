@@ -5,11 +5,24 @@ import { type DemoServer, startDemoServer } from "../../scripts/demo/demo-server
 import { Antiphon } from "../../src/client/index.ts";
 import { CHROMIUM, startChromium } from "../chromium.ts";
 import { accessibilityFaults, keep } from "../local-stt/chat-lab-page.ts";
+import { type Answer, says, serveBehind } from "../responses/behind-upstream.ts";
+import { readStream } from "../responses/read-stream.ts";
+import { verifies } from "../verifies.ts";
 import { buildPages, openInspector } from "./inspector-page.ts";
 
 /** The pauses that the model of the run makes, together. */
 const RUN_MS_MIN = 1_500;
 const TABS = ["Overview", "Request", "Upstream", "Tools", "Context", "Linter"];
+
+/** A model server that has too much to do when it is asked for the first time. */
+function failsOnce(): Answer {
+  let asked = 0;
+  return (response, call) => {
+    asked += 1;
+    if (asked > 1) return says("Done.")(response, call);
+    response.writeHead(500).end();
+  };
+}
 
 let browser: Browser;
 let server: DemoServer;
@@ -123,6 +136,19 @@ describe.skipIf(CHROMIUM === null)("a run", () => {
     expect(await accessibilityFaults(page)).toEqual([]);
     await page.getByRole("button", { name: "Delete what is kept" }).click();
     await page.getByText("No other server was asked for this run, or what was kept has expired.").waitFor();
+  });
+
+  test("shows when and where it waited and went on", async () => {
+    verifies("state.notes.of-what-happened");
+    const faulty = await serveBehind(failsOnce(), { NODE_NAME: "harbour" });
+    const { final } = await readStream(await faulty.create({ background: true, stream: true }));
+    const page = await openInspector(browser, { server: faulty.server, query: `?run=${final.id}&tab=exchanges` });
+    const happened = page.getByRole("region", { name: "What happened" });
+    await happened.getByText("It is asked again after").waitFor();
+    expect(await happened.getByRole("listitem").allInnerTexts()).toEqual([
+      expect.stringMatching(/^waited\s+model .* It is asked again after \d\.\d s\. .* \d{4}, .*, told by harbour$/s),
+    ]);
+    expect(await accessibilityFaults(page)).toEqual([]);
   });
 
   test("is exported as code, scenario and linter input", async () => {

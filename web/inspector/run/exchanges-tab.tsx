@@ -10,6 +10,7 @@ import { Json, JsonText } from "../items/json.tsx";
 import { CopyButton } from "../shell/copy-button.tsx";
 import { Disclosure } from "../shell/disclosure.tsx";
 import { Icon } from "../shell/icons.tsx";
+import { Notes } from "./notes.tsx";
 
 const KINDS: Readonly<Record<ResponsesApi.ResponseExchange["kind"], string>> = {
   mcp: "MCP server",
@@ -76,30 +77,6 @@ function NothingKept({ isKept }: { readonly isKept: boolean }) {
       This server keeps no exchanges. Set <code>KEEP_EXCHANGES</code> to see the requests to model servers and tools,
       byte by byte and without their secrets.
     </p>
-  );
-}
-
-function Notes({ notes }: { readonly notes: readonly ResponsesApi.ResponseNote[] }) {
-  return (
-    <section className="notes" aria-label="Omitted and emulated">
-      <h2>Omitted and emulated</h2>
-      {notes.length === 0 ? (
-        <p className="hint">Nothing is known to have been left out or imitated.</p>
-      ) : (
-        <ul>
-          {notes.map(({ kind, what, why }, index) => (
-            <li key={index}>
-              <span className="tag" data-status={kind}>
-                {kind}
-              </span>
-              <span>
-                <code>{what}</code> {why}
-              </span>
-            </li>
-          ))}
-        </ul>
-      )}
-    </section>
   );
 }
 
