@@ -47,7 +47,7 @@ const LONG_TRIALS = [
   "tests/conversations/crash.test.ts",
   "tests/crash/upgrade.test.ts",
   "tests/hostile/{endless-answers,linear-time,process}.test.ts",
-  "tests/nodes/{approvals,waiting}.test.ts",
+  "tests/nodes/{approvals,claims,waiting}.test.ts",
   "tests/processes/vector-stores.test.ts",
   "tests/vector-stores/{intake,kill}.test.ts",
 ];

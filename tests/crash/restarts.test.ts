@@ -1,8 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
+import { lastChunk, serveChat, sse, textChunk } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
+import { toolDelta } from "../responses/behind-upstream.ts";
 import { readResponse } from "../responses/read-stream.ts";
+import { someCases } from "../some-cases.ts";
 import { query } from "../tested-store.ts";
 import { verifies } from "../verifies.ts";
+import { serveBank } from "./bank.ts";
 import { dataFolder, enqueue, serveModel, start, until } from "./lives.ts";
 
 const TEST_TIMEOUT_MS = 120_000;
@@ -42,9 +46,69 @@ test(
       await server.kill();
       server = await start(folder, model.url);
     }
-    expect(await until(server, id, "failed")).toMatchObject({ error: { code: "server_error" } });
+    expect(await until(server, id, "failed")).toMatchObject({
+      error: { code: "server_error", message: expect.stringContaining("several times while it made the same step") },
+    });
     expect(deaths).toBeLessThan(6);
     expect(deaths).toBeGreaterThan(2);
   },
   TEST_TIMEOUT_MS,
 );
+
+/** More than are allowed without progress. */
+const LIVES = 6;
+
+test.each(someCases(["kill", "stop"] as const, 2))(
+  "a background response that progresses goes on after any number of servers: %s",
+  async (ending) => {
+    verifies("state.crash.restarts-are-limited");
+    const world = await slowSteps(LIVES);
+    const folder = await dataFolder();
+    const env = { EGRESS_ALLOW: "127.0.0.1", DRAIN_MS: "200" };
+    let server = await start(folder, world.modelUrl, env);
+    const tools = [{ type: "mcp", server_label: "bank", server_url: world.mcpUrl, require_approval: "never" }];
+    const body = { model: "m", input: "number 1", tools, background: true };
+    const { id } = await readResponse(await server.post("/v1/responses", body));
+    for (let life = 0; life < LIVES; life++) {
+      await world.begun(life); // Its call is under way, and runs again in the next life.
+      await server[ending]();
+      server = await start(folder, world.modelUrl, env);
+    }
+    expect(await until(server, id, "completed", "failed")).toMatchObject({ status: "completed", error: null });
+    expect(world.turns()).toBe(LIVES + 1);
+  },
+  TEST_TIMEOUT_MS,
+);
+
+/** A model that looks so many times, one after the other, and a tool that does not answer when it is called first. */
+async function slowSteps(steps: number) {
+  const calls = Array.from({ length: steps }, () => ({ count: 0, begun: Promise.withResolvers<void>() }));
+  const mcpUrl = await serveBank(async (_tool, number) => {
+    const call = calls[number];
+    if (call === undefined) throw new Error(`there is no step ${number}`);
+    call.count += 1;
+    call.begun.resolve();
+    if (call.count === 1) await new Promise(() => {});
+    return { content: [{ type: "text", text: "looked" }] };
+  });
+  let turns = 0;
+  const model = await serveChat((response, { body }) => {
+    const step = body.split('"role":"tool"').length - 1;
+    const made = {
+      id: `call_${step}`,
+      type: "function",
+      function: { name: "bank__look", arguments: `{"number":${step}}` },
+    };
+    turns += 1;
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    if (step < steps) response.end(sse(toolDelta(0, made), lastChunk("tool_calls"), "[DONE]"));
+    else response.end(sse(textChunk("Done."), lastChunk("stop"), "[DONE]"));
+  });
+  return {
+    mcpUrl,
+    modelUrl: `${model.origin}/v1`,
+    /** Resolves once the call of this step has begun. */
+    begun: async (step: number) => await calls[step]?.begun.promise,
+    turns: () => turns,
+  };
+}

@@ -23,16 +23,19 @@ export async function startNodes(
   env: Readonly<Record<string, string>> = {},
 ): Promise<readonly [ChildServer, ChildServer, ...ChildServer[]]> {
   const database = env["DATABASE_URL"] ?? (await databaseOfTest());
-  const start = async (): Promise<ChildServer> => {
-    const folder = await mkdtemp(join(tmpdir(), "antiphon-node-"));
-    onTestFinished(() => rm(folder, { recursive: true, force: true }));
-    const settings = { DATABASE_URL: database, SEAL_KEYS, DATA_DIR: folder, MODEL_BASE_URL: modelUrl };
-    return await startChildServer({ env: { NODE_ENV: "production", LEASE_MS: "3000", ...settings, ...env } });
-  };
+  const start = (): Promise<ChildServer> => startNode(modelUrl, { ...env, DATABASE_URL: database });
   const first = await start(); // It makes the tables.
   const [second, ...others] = await Promise.all(Array.from({ length: count - 1 }, start));
   if (second === undefined) throw new Error("there are at least two nodes");
   return [first, second, ...others];
+}
+
+/** One of the servers of a database, which `env` names. */
+export async function startNode(modelUrl: string, env: Readonly<Record<string, string>>): Promise<ChildServer> {
+  const folder = await mkdtemp(join(tmpdir(), "antiphon-node-"));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const settings = { SEAL_KEYS, DATA_DIR: folder, MODEL_BASE_URL: modelUrl };
+  return await startChildServer({ env: { NODE_ENV: "production", LEASE_MS: "3000", ...settings, ...env } });
 }
 
 /** A model that says a word whenever a test says so. */
