@@ -1,4 +1,4 @@
-import { ReaderTooSlow } from "../base/reader-too-slow.ts";
+import { ReplyCut } from "../base/reply-cut.ts";
 import type { Subscription } from "./reading/live-feed.ts";
 import type { EventTimes } from "./recording/event-times.ts";
 import type { QueuedRun } from "./start-run.ts";
@@ -37,8 +37,8 @@ export function hostable({ subscribe, times }: Pick<QueuedRun, "subscribe" | "ti
 /** Cancels the run when its client leaves. Returns how to forget the client. */
 export function stopWithClient({ controller }: HostedRun, client: AbortSignal, isStored: boolean): () => void {
   const leave = (): void => {
-    const isCancelled = !isStored || !(client.reason instanceof ReaderTooSlow);
-    // A reader that was only too slow can read the rest from the log.
+    const isCancelled = !isStored || !(client.reason instanceof ReplyCut);
+    // A reader whose reply was cut can read the rest from the log.
     if (isCancelled) controller.abort(client.reason);
   };
   client.addEventListener("abort", leave, { once: true });

@@ -46,8 +46,8 @@ export function storedEvents(batches: AsyncIterable<readonly RecordedEvent[]>): 
 }
 
 /**
- * Whether the request uses an extension, which the reference would refuse. Such a request is served in the extension
- * dialect.
+ * Whether the request uses an extension that the reference would refuse and that comes with the extension dialect. An
+ * `interruption` does not: clients of the reference set it, too.
  */
 export function usesExtension(request: CreateResponseRequest): boolean {
   const options = request.stream_options;

@@ -16,7 +16,7 @@ import { type StartedCall, ToolCalls } from "./tool-calls.ts";
 import type { OpenPart } from "./turn/open-text.ts";
 import { withoutOpenCalls } from "./turn/turn-items.ts";
 import { newTurn, type TurnState } from "./turn/turn-state.ts";
-import { type CountedTurn, LoopUsage } from "./usage/loop-usage.ts";
+import { LoopUsage, type TurnOnRecord } from "./usage/loop-usage.ts";
 
 type Batch = readonly ModelEvent[];
 type Turn = AsyncIterable<Batch>;
@@ -193,7 +193,7 @@ export class ToolLoop {
     const { run, signal } = this.#parts;
     const state = newTurn(this.#open, run.isBackground);
     this.#open = null;
-    let counted: CountedTurn | null = null;
+    let counted: TurnOnRecord | null = null;
     try {
       for await (const batch of turn) {
         for (const event of batch) this.#hear(state, event);
@@ -249,7 +249,7 @@ export class ToolLoop {
     return "broke off";
   }
 
-  async #count({ usage, items, calls, record }: TurnState, finish: TurnFinish): Promise<CountedTurn> {
+  async #count({ usage, items, calls, record }: TurnState, finish: TurnFinish): Promise<TurnOnRecord> {
     const hasCalls = calls.length > 0;
     const { task } = this.#parts;
     // What follows the last turn takes time, in which the process may die.

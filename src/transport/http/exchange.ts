@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { newRequestId } from "../../base/ids.ts";
 import type { Logger } from "../../base/logger.ts";
-import { ReaderTooSlow } from "../../base/reader-too-slow.ts";
+import { ReplyCut } from "../../base/reply-cut.ts";
 import type { ReplyHeaders } from "../handler.ts";
 import type { ServedInterface, TransportOptions } from "../options.ts";
 import type { RequestHead } from "../request-head.ts";
@@ -81,7 +81,7 @@ export function openExchange(request: IncomingMessage, response: ServerResponse,
     },
     openUnread: () => served.options.unread.open(cutUnread),
     cut: (reason) => {
-      flight.abort(new ReaderTooSlow(reason));
+      flight.abort(new ReplyCut(reason));
       breakConnection(request, response);
     },
   };

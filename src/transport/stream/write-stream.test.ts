@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { ApiError } from "../../base/api-error.ts";
 import { rememberJson } from "../../base/json/json-text.ts";
-import { ReaderTooSlow } from "../../base/reader-too-slow.ts";
+import { ReplyCut } from "../../base/reply-cut.ts";
 import { UnfinishedStream } from "../../base/streams/unfinished-stream.ts";
 import type { RequestContext, StreamEvent } from "../handler.ts";
 import {
@@ -304,7 +304,7 @@ test.each([
     await until(() => sample.log.some(({ message }) => message === "request"));
     const told = sample.log.filter(({ fields }) => "err" in fields);
     expect(told).toMatchObject([{ level, fields: { thing: "x", requestId: expect.any(String), err: { cause } } }]);
-    expect(signal).toMatchObject({ aborted: true, reason: expect.any(ReaderTooSlow) }); // A stored run continues.
+    expect(signal).toMatchObject({ aborted: true, reason: expect.any(ReplyCut) }); // A stored run continues.
   },
 );
 

@@ -1,7 +1,7 @@
 import type { WebSocket } from "ws";
 import type { ApiError } from "../../base/api-error.ts";
 import { jsonOf } from "../../base/json/json-text.ts";
-import { ReaderTooSlow } from "../../base/reader-too-slow.ts";
+import { ReplyCut } from "../../base/reply-cut.ts";
 import { UnfinishedStream } from "../../base/streams/unfinished-stream.ts";
 import { namedFault } from "../faults.ts";
 import { ClientLeft } from "../http/exchange.ts";
@@ -76,14 +76,14 @@ export function runWebSocketSession(
   });
   const unread = session.options.unread.open(() => {
     session.log.warn({ requestId: session.requestId }, "a WebSocket that was not read was cut");
-    flight.abort(new ReaderTooSlow("the WebSocket was not read"));
+    flight.abort(new ReplyCut("the WebSocket was not read"));
     socket.terminate();
   });
   socket.once("close", () => unread.update(0));
   sendAll(socket, source, { ...session, signal: flight.signal, unread }).then(
     (code) => {
       socket.close(inbox.isOversized ? CLOSE_TOO_LARGE : flight.signal.aborted ? CLOSE_GOING_AWAY : code, "");
-      if (code === CLOSE_TRY_AGAIN) flight.abort(new ReaderTooSlow("the session broke"));
+      if (code === CLOSE_TRY_AGAIN) flight.abort(new ReplyCut("the session broke"));
     },
     (error: unknown) =>
       session.log.error({ err: error, requestId: session.requestId }, "a WebSocket could not be written"),

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { WebSocket } from "ws";
 import { ApiError } from "../../base/api-error.ts";
-import { ReaderTooSlow } from "../../base/reader-too-slow.ts";
+import { ReplyCut } from "../../base/reply-cut.ts";
 import { UnfinishedStream } from "../../base/streams/unfinished-stream.ts";
 import {
   connectTo,
@@ -127,7 +127,7 @@ test("a session whose client can resume elsewhere is closed with 1013 and withou
   const socket = open(sample);
   expect(await closeCodeOf(socket)).toBe(1013);
   expect(socket.received).toEqual([{ hello: true }]);
-  expect(left).toMatchObject({ aborted: true, reason: expect.any(ReaderTooSlow) }); // Stored runs continue.
+  expect(left).toMatchObject({ aborted: true, reason: expect.any(ReplyCut) }); // Stored runs continue.
   const told = sample.log.filter(({ fields }) => "err" in fields);
   expect(told).toMatchObject([{ level: "error", fields: { thing: "x", requestId: expect.any(String) } }]);
 });

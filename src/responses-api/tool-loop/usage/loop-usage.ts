@@ -31,12 +31,12 @@ interface TurnToCount {
 }
 
 /** A turn that is counted. */
-export interface CountedTurn {
+export interface TurnOnRecord {
   /** Resolves once it is in the ledger, if it belongs there. */
   readonly stored: Promise<void>;
 }
 
-const NOT_STORED: CountedTurn = { stored: Promise.resolve() };
+const NOT_STORED: TurnOnRecord = { stored: Promise.resolve() };
 
 /** The tokens of all turns of a response. */
 export class LoopUsage {
@@ -72,7 +72,7 @@ export class LoopUsage {
   async add(
     { usage: counted, number, characters, decision }: TurnToCount,
     context: readonly ContextItem[],
-  ): Promise<CountedTurn> {
+  ): Promise<TurnOnRecord> {
     const { owner, responseId, isBackground } = this.#parts.run;
     const usage = counted ?? (await this.#estimate(context, characters));
     this.#add(usage);

@@ -2,6 +2,6 @@
  * This server cut the reply: its reader took nothing for too long, too little while others needed the memory, or could
  * be shown no more. A stored run continues.
  */
-export class ReaderTooSlow extends Error {
-  override readonly name = "ReaderTooSlow";
+export class ReplyCut extends Error {
+  override readonly name = "ReplyCut";
 }
