@@ -8,7 +8,10 @@ import { startTestServer } from "../test-server.ts";
 import { CODE_ENGINE } from "../tools/code-engines.ts";
 import { startModern } from "../tools/mcp/mcp-servers.ts";
 import { createStore, takenIn, upload } from "../vector-stores/store-client.ts";
+import { verifies } from "../verifies.ts";
+import { ASKED, BEGUN, KNOWN, OTHER, startBreakingServer, WHOLE } from "./breaking-server.ts";
 import { CODE_SCENARIOS, SALES, SUMS, TURNS } from "./code-scenarios.ts";
+import { WEATHER } from "./openai-client.ts";
 import { startToolServers, toolScenarios } from "./tool-servers.ts";
 
 const FOLDER = join(import.meta.dirname, "python");
@@ -20,6 +23,7 @@ const REQUIREMENTS = readFileSync(join(FOLDER, "requirements.txt"), "utf8");
 const others = await startToolServers();
 const server = await startTestServer({ env: others.env, scenario: toolScenarios(others) });
 afterAll(() => server.close());
+const breaking = await startBreakingServer();
 const codeServer = await startTestServer({ env: CODE_ENGINE, scenario: CODE_SCENARIOS });
 afterAll(() => codeServer.close());
 
@@ -138,6 +142,26 @@ describe.skipIf(!existsSync(PYTHON))(`openai (Python) ${version("openai")}`, { t
     },
   );
 
+  test.each([
+    [ASKED.same, [WHOLE]],
+    [ASKED.other, [BEGUN, OTHER]],
+  ])("stream() reads a text that was interrupted: %s", async (said, texts) => {
+    verifies("state.crash.open-items-go-on");
+    const { told } = await program("openai_client.py", breaking)("continued", { said });
+    expect(told).toMatchObject({ text: texts.join(""), content: texts.map((text) => ({ content: [{ text }] })) });
+  });
+
+  test("stream() reads a call that was interrupted and made anew", async () => {
+    verifies("state.crash.open-items-go-on");
+    const way = { said: ASKED.call, function: { ...WEATHER, strict: false } };
+    const { told } = await program("openai_client.py", breaking)("continued_call", way);
+    expect(told).toMatchObject({
+      output: ["function_call", "function_call"],
+      statuses: ["incomplete", "completed"],
+      answer: KNOWN,
+    });
+  });
+
   test("stream() shows a picture", async () => {
     const { told } = await run("image_generation");
     expect(told).toMatchObject({ output: ["image_generation_call", "message"], text: "Here it is." });
@@ -200,6 +224,21 @@ describe.skipIf(!existsSync(PYTHON))(
         expect(told).toMatchObject({ texts, containers: 1, items: ["tool_call_item", "message_output_item"] });
       },
     );
+
+    test.each([
+      [ASKED.same, WHOLE],
+      [ASKED.other, OTHER],
+    ])("an agent reads a text that was interrupted, and goes on from its history: %s", async (said, text) => {
+      verifies("state.crash.open-items-go-on");
+      const { told } = await program("agents_client.py", breaking)("continued", { said, next: ASKED.same });
+      expect(told).toEqual({ texts: [text, WHOLE] });
+    });
+
+    test("an agent makes a call that was interrupted and made anew", async () => {
+      verifies("state.crash.open-items-go-on");
+      const { told } = await program("agents_client.py", breaking)("continued_call", { said: ASKED.call });
+      expect(told).toEqual({ text: KNOWN, cities: ["Paris"] });
+    });
 
     test("an agent draws", async () => {
       expect((await run("image_generation")).told).toMatchObject({ text: "Here it is." });

@@ -4,7 +4,17 @@ import asyncio
 import json
 import sys
 
-from agents import Agent, CodeInterpreterTool, FileSearchTool, HostedMCPTool, ImageGenerationTool, Runner, WebSearchTool
+from agents import (
+    Agent,
+    CodeInterpreterTool,
+    FileSearchTool,
+    HostedMCPTool,
+    ImageGenerationTool,
+    ModelSettings,
+    Runner,
+    WebSearchTool,
+    function_tool,
+)
 
 SHOP = {"type": "mcp", "server_label": "shop"}
 STORE = {}
@@ -55,6 +65,29 @@ async def person(approve):
     return {**told(await Runner.run(who, state)), "asked": [one.raw_item.name for one in asked.interruptions]}
 
 
+BACKGROUND = ModelSettings(extra_body={"background": True})
+
+
+async def continued():
+    who = Agent(name="Helper", model="m", instructions="Be brief.", model_settings=BACKGROUND)
+    first = await run(who, ORDER["said"], True)
+    second = await run(who, [*first.to_input_list(), {"role": "user", "content": ORDER["next"]}], True)
+    return {"texts": [first.final_output, second.final_output]}
+
+
+async def continued_call():
+    cities = []
+
+    @function_tool
+    def get_weather(city: str) -> str:
+        """Tells the weather of a city."""
+        cities.append(city)
+        return "18"
+
+    who = Agent(name="Helper", model="m", instructions="Be brief.", tools=[get_weather], model_settings=BACKGROUND)
+    return {"text": (await run(who, ORDER["said"], True)).final_output, "cities": cities}
+
+
 async def search(streamed):
     first = await run(agent(WebSearchTool()), "Find herons in depth", streamed)
     history = [*first.to_input_list(), {"role": "user", "content": "What did I say?"}]
@@ -99,6 +132,8 @@ WAYS = {
     "streamed_file_search": lambda: file_search(STORE["id"], True),
     "plain_code": lambda: code(ORDER["files"], ORDER["turns"], False),
     "streamed_code": lambda: code(ORDER["files"], ORDER["turns"], True),
+    "continued": continued,
+    "continued_call": continued_call,
     "image_generation": image,
     "mcp": mcp,
     "callback_approves": lambda: callback(True),

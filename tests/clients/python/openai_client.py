@@ -34,6 +34,14 @@ def tool(kind, text):
     return told(*streamed(input=text, tools=[{"type": kind}]))
 
 
+def continued_call():
+    asked, types = streamed(input=ORDER["said"], tools=[ORDER["function"]], background=True)
+    made = [item for item in asked.output if item.status == "completed"]
+    output = {"type": "function_call_output", "call_id": made[-1].call_id, "output": "18"}
+    ended, _ = streamed(input=[output], previous_response_id=asked.id, tools=[ORDER["function"]], background=True)
+    return {**told(asked, types), "statuses": [item.status for item in asked.output], "answer": ended.output_text}
+
+
 def plain_search():
     return told(client.responses.create(model=MODEL, input="herons in depth", tools=[{"type": "web_search"}]))
 
@@ -147,6 +155,8 @@ WAYS = {
     "vector_stores": vector_stores,
     "plain_file_search": lambda: file_search(False),
     "streamed_file_search": lambda: file_search(True),
+    "continued": lambda: told(*streamed(input=ORDER["said"], background=True)),
+    "continued_call": continued_call,
     "web_search": lambda: tool("web_search", "herons in depth"),
     "plain_search": plain_search,
     "image_generation": lambda: tool("image_generation", "a boat"),
