@@ -8,6 +8,7 @@ import { storedJson } from "../stored-json.ts";
 import type { ClaimedRun, DatabaseCalls, UnmadeRow } from "../thread/database-calls.ts";
 import type { CommitQueue } from "./commits/commit-queue.ts";
 import { countRunning, takeTurns } from "./commits/fair-turns.ts";
+import type { PatientWrites } from "./commits/patient-writes.ts";
 import type { WriteJob, WriteOutcome } from "./commits/write-job.ts";
 import { IS_LIVE } from "./run-rows.ts";
 
@@ -32,13 +33,16 @@ export class StoredRunLedger implements RunLedger {
   readonly #db: Kysely<Database>;
   readonly #queue: CommitQueue<WriteJob, WriteOutcome>;
   readonly #calls: DatabaseCalls;
+  readonly #patient: PatientWrites;
 
   constructor(
     db: Kysely<Database>,
     queue: CommitQueue<WriteJob, WriteOutcome>,
     calls: DatabaseCalls,
+    patient: PatientWrites,
     observer: ClaimObserver = NOBODY,
   ) {
+    this.#patient = patient;
     this.#observer = observer;
     this.#db = db;
     this.#queue = queue;
@@ -89,6 +93,11 @@ export class StoredRunLedger implements RunLedger {
 
   async addNote(responseId: string, note: ResponseNote): Promise<void> {
     const json = JSON.stringify(note);
+    await this.#patient.write(responseId, () => this.#storeNote(responseId, json));
+  }
+
+  /** If its answer is lost, a note may be stored twice. */
+  async #storeNote(responseId: string, json: string): Promise<"written"> {
     await this.#db
       .updateTable("responses")
       .set({
@@ -98,6 +107,7 @@ export class StoredRunLedger implements RunLedger {
       .where(isId("responses.id", responseId))
       .where(sql<SqlBool>`(notes is null or length(notes) < ${NOTES_CHARACTERS_MAX})`)
       .execute();
+    return "written";
   }
 
   async renewLease(): Promise<boolean> {

@@ -1,16 +1,22 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { StoreBusy, StoreStopped } from "../../../runs/ports.ts";
+import type { WriteOutcome } from "./write-job.ts";
 
 /** The first pause before a write is tried again, and the longest one, in milliseconds. */
 const PAUSE_MS = 100;
 const PAUSE_MS_MAX = 1_000;
 
-/** The writes of one run that wait for the store. */
+type Write = () => Promise<WriteOutcome>;
+
+/** The writes of one run that are under way, in the order in which they were asked for. */
 interface Lane {
-  /** When the first of them is given up. */
-  readonly until: number;
-  /** Settles as the last of them does. */
+  count: number;
+  /** How many of them wait for the store, or for those before them. */
+  waiting: number;
+  /** Settles as the latest of them does. */
   last: Promise<unknown>;
+  /** When those that wait are given up. */
+  until: number;
 }
 
 /**
@@ -27,40 +33,67 @@ export class PatientWrites {
   }
 
   /** Rejects with `StoreStopped` if the store stays away for too long. */
-  async write<Outcome>(responseId: string, write: () => Promise<Outcome>): Promise<Outcome> {
-    if (this.#lanes.has(responseId)) return await this.#wait(responseId, write);
-    try {
-      return await write();
-    } catch (error) {
-      if (!(error instanceof StoreBusy)) throw error;
-      return await this.#wait(responseId, write);
-    }
-  }
-
-  async #wait<Outcome>(responseId: string, write: () => Promise<Outcome>): Promise<Outcome> {
-    const lane = this.#lanes.get(responseId) ?? { until: performance.now() + this.#patienceMs, last: DONE };
-    this.#lanes.set(responseId, lane);
-    const written = lane.last.then(() => tryUntil(lane.until, write)); // If one is given up, so are those behind it.
+  async write(responseId: string, write: Write): Promise<WriteOutcome> {
+    const lane = this.#laneOf(responseId);
+    const before = lane.last;
+    const written = lane.waiting === 0 ? this.#tryFirst(lane, before, write) : this.#writeBehind(lane, before, write);
     lane.last = written;
+    lane.count += 1;
     try {
       return await written;
     } finally {
-      if (lane.last === written) this.#lanes.delete(responseId);
+      lane.count -= 1;
+      if (lane.count === 0) this.#lanes.delete(responseId);
+    }
+  }
+
+  #laneOf(responseId: string): Lane {
+    const known = this.#lanes.get(responseId);
+    if (known !== undefined) return known;
+    const lane: Lane = { count: 0, waiting: 0, last: DONE, until: 0 };
+    this.#lanes.set(responseId, lane);
+    return lane;
+  }
+
+  /** At once: a write may share a commit with those before it. */
+  async #tryFirst(lane: Lane, before: Promise<unknown>, write: Write): Promise<WriteOutcome> {
+    let isAway = false;
+    try {
+      const outcome = await write();
+      // One before it waits for the store, and this one has found the store back.
+      if (outcome !== "out_of_order" || lane.waiting === 0) return outcome;
+    } catch (error) {
+      if (!(error instanceof StoreBusy)) throw error;
+      isAway = true;
+    }
+    return await this.#writeBehind(lane, before, write, isAway ? PAUSE_MS : 0);
+  }
+
+  /** Once those before it are stored. If one of them is given up, so is this one. */
+  async #writeBehind(lane: Lane, before: Promise<unknown>, write: Write, pauseMs = 0): Promise<WriteOutcome> {
+    if (lane.waiting === 0) lane.until = performance.now() + this.#patienceMs;
+    lane.waiting += 1;
+    try {
+      if (pauseMs > 0) await sleep(pauseMs);
+      await before;
+      return await tryUntil(lane.until, write);
+    } finally {
+      lane.waiting -= 1;
     }
   }
 }
 
 const DONE: Promise<unknown> = Promise.resolve();
 
-async function tryUntil<Outcome>(until: number, write: () => Promise<Outcome>): Promise<Outcome> {
+async function tryUntil(until: number, write: Write): Promise<WriteOutcome> {
   for (let pauseMs = PAUSE_MS; ; pauseMs = Math.min(PAUSE_MS_MAX, pauseMs * 2)) {
-    await sleep(pauseMs);
     try {
       return await write();
     } catch (error) {
       if (!(error instanceof StoreBusy)) throw error;
-      if (performance.now() < until) continue;
-      throw new StoreStopped("the store is away, and it is unknown what it has stored", { cause: error });
+      if (performance.now() > until)
+        throw new StoreStopped("the store is away, and it is unknown what it has stored", { cause: error });
     }
+    await sleep(pauseMs);
   }
 }
