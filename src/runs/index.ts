@@ -7,4 +7,4 @@ export type { LeaveCause, RunOutcome } from "./run-driver.ts";
 export { estimateTokens, responseUsage } from "./run-end.ts";
 export { INTERRUPTED_FAILURE, OUTDATED_FAILURE, POISONED_FAILURE } from "./run-failures.ts";
 export { QueueClosed, RunHost, type RunOrder, RunsExhausted } from "./run-host.ts";
-export type { RunPlan } from "./run-state.ts";
+export type { RunFailure, RunPlan } from "./run-state.ts";

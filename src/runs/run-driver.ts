@@ -75,8 +75,8 @@ export interface LastingStart extends Pick<RunStart, "plan" | "log" | "signal" |
 
 /** How a run was left here. */
 export type RunOutcome =
-  /** It has ended; `response` is the final snapshot that its readers were shown. */
-  | { readonly type: "ended"; readonly response: Response }
+  /** It has ended; `response` is the final snapshot that its readers were shown. Its end may not be in the store. */
+  | { readonly type: "ended"; readonly response: Response; readonly isStored: boolean }
   /** It was deleted, or the rest of it is another worker's. */
   | { readonly type: "left"; readonly cause: LeaveCause }
   /** It is over, and nothing of it is stored. `fault` says why. */
@@ -90,6 +90,8 @@ export type LeaveCause =
   | { readonly type: "released" }
   /** The store could not be reached for too long. */
   | { readonly type: "store" }
+  /** Its readers were shown an end that could not be stored. */
+  | { readonly type: "unstored_end" }
   /** It waits for its time. */
   | { readonly type: "suspended"; readonly suspension: RunSuspended }
   /** This process has a fault. */
@@ -156,7 +158,7 @@ export class RunDriver {
       return fault instanceof RunLost ? this.#leave(fault) : await this.#endUnstored(response, fault);
     }
     this.#start.watch?.ended(response);
-    return { type: "ended", response };
+    return { type: "ended", response, isStored: true };
   }
 
   #leave(fault: unknown): RunOutcome {
@@ -176,7 +178,8 @@ export class RunDriver {
     }
     const { state, events } = await this.#failedEndAfterStored();
     this.#recorder.showUnstoredEnd(events);
-    return { type: "ended", response: state.phase === "ended" ? state.response : unstored(response) };
+    const shown = state.phase === "ended" ? state.response : unstored(response);
+    return { type: "ended", response: shown, isStored: false };
   }
 
   /** The failed end. Readers have seen the stored events, which may stop in the middle of an item. */

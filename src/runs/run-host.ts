@@ -298,6 +298,7 @@ export class RunHost {
   /** This process is done with a run. */
   #end(hosted: HostedRun, outcome: RunOutcome | null): void {
     if (outcome?.type === "left") this.#onLeave(hosted.responseId, outcome.cause);
+    if (outcome?.type === "ended" && !outcome.isStored) this.#onLeave(hosted.responseId, { type: "unstored_end" });
     hosted.end();
   }
 

@@ -1,10 +1,6 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import OpenAI from "openai";
 import { expect, onTestFinished, test } from "vitest";
-import { checkOut } from "../../scripts/check-out.ts";
 import { type ChildServer, startChildServer } from "../child-server.ts";
 import { checkRecords } from "../cluster/check-records.ts";
 import { Records } from "../cluster/records.ts";
@@ -13,9 +9,8 @@ import { serveWorld } from "../cluster/world.ts";
 import { createDatabase } from "../services/databases.ts";
 import { startPostgres } from "../services/postgres-server.ts";
 import { Balancer } from "./balancer.ts";
+import { isAsked, temporaryFolder, versionOf } from "./versions.ts";
 
-/** `make upgrade-test` sets it: two versions of the server under load take minutes. */
-const isAsked = process.env["ROLLING_UPGRADE"] === "1";
 /** The last commit whose server knows SQLite alone. */
 const SQLITE_ALONE = process.env["UPGRADE_FROM"] ?? "9107ce5";
 /** The first commit whose server can keep its rows in PostgreSQL. */
@@ -109,17 +104,4 @@ async function upgradeUnderLoad({ old, env, nodes }: Upgrade): Promise<void> {
 
 function clientOf(url: string, [server]: readonly ChildServer[]): OpenAI {
   return new OpenAI({ baseURL: `${url}/v1`, apiKey: server?.apiKey ?? "", maxRetries: 0 });
-}
-
-/** A folder with the files of a commit. */
-async function versionOf(commit: string): Promise<string> {
-  const folder = await temporaryFolder();
-  checkOut(commit, folder);
-  return folder;
-}
-
-async function temporaryFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "antiphon-upgrade-"));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  return folder;
 }

@@ -5,6 +5,7 @@ import {
   type LeaveCause,
   OUTDATED_FAILURE,
   POISONED_FAILURE,
+  type RunFailure,
   type RunOrder,
 } from "../../runs/index.ts";
 import {
@@ -40,6 +41,9 @@ const UNREAD_PAUSE_MS_MAX = 300_000;
 /** How long a run waits for a worker that can read its task, in milliseconds. */
 const UNREADABLE_MS = 3_600_000;
 
+/** The causes of `LeaveCause` for which a worker may still hold the run. */
+type LeftBy = "store" | "fault" | "unstored_end";
+
 /** Takes over runs that no worker makes, goes on with them or ends them, and gives up runs of this worker. */
 export class RunClaimer {
   readonly #services: ClaimerServices;
@@ -47,10 +51,10 @@ export class RunClaimer {
   readonly #unreadableMs: number;
   readonly #onDue: () => void;
   /**
-   * Runs that this worker has left although it holds them: it goes on with them when it claims its own runs. Any other
-   * run of its own that is not here has an end that could not be stored.
+   * Why this worker has left runs that it may still hold. It goes on with them when it claims its own runs, or ends them
+   * if their readers were shown an end.
    */
-  readonly #left = new Map<string, "store" | "fault">();
+  readonly #left = new Map<string, LeftBy>();
   /** Runs that are being given up. */
   readonly #leaving = new Set<string>();
   /** How often runs could not be read in a row. */
@@ -116,7 +120,8 @@ export class RunClaimer {
   }
 
   #noteLeave(responseId: string, cause: LeaveCause): void {
-    if (cause.type === "store" || cause.type === "fault") this.#left.set(responseId, cause.type);
+    if (cause.type === "store" || cause.type === "fault" || cause.type === "unstored_end")
+      this.#left.set(responseId, cause.type);
     if (cause.type !== "suspended") return;
     const { pauseMs, attempts } = cause.suspension;
     void this.#suspend(responseId, { hadBegun: true, pauseMs, attempts });
@@ -185,24 +190,27 @@ export class RunClaimer {
     if (runs.has(responseId)) return;
     const events = await allEvents(eventLog, responseId);
     const left = this.#left.get(responseId) ?? null;
-    this.#left.delete(responseId);
     if (run.response.status !== "queued")
       this.#log.info({ responseId, events: events.length, restarts: run.restarts }, "recovering an abandoned run");
-    // Its readers here were shown an end that could not be stored.
-    if (run.task === null || (run.from === "own" && left === null))
-      return await runs.resume(this.#endOf(run, events), events, INTERRUPTED_FAILURE);
+    if (run.task === null || left === "unstored_end")
+      return await this.#start(this.#endOf(run, events), events, INTERRUPTED_FAILURE);
     const secrets = toolSecrets(this.#services.sealer, run.owner, responseId);
     const stored = readTask(run.task, secrets);
     if ("problem" in stored) {
       this.#log.error({ responseId, task: stored.problem }, "could not read the stored task of a run");
-      return await runs.resume(this.#endOf(run, events), events, OUTDATED_FAILURE);
+      return await this.#start(this.#endOf(run, events), events, OUTDATED_FAILURE);
     }
     const steps = await this.#stepsOf(run);
     if (run.restarts >= RESTARTS_MAX && run.restartSteps === steps) {
       this.#log.error({ responseId, restarts: run.restarts }, "a run was restarted too often without progress");
-      return await runs.resume(this.#endOf(run, events), events, POISONED_FAILURE);
+      return await this.#start(this.#endOf(run, events), events, POISONED_FAILURE);
     }
-    await runs.resume(this.#restartOf(run, stored.task, { steps, left }), events, null);
+    await this.#start(this.#restartOf(run, stored.task, { steps, left }), events, null);
+  }
+
+  async #start(order: RunOrder, events: readonly RecordedEvent[], failure: RunFailure | null): Promise<void> {
+    this.#left.delete(order.plan.response.id);
+    await this.#services.runs.resume(order, events, failure);
   }
 
   /** How many turns of the model and calls of tools have ended. */
@@ -217,7 +225,7 @@ export class RunClaimer {
   #restartOf(
     run: AbandonedRun,
     task: RunTask,
-    { steps, left }: { readonly steps: number; readonly left: "store" | "fault" | null },
+    { steps, left }: { readonly steps: number; readonly left: LeftBy | null },
   ): RunOrder {
     const { ledger, approvalsInUse } = this.#services;
     const { owner, response, attempts } = run;
@@ -247,10 +255,7 @@ export class RunClaimer {
 }
 
 /** How the run was interrupted; null if it has not begun, or was suspended. */
-function interruptionOf(
-  { from, response, attempts }: AbandonedRun,
-  left: "store" | "fault" | null,
-): RunHappening | null {
+function interruptionOf({ from, response, attempts }: AbandonedRun, left: LeftBy | null): RunHappening | null {
   if (left === "store") return { type: "interrupted", by: "store" };
   if (from === "queue") {
     const isHandedOver = response.status !== "queued" && attempts === null;

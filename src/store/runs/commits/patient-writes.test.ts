@@ -44,14 +44,14 @@ test("other runs do not wait for it", async () => {
  * A store that commits one write after the other and refuses events that do not follow those before. The first writes
  * fail, as each number of `failing` says.
  */
-function orderedStore(failing: readonly number[]) {
+function orderedStore(failing: readonly number[], refusal: WriteOutcome = "out_of_order") {
   let [commits, stored] = [0, 0];
   let turn: Promise<unknown> = Promise.resolve();
   const commit = async (number: number): Promise<WriteOutcome> => {
     await new Promise((resolve) => setTimeout(resolve, 5));
     commits += 1;
     if (failing.includes(commits)) throw new StoreBusy("away");
-    if (number !== stored + 1) return "out_of_order";
+    if (number !== stored + 1) return refusal;
     stored = number;
     return "written";
   };
@@ -77,6 +77,14 @@ test.each([[[1]], [[2]], [[1, 2]], [[1, 3]], [[1, 2, 3]], [[2, 4]], [[1, 4, 5, 6
     expect(stored()).toBe(4);
   },
 );
+
+test("a write that is refused because of one before it, whose answer was lost, is tried again behind it", async () => {
+  const { write, stored } = orderedStore([1], "unchanged");
+  const patient = new PatientWrites(60_000);
+  const writes = [1, 2].map((number) => patient.write("resp_1", write(number)));
+  expect(await Promise.all(writes)).toEqual(["written", "written"]);
+  expect(stored()).toBe(2);
+});
 
 test("events that do not follow those before are refused where nothing waits", async () => {
   const { write } = orderedStore([]);

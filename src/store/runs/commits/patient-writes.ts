@@ -60,8 +60,8 @@ export class PatientWrites {
     let isAway = false;
     try {
       const outcome = await write();
+      if (lane.waiting === 0 || (outcome !== "out_of_order" && outcome !== "unchanged")) return outcome;
       // One before it waits for the store, and this one has found the store back.
-      if (outcome !== "out_of_order" || lane.waiting === 0) return outcome;
     } catch (error) {
       if (!(error instanceof StoreBusy)) throw error;
       isAway = true;
