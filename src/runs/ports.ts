@@ -302,8 +302,8 @@ export class StoreStopped extends RunLost {
 }
 
 /**
- * The events of stored runs. They are durable when the promise resolves. Appends of all runs share commits. Writes
- * reject with `RunLost` if this worker no longer holds the run.
+ * The events of stored runs, and notes on them. They are durable when the promise resolves. Appends of all runs share
+ * commits. Writes reject with `RunLost` if this worker no longer holds the run.
  */
 export interface EventLog {
   /** The run's first events may be appended before this has resolved. */
@@ -314,6 +314,8 @@ export interface EventLog {
   close(responseId: string, events: readonly WaitingEvent[], end: ClosedRun): Promise<void>;
   /** Stores a run that has ended, with all its events, as one change. */
   storeWhole(run: OpenedRun, events: readonly RecordedEvent[], end: ClosedRun): Promise<void>;
+  /** Adds a note to those of a stored run, unless it has too many. */
+  addNote(responseId: string, note: ResponseNote): Promise<void>;
   /**
    * The stored events with a number above `after`, oldest first, in batches; all of them if `after` is −1. Ends at the
    * last stored event.
@@ -386,8 +388,6 @@ export interface RunLedger {
   countRestart(responseId: string, steps: number): Promise<void>;
   /** Gives up a run, so that any worker can claim it. */
   release(responseId: string, release: Release): Promise<void>;
-  /** Adds a note to those of a stored run, unless it has too many. */
-  addNote(responseId: string, note: ResponseNote): Promise<void>;
   /** Renews the lease for another term. Returns false if it had expired and the worker has lost all its runs. */
   renewLease(): Promise<boolean>;
   /** Asks the worker that holds the run to cancel it. */

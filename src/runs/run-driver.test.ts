@@ -40,6 +40,7 @@ function eventLogOf({ events }: Store): EventLog {
     advance: (id, more, response) => events.advance(id, more, response),
     close: (id, more, end) => events.close(id, more, end),
     storeWhole: (run, all, end) => events.storeWhole(run, all, end),
+    addNote: (id, note) => events.addNote(id, note),
     read: (id, after) => events.read(id, after),
   };
 }

@@ -56,6 +56,7 @@ test("the model call is aborted if the run is lost before the first batch", asyn
     advance: () => Promise.reject(new RunLost("another worker holds it")),
     close: (id, more, end) => events.close(id, more, end),
     storeWhole: (run, all, end) => events.storeWhole(run, all, end),
+    addNote: (id, note) => events.addNote(id, note),
     read: (id, after) => events.read(id, after),
   };
   const host = new RunHost(LIMITS);
@@ -75,6 +76,7 @@ test("a commit that fails once leaves no gap in the numbers", async () => {
     advance: () => Promise.reject(new Error("the disk was full for a moment")),
     close: (id, more, end) => events.close(id, more, end),
     storeWhole: (run, all, end) => events.storeWhole(run, all, end),
+    addNote: (id, note) => events.addNote(id, note),
     read: (id, after) => events.read(id, after),
   };
   const host = new RunHost(LIMITS);

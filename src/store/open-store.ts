@@ -194,7 +194,7 @@ export async function assembleStore(
     exchanges: new StoredExchanges(db, options.ownerExchangeBytesMax ?? 0),
     conversations: new StoredConversations(db, queue, quota, contextBytesMax),
     events: new StoredEventLog(db, queue, calls, patient),
-    ledger: new StoredRunLedger(db, queue, calls, patient, options.claims),
+    ledger: new StoredRunLedger(db, queue, calls, options.claims),
     places: new StoredRunPlaces(db, calls),
     files,
     keys,

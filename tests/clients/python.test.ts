@@ -145,10 +145,10 @@ describe.skipIf(!existsSync(PYTHON))(`openai (Python) ${version("openai")}`, { t
   test.each([
     [ASKED.same, [WHOLE]],
     [ASKED.other, [BEGUN, OTHER]],
-  ])("stream() reads a text that was interrupted: %s", async (said, texts) => {
+  ])("stream() reads a text that was interrupted: %s", async (said, shown) => {
     verifies("state.crash.open-items-go-on");
     const { told } = await program("openai_client.py", breaking)("continued", { said });
-    expect(told).toMatchObject({ text: texts.join(""), content: texts.map((text) => ({ content: [{ text }] })) });
+    expect(told).toMatchObject({ text: shown.join(""), content: shown.map((text) => ({ content: [{ text }] })) });
   });
 
   test("stream() reads a call that was interrupted and made anew", async () => {

@@ -39,7 +39,6 @@ async function keeperWithHeldClaims() {
     listHeld: () => ledger.listHeld(),
     countRestart: (id, steps) => ledger.countRestart(id, steps),
     release: (id, release) => ledger.release(id, release),
-    addNote: (id, note) => ledger.addNote(id, note),
     renewLease: () => ledger.renewLease(),
     requestStop: (id) => ledger.requestStop(id),
     listStopRequests: () => ledger.listStopRequests(),

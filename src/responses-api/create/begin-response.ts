@@ -10,6 +10,7 @@ import {
   type OpenedRun,
   type RecordedEvent,
   type RunHappening,
+  RunLost,
   type RunWatch,
   type TurnAttempts,
 } from "../../runs/ports.ts";
@@ -30,7 +31,7 @@ import type { ConversationHold } from "./conversation-hold.ts";
 import { prepareRun } from "./prepare-run.ts";
 
 /** The services that making a response from its task needs. */
-export type OrderServices = TurnServices & Pick<ResponseServices, "eventLog" | "ledger" | "nodeName" | "observer">;
+export type OrderServices = TurnServices & Pick<ResponseServices, "eventLog" | "nodeName" | "observer">;
 
 export interface BegunResponse {
   readonly responseId: string;
@@ -218,7 +219,7 @@ export function orderOf(
         storeNow,
         shown,
         attempts: caller.attempts ?? null,
-        onHappening: (happening) => tellHappening(services, order, happening),
+        onHappening: (happening) => tellHappening(services, order, { happening, storeNow }),
       });
   return {
     ...order,
@@ -228,14 +229,23 @@ export function orderOf(
   };
 }
 
+interface ToldHappening {
+  readonly happening: RunHappening;
+  /** Stores the run, if it is one that is stored. */
+  readonly storeNow: () => Promise<void>;
+}
+
 /** Counts what happened to a run, and adds it to the notes of one that is stored. */
 export function tellHappening(
-  { ledger, nodeName }: Pick<OrderServices, "ledger" | "nodeName">,
+  { nodeName }: Pick<OrderServices, "nodeName">,
   { watch, log, plan, now, onFault }: Pick<WatchedOrder, "watch" | "log" | "plan" | "now" | "onFault">,
-  happening: RunHappening,
+  { happening, storeNow }: ToldHappening,
 ): void {
   watch.happened(happening);
-  if (log !== null) void ledger.addNote(plan.response.id, noteOf(happening, now(), nodeName)).catch(onFault);
+  if (log === null) return;
+  const note = noteOf(happening, now(), nodeName);
+  const noted = storeNow().then(() => log.addNote(plan.response.id, note));
+  noted.catch((fault: unknown) => (fault instanceof RunLost ? undefined : onFault(fault)));
 }
 
 /** The order of a warm-up. */

@@ -15,7 +15,6 @@ import type { HostedTool, MadeCall, ToolCall } from "../hosted-tool.ts";
 import type { ToolObserver } from "../ports.ts";
 import { ModelGate } from "../tool-loop/attempts/model-gate.ts";
 import { createHostedTools } from "../tool-loop/hosted-tools.ts";
-import { MemoryLedger } from "./memory-ledger.fixture.ts";
 import { MortalProcess } from "./mortal-process.fixture.ts";
 import type { RunTask } from "./run-task.ts";
 
@@ -295,7 +294,6 @@ function servicesOf(world: World, life: MortalProcess): OrderServices {
     sealer: { seal: (text) => text, open: (text) => text },
     tools: createHostedTools([toolOf(world, life)], { kinds, limits, unavailable: "omit" }),
     retries: { budget: { failuresMax: 3, withinMs: 60_000 }, gate: new ModelGate() },
-    ledger: new MemoryLedger(),
     nodeName: "here",
     toolLedger: life.ledger,
     toolObserver: TOOL_OBSERVER,

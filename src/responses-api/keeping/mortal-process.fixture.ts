@@ -1,4 +1,4 @@
-import type { Response } from "../../../generated/responses-api/types.ts";
+import type { Response, ResponseNote } from "../../../generated/responses-api/types.ts";
 import type { EventLog, RecordedEvent, WaitingEvent } from "../../runs/ports.ts";
 import { RunLost, unpackDeltas } from "../../runs/ports.ts";
 import type { KnownExchange, ToolLedger, TurnInLedger } from "../ports.ts";
@@ -12,6 +12,7 @@ export class MortalProcess {
   readonly turns: Map<number, TurnInLedger>;
   /** The final snapshot. */
   body: Response | null;
+  readonly notes: ResponseNote[] = [];
   changes = 0;
   readonly #changesMax: number;
   readonly #death = Promise.withResolvers<void>();
@@ -44,6 +45,7 @@ export class MortalProcess {
       advance: (_id, events) => this.#store(events),
       close: (_id, events, { response }) => this.#store(events, response),
       storeWhole: (_run, events, { response }) => this.#store(events, response),
+      addNote: async (_id, note) => void this.notes.push(note),
       read: (_id, after) => this.#read(after),
     };
   }

@@ -27,7 +27,7 @@ import { toolSecrets } from "./seal-tools.ts";
 import { readTask } from "./stored-task.ts";
 
 /** The services that claiming and resuming runs needs. */
-export type ClaimerServices = OrderServices & Pick<ResponseServices, "approvalsInUse" | "neighbours" | "runs">;
+export type ClaimerServices = OrderServices & Pick<ResponseServices, "approvalsInUse" | "ledger" | "neighbours" | "runs">;
 
 /** The maximum of abandoned runs claimed at a time. Each brings its whole request into memory. */
 const CLAIMS_MAX = 20;
@@ -51,8 +51,8 @@ export class RunClaimer {
   readonly #unreadableMs: number;
   readonly #onDue: () => void;
   /**
-   * Why this worker has left runs that it may still hold. It goes on with them when it claims its own runs, or ends them
-   * if their readers were shown an end.
+   * Why this worker has left runs that it may still hold. It goes on with them when it claims its own runs, or ends
+   * them if their readers were shown an end.
    */
   readonly #left = new Map<string, LeftBy>();
   /** Runs that are being given up. */
@@ -237,7 +237,7 @@ export class RunClaimer {
       return async (signal, storeNow) => {
         // Counted first, because the run may crash the process.
         if (left !== "store") await ledger.countRestart(response.id, steps);
-        if (interruption !== null) tellHappening(this.#services, order, interruption);
+        if (interruption !== null) tellHappening(this.#services, order, { happening: interruption, storeNow });
         return await ask(signal, storeNow);
       };
     };

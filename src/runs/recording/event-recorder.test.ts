@@ -94,6 +94,7 @@ class ManualLog implements EventLog {
 
   async advance(): Promise<void> {}
   async storeWhole(): Promise<void> {}
+  async addNote(): Promise<void> {}
   async *read(): AsyncGenerator<readonly RecordedEvent[]> {}
 
   #hold(name: string, events: readonly RecordedEvent[]): Promise<void> {

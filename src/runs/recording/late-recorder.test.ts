@@ -53,6 +53,7 @@ async function countingLog(changes: Partial<EventLog> = {}) {
     advance: (...run) => (writes.push("advance"), events.advance(...run)),
     close: (...run) => (writes.push("close"), events.close(...run)),
     storeWhole: (...run) => (writes.push("whole"), events.storeWhole(...run)),
+    addNote: (id, note) => events.addNote(id, note),
     read: (id, after) => events.read(id, after),
     ...changes,
   };

@@ -1,5 +1,5 @@
-import type { Kysely } from "kysely";
-import type { Response } from "../../../generated/responses-api/types.ts";
+import { type Kysely, type SqlBool, sql } from "kysely";
+import type { Response, ResponseNote } from "../../../generated/responses-api/types.ts";
 import { assert, assertNever } from "../../base/assert.ts";
 import { jsonOf } from "../../base/json/json-text.ts";
 import { isSmall } from "../../base/json/write-json.ts";
@@ -28,6 +28,9 @@ import { readStoredEvents } from "./read-stored-events.ts";
 import type { Snapshot } from "./response-columns.ts";
 import { findNextNumber, LIVE_STATUSES } from "./run-rows.ts";
 import type { Chunk } from "./run-tail.ts";
+
+/** Notes on a run take no more room than this, about. */
+const NOTES_CHARACTERS_MAX = 16 * 1024;
 
 /**
  * The event log in the database. Writing to a run that was deleted, has ended, or belongs to another worker throws
@@ -103,6 +106,25 @@ export class StoredEventLog implements EventLog {
       events: packEvents(events, end.response),
     };
     requireWritten(await this.#queue.add(job, "urgent"));
+  }
+
+  async addNote(responseId: string, note: ResponseNote): Promise<void> {
+    const json = JSON.stringify(note);
+    await this.#patient.write(responseId, () => this.#storeNote(responseId, json));
+  }
+
+  /** If its answer is lost, a note may be stored twice. */
+  async #storeNote(responseId: string, json: string): Promise<"written"> {
+    await this.#db
+      .updateTable("responses")
+      .set({
+        notes: sql<string>`case when notes is null then ${`[${json}]`}
+          else substr(notes, 1, length(notes) - 1) || ${`,${json}]`} end`,
+      })
+      .where(isId("responses.id", responseId))
+      .where(sql<SqlBool>`(notes is null or length(notes) < ${NOTES_CHARACTERS_MAX})`)
+      .execute();
+    return "written";
   }
 
   /** Stores more of a run that is in the store. */

@@ -163,9 +163,9 @@ testStores("runs are listed with what decides who claims them", async () => {
 testStores("notes are added to those of a run, unless they are too many", async () => {
   const { one } = await twoWorkers();
   const note = { kind: "waited", what: "model", why: "It's slow.", at: 1_800_000_000, node: "left" } as const;
-  await one.ledger.addNote(RUN, note);
-  await one.ledger.addNote(RUN, { ...note, why: "x".repeat(20_000) });
-  await one.ledger.addNote(RUN, { ...note, why: "left out" });
+  await one.events.addNote(RUN, note);
+  await one.events.addNote(RUN, { ...note, why: "x".repeat(20_000) });
+  await one.events.addNote(RUN, { ...note, why: "left out" });
   expect((await one.archive.findRecord(OURS, RUN))?.notes).toEqual([note, { ...note, why: "x".repeat(20_000) }]);
 });
 

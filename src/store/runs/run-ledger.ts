@@ -1,5 +1,5 @@
-import { type Kysely, type SqlBool, sql } from "kysely";
-import type { Response, ResponseNote } from "../../../generated/responses-api/types.ts";
+import { type Kysely, sql } from "kysely";
+import type { Response } from "../../../generated/responses-api/types.ts";
 import { rememberJson } from "../../base/json/json-text.ts";
 import type { AbandonedRun, Release, RunLedger, TurnAttempts, UnmadeRun, UnmadeRuns } from "../../runs/ports.ts";
 import type { Database } from "../database/schema.ts";
@@ -8,12 +8,8 @@ import { storedJson } from "../stored-json.ts";
 import type { ClaimedRun, DatabaseCalls, UnmadeRow } from "../thread/database-calls.ts";
 import type { CommitQueue } from "./commits/commit-queue.ts";
 import { countRunning, takeTurns } from "./commits/fair-turns.ts";
-import type { PatientWrites } from "./commits/patient-writes.ts";
 import type { WriteJob, WriteOutcome } from "./commits/write-job.ts";
 import { IS_LIVE } from "./run-rows.ts";
-
-/** A run that is interrupted all the time must not grow its row without end. */
-const NOTES_CHARACTERS_MAX = 16 * 1024;
 
 /** Told of runs that no server makes, and of what this one does about them. No method may throw. */
 export interface ClaimObserver {
@@ -33,16 +29,13 @@ export class StoredRunLedger implements RunLedger {
   readonly #db: Kysely<Database>;
   readonly #queue: CommitQueue<WriteJob, WriteOutcome>;
   readonly #calls: DatabaseCalls;
-  readonly #patient: PatientWrites;
 
   constructor(
     db: Kysely<Database>,
     queue: CommitQueue<WriteJob, WriteOutcome>,
     calls: DatabaseCalls,
-    patient: PatientWrites,
     observer: ClaimObserver = NOBODY,
   ) {
-    this.#patient = patient;
     this.#observer = observer;
     this.#db = db;
     this.#queue = queue;
@@ -89,25 +82,6 @@ export class StoredRunLedger implements RunLedger {
   async release(responseId: string, { hadBegun, pauseMs = null, attempts = null }: Release): Promise<void> {
     const json = attempts === null ? null : JSON.stringify(attempts);
     await this.#queue.add({ type: "release", responseId, hadBegun, pauseMs, attempts: json }, "urgent");
-  }
-
-  async addNote(responseId: string, note: ResponseNote): Promise<void> {
-    const json = JSON.stringify(note);
-    await this.#patient.write(responseId, () => this.#storeNote(responseId, json));
-  }
-
-  /** If its answer is lost, a note may be stored twice. */
-  async #storeNote(responseId: string, json: string): Promise<"written"> {
-    await this.#db
-      .updateTable("responses")
-      .set({
-        notes: sql<string>`case when notes is null then ${`[${json}]`}
-          else substr(notes, 1, length(notes) - 1) || ${`,${json}]`} end`,
-      })
-      .where(isId("responses.id", responseId))
-      .where(sql<SqlBool>`(notes is null or length(notes) < ${NOTES_CHARACTERS_MAX})`)
-      .execute();
-    return "written";
   }
 
   async renewLease(): Promise<boolean> {
