@@ -27,7 +27,8 @@ import { toolSecrets } from "./seal-tools.ts";
 import { readTask } from "./stored-task.ts";
 
 /** The services that claiming and resuming runs needs. */
-export type ClaimerServices = OrderServices & Pick<ResponseServices, "approvalsInUse" | "ledger" | "neighbours" | "runs">;
+export type ClaimerServices = OrderServices &
+  Pick<ResponseServices, "approvalsInUse" | "ledger" | "neighbours" | "runs">;
 
 /** The maximum of abandoned runs claimed at a time. Each brings its whole request into memory. */
 const CLAIMS_MAX = 20;

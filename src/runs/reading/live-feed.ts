@@ -49,10 +49,16 @@ export class LiveFeed {
     return reader;
   }
 
+  /** Readers find events that are missing before these in the log. */
   publish(events: readonly WaitingEvent[]): void {
-    const last = events.at(-1);
-    if (last !== undefined) this.#shown = Math.max(this.#shown, last.number + last.count - 1);
-    for (const reader of this.#readers) reader.push(events);
+    const [first, last] = [events[0], events.at(-1)];
+    if (first === undefined || last === undefined) return;
+    const isGapBefore = this.#shown !== -1 && first.number > this.#shown + 1;
+    this.#shown = Math.max(this.#shown, last.number + last.count - 1);
+    for (const reader of this.#readers) {
+      if (isGapBefore) reader.lag();
+      reader.push(events);
+    }
   }
 
   /** Lets readers know of events up to this number that are in the log and not published here. */

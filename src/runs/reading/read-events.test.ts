@@ -56,6 +56,21 @@ test("a reader that joins at any moment and starts after any number sees every l
   );
 });
 
+test("a reader finds in the log what is missing between two batches that it takes at once", async () => {
+  verifies("responses.replay.attaches-live");
+  const store = await openStore({ file: ":memory:" });
+  const response = aResponse({ id: "resp_1" });
+  await store.events.open({ owner, response, inputItems: [] }, events(0, 30));
+  const feed = new LiveFeed(true);
+  const source = { responseId: "resp_1", log: store.events, live: feed.subscribe(-1), isLiveFromStart: true };
+  feed.publish(events(0, 10)); // The reader takes all these when it first looks.
+  feed.publish(events(20, 5));
+  feed.end();
+  const seen = (await Array.fromAsync(readEvents(source, -1))).flat().map(({ number }) => number);
+  expect(seen).toEqual(events(0, 30).map(({ number }) => number));
+  await store.close();
+});
+
 test("a reader that lags behind catches up from the log and misses nothing", async () => {
   const tooMany = READER_LAG_CHARACTERS_MAX / 64;
   expect(await play([10, tooMany, 50], 0, -1)).toEqual(events(0, 10 + tooMany + 50).map(({ number }) => number));

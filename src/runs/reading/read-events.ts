@@ -13,7 +13,8 @@ export interface EventSource {
 
 /**
  * The events numbered above `after`, or all if it is −1: first the stored ones, then new ones as they arrive, in order
- * and each once. Ends after the event that ends the run. A reader that lags behind catches up from the log.
+ * and each once. Ends after the event that ends the run. A reader that lags behind catches up from the log. Ends early
+ * rather than leave events out that are not to be read.
  */
 export async function* readEvents(source: EventSource, after: number): AsyncGenerator<readonly RecordedEvent[]> {
   const { live } = source;
@@ -27,6 +28,7 @@ export async function* readEvents(source: EventSource, after: number): AsyncGene
     if (!source.isLiveFromStart) yield* stored(source, shown, unseen);
     for (let events = await live?.next(); events != null; events = await live?.next()) {
       if (live?.takeLagged() === true || isGapBefore(events, shown)) yield* stored(source, shown, unseen);
+      if (isGapBefore(events, shown)) return;
       events = unseen(events);
       if (events.length > 0) yield events;
       events = NO_EVENTS; // So that the batch can be freed while the next one is awaited.
