@@ -33,7 +33,7 @@ test("comments, other calls and other words cite nothing", () => {
 
 const REQUIREMENTS = parseRequirements(`
 - { id: a.b.plain, source: ours, section: s, text: Plain. }
-- { id: a.b.key, source: ours, section: s, needs: SOME_KEY, text: With a key. }
+- { id: a.b.key, source: ours, section: s, needs: SOME_KEY program, text: With a key. }
 - { id: a.b.later, source: ours, section: s, awaits: tools, text: Later. }
 `);
 const COMPLETE = `${VERIFIES}("a.b.plain", "a.b.key");`;
@@ -58,7 +58,12 @@ function check(code: string, passed: readonly string[] | null, variables: readon
 
 test("all requirements of what is built are cited", () => {
   check(COMPLETE, null, [], "2 of 2 requirements are cited by tests.");
-  check(COMPLETE, ["a.b.plain", "a.b.key"], ["SOME_KEY"], "2 of 2 requirements are shown by tests that passed.");
+  check(
+    COMPLETE,
+    ["a.b.plain", "a.b.key"],
+    ["SOME_KEY", "program"],
+    "2 of 2 requirements are shown by tests that passed.",
+  );
 });
 
 test("a requirement that no test cites is named", () => {
@@ -84,12 +89,12 @@ test("a test may be skipped for want of the setting that its requirement names, 
     COMPLETE,
     ["a.b.plain"],
     [],
-    "a.b.key is not shown here: its tests need SOME_KEY.\n1 of 2 requirements are shown by tests that passed.",
+    "a.b.key is not shown here: its tests need SOME_KEY and program.\n1 of 2 requirements are shown by tests that passed.",
   );
   check(
     COMPLETE,
     ["a.b.plain"],
-    ["SOME_KEY"],
+    ["SOME_KEY", "program"],
     "a.b.key is cited by no test that passed (a.test.ts:1): With a key.\n1 of 2 requirements are shown by tests that passed.",
   );
 });

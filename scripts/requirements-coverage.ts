@@ -62,7 +62,7 @@ export function measureCoverage(requirements: readonly Requirement[], evidence: 
   const built = requirements.filter(({ awaits }) => awaits === null);
   const isShown = ({ id }: Requirement): boolean => cited.has(id) && (passed?.has(id) ?? true);
   const isExcused = ({ id, needs }: Requirement): boolean =>
-    cited.has(id) && needs !== null && !evidence.isThere(needs);
+    cited.has(id) && !needs.every((need) => evidence.isThere(need));
   const missing = built.filter((requirement) => !isShown(requirement));
   return {
     shown: built.filter(isShown),
@@ -102,7 +102,7 @@ export function describeCoverage(coverage: Coverage, { citations, passed }: Evid
     ...unknown.map((citation) => `${placeOf(citation)}, which is not in ${REQUIREMENTS_FILE}`),
     ...stale.map((citation) => `${placeOf(citation)}, which ${REQUIREMENTS_FILE} still says to wait for a part`),
     ...unshown.map(({ id, text }) => `${id} is ${citing(id)}: ${text}`),
-    ...excused.map(({ id, needs }) => `${id} is not shown here: its tests need ${needs}.`),
+    ...excused.map(({ id, needs }) => `${id} is not shown here: its tests need ${needs.join(" and ")}.`),
     `${shown.length} of ${total} requirements are ${passed === null ? "cited by tests" : "shown by tests that passed"}.`,
     ...[...parts].map(([part, { length }]) => `${length} wait for a part that is not built: ${part}.`),
   ].join("\n");

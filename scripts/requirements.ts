@@ -7,13 +7,13 @@ export interface Requirement {
   readonly text: string;
   /** The part of the server that it waits for; null if that is built. */
   readonly awaits: string | null;
-  /** The environment variable or program without which its tests are skipped, or null. */
-  readonly needs: string | null;
+  /** The environment variables and programs without which its tests are skipped. */
+  readonly needs: readonly string[];
 }
 
 const ID = /^[a-z0-9-]+(\.[a-z0-9-]+){2}$/;
 const PART = /^[a-z0-9-]+$/;
-const NEED = /^(?:[A-Z0-9_]+|[a-z0-9-]+)$/;
+const NEEDS = /^(?:[A-Z0-9_]+|[a-z0-9-]+)(?: (?:[A-Z0-9_]+|[a-z0-9-]+))*$/;
 
 /** Parses the list. Throws on an invalid or repeated entry. */
 export function parseRequirements(yaml: string): Requirement[] {
@@ -40,5 +40,5 @@ function parseRequirement(entry: unknown, index: number): Requirement {
     if (value === null || (typeof value === "string" && form.test(value))) return value;
     throw new Error(`${id} has a broken ${name}.`);
   };
-  return { id, source, text, awaits: word("awaits", PART), needs: word("needs", NEED) };
+  return { id, source, text, awaits: word("awaits", PART), needs: word("needs", NEEDS)?.split(" ") ?? [] };
 }

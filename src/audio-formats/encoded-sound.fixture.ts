@@ -1,4 +1,4 @@
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -20,6 +20,9 @@ export function wavFile(samples: Int16Array, rateHz: number): Buffer {
   const bytes = pcmBytes(samples);
   return Buffer.concat([wavHeader(rateHz, bytes.length), bytes]);
 }
+
+/** Tests that need ffmpeg are skipped without it. */
+export const HAS_FFMPEG = spawnSync("ffmpeg", ["-version"], { stdio: "ignore" }).status === 0;
 
 /** Encodes a WAV file with ffmpeg. */
 export function encoded(wav: Uint8Array, ...args: readonly string[]): Buffer {

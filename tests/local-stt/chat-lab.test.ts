@@ -8,7 +8,7 @@ import { text as readText } from "node:stream/consumers";
 import type { Browser, Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import type { ToneWord } from "../../scripts/fixture-model/tone-words.ts";
-import { encoded, wavFile } from "../../src/audio-formats/encoded-sound.fixture.ts";
+import { encoded, HAS_FFMPEG, wavFile } from "../../src/audio-formats/encoded-sound.fixture.ts";
 import { silentLogger } from "../../src/base/logger.ts";
 import { loadConfig } from "../../src/config/load-config.ts";
 import { lastChunk, sse, textChunk } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
@@ -138,7 +138,7 @@ describe.skipIf(program === null || CHROMIUM === null)("the chat lab", () => {
     await page.close();
   });
 
-  test("transcribes dropped recordings of all five formats, one after the other", async () => {
+  test.skipIf(!HAS_FFMPEG)("transcribes dropped recordings of all five formats, one after the other", async () => {
     verifies("stt.demo.page-takes-dropped-files");
     const page = await openPage(browser, speech.url);
     await isReady(page);

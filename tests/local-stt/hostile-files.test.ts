@@ -1,9 +1,8 @@
-import { execFileSync } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
-import { wavFile } from "../../src/audio-formats/encoded-sound.fixture.ts";
+import { HAS_FFMPEG, wavFile } from "../../src/audio-formats/encoded-sound.fixture.ts";
 import { mapSomeAtOnce } from "../../src/base/limits/map-some-at-once.ts";
 import { memoryOf } from "../child-server.ts";
 import { tones } from "../speech/tones.ts";
@@ -27,15 +26,6 @@ const REFUSALS: Readonly<Record<string, number>> = {
   upload_too_large: 413,
   unsupported_format: 415,
 };
-
-function canEncode(): boolean {
-  try {
-    execFileSync("ffmpeg", ["-version"], { stdio: "ignore" });
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 async function upload(url: string, audio: Uint8Array): Promise<{ status: number; body: Record<string, unknown> }> {
   const form = new FormData();
@@ -66,7 +56,7 @@ async function expectUnchanged(server: ChildToneServer, before: { readonly resid
   expect(server.complaints()).toBe("");
 }
 
-describe.skipIf(program === null || !canEncode() || process.platform !== "linux")("malicious files", () => {
+describe.skipIf(program === null || !HAS_FFMPEG || process.platform !== "linux")("malicious files", () => {
   test("with any damage give words or a clear refusal", { timeout: 120_000 }, async () => {
     verifies("stt.transcribe.hostile-files-are-refused", "stt.errors.http-shape");
     const server = await startChildToneServer({ STT_RECORDING_MAX: "10m" });

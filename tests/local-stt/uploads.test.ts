@@ -1,10 +1,9 @@
-import { execFileSync } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync } from "node:fs";
 import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { describe, expect, test } from "vitest";
-import { encoded, encodedFile, wavFile } from "../../src/audio-formats/encoded-sound.fixture.ts";
+import { encoded, encodedFile, HAS_FFMPEG, wavFile } from "../../src/audio-formats/encoded-sound.fixture.ts";
 import { silentLogger } from "../../src/base/logger.ts";
 import { startLocalSttServer } from "../local-stt-server.ts";
 import { sound, tones } from "../speech/tones.ts";
@@ -12,16 +11,6 @@ import { verifies } from "../verifies.ts";
 import { program, startToneServer } from "./tone-server.ts";
 
 const SPOKEN = wavFile(tones("nine", "zero", "five"), 16_000);
-const HAS_FFMPEG = canRun("ffmpeg");
-
-function canRun(name: string): boolean {
-  try {
-    execFileSync(name, ["-version"], { stdio: "ignore" });
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 async function upload(
   url: string,

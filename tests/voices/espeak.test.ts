@@ -3,13 +3,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { HAS_FFMPEG } from "../../src/audio-formats/encoded-sound.fixture.ts";
 import { says, serveBehind } from "../responses/behind-upstream.ts";
 import { checkReply } from "../responses/check-refusal.ts";
 import { readResponse } from "../responses/read-stream.ts";
 import { serveSlowModel } from "../runs/slow-model.ts";
 import { verifies } from "../verifies.ts";
 import { hear, loudness, samplesOf, soundOf, wordsOf } from "./hear.ts";
-import { decode, espeakSamples, HAS_ESPEAK, HAS_FFMPEG } from "./programs.ts";
+import { decode, espeakSamples, HAS_ESPEAK } from "./programs.ts";
 
 const TEXT = "Good morning to all of you. The weather is fine today; later it may rain.";
 const SENTENCES = ["Good morning to all of you.", "The weather is fine today; later it may rain."];

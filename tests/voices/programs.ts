@@ -6,7 +6,6 @@ export function isInstalled(program: string, argument: string): boolean {
 }
 
 export const HAS_ESPEAK = isInstalled("espeak-ng", "--version");
-export const HAS_FFMPEG = isInstalled("ffmpeg", "-version");
 
 /** The samples that espeak-ng makes of a text, at 22,050 Hz. */
 export function espeakSamples(text: string, voice = "en"): number {
