@@ -1,6 +1,6 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { readFileSync, rmSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pcmBytes } from "../audio/pcm.ts";
@@ -39,6 +39,12 @@ export function encodedFile(wav: Uint8Array, extension: string): Buffer {
   } finally {
     rmSync(path, { force: true });
   }
+}
+
+/** The temporary folders of recordings that a process has left. */
+export function soundFoldersOf(pid: number | undefined): readonly string[] {
+  const names = ["/dev/shm", tmpdir()].flatMap((folder) => readdirSync(folder));
+  return names.filter((name) => name.startsWith(`antiphon-sound-${pid}-`));
 }
 
 export function recordingOf(bytes: Uint8Array, pieceBytes = 65_536): Recording {

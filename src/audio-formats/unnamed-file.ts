@@ -4,6 +4,7 @@ import { join } from "node:path";
 
 /** First a folder in memory, if there is one, so that private sound never reaches a disk. */
 const FOLDERS = ["/dev/shm", tmpdir()];
+const PREFIX = "antiphon-sound-";
 
 /**
  * Writes bytes to a file without a name, so that no other user can open it and nothing remains when the process ends.
@@ -22,7 +23,7 @@ export async function openUnnamedFile(bytes: () => AsyncIterable<Uint8Array>): P
 }
 
 async function writeUnnamed(folder: string, bytes: AsyncIterable<Uint8Array>): Promise<FileHandle> {
-  const place = await mkdtemp(join(folder, "antiphon-sound-")); // Of mode 700.
+  const place = await mkdtemp(join(folder, `${PREFIX}${process.pid}-`)); // Of mode 700.
   try {
     const handle = await open(join(place, "recording"), "wx+", 0o600);
     try {

@@ -1,8 +1,6 @@
-import { readdirSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
-import { HAS_FFMPEG, wavFile } from "../../src/audio-formats/encoded-sound.fixture.ts";
+import { HAS_FFMPEG, soundFoldersOf, wavFile } from "../../src/audio-formats/encoded-sound.fixture.ts";
 import { mapSomeAtOnce } from "../../src/base/limits/map-some-at-once.ts";
 import { memoryOf } from "../child-server.ts";
 import { tones } from "../speech/tones.ts";
@@ -47,10 +45,7 @@ function expectWordsOrRefusal(name: string, { status, body }: Awaited<ReturnType
 async function expectUnchanged(server: ChildToneServer, before: { readonly residentBytes: number }): Promise<void> {
   expect((await upload(server.url, SPOKEN)).body["text"]).toBe("three one");
   await expect.poll(async () => (await programsOf(server.pid)).length).toBe(1); // The engine's guard.
-  const folders = ["/dev/shm", tmpdir()];
-  expect(folders.flatMap((folder) => readdirSync(folder)).filter((name) => name.includes("antiphon-sound"))).toEqual(
-    [],
-  );
+  expect(soundFoldersOf(server.pid)).toEqual([]);
   const grown = async (): Promise<number> => (await memoryOf(server.pid)).residentBytes - before.residentBytes;
   await expect.poll(grown, { timeout: 10_000 }).toBeLessThan(160 * MEBIBYTE);
   expect(server.complaints()).toBe("");

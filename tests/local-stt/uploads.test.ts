@@ -1,9 +1,13 @@
 import { once } from "node:events";
-import { readdirSync } from "node:fs";
 import { request } from "node:http";
-import { tmpdir } from "node:os";
 import { describe, expect, test } from "vitest";
-import { encoded, encodedFile, HAS_FFMPEG, wavFile } from "../../src/audio-formats/encoded-sound.fixture.ts";
+import {
+  encoded,
+  encodedFile,
+  HAS_FFMPEG,
+  soundFoldersOf,
+  wavFile,
+} from "../../src/audio-formats/encoded-sound.fixture.ts";
 import { silentLogger } from "../../src/base/logger.ts";
 import { startLocalSttServer } from "../local-stt-server.ts";
 import { sound, tones } from "../speech/tones.ts";
@@ -174,10 +178,8 @@ describe.skipIf(program === null)("a recording", () => {
     const lines: string[] = [];
     const hear = (fields: object, message: string): void => void lines.push(JSON.stringify([fields, message]));
     const server = await startToneServer({ log: { debug: hear, info: hear, warn: hear, error: hear } });
-    const ours = () =>
-      ["/dev/shm", tmpdir()].flatMap((folder) => readdirSync(folder)).filter((name) => name.includes("antiphon-sound"));
     expect((await upload(server.url, { audio: encodedFile(SPOKEN, "m4a") })).body["text"]).toBe("nine zero five");
-    expect(ours()).toEqual([]);
+    expect(soundFoldersOf(process.pid)).toEqual([]);
     expect(lines.join("\n")).not.toMatch(/nine|zero five/);
     expect(lines.length).toBeGreaterThan(0);
   });
