@@ -14,6 +14,12 @@ type Post = (input: object) => Promise<ResponseBody>;
 type Mode = "background" | "background stream" | "stream" | "plain";
 const MODES: readonly Mode[] = ["background", "background stream", "stream", "plain"];
 
+function faultOf(name: string): Fault {
+  const fault = UNSEEN_FAULTS.find((each) => each.name === name);
+  if (fault === undefined) throw new Error(`${name} is one of the faults`);
+  return fault;
+}
+
 function casesOf(faults: readonly Fault[]): readonly FaultyCase[] {
   return faults.flatMap((fault) => fault.turns.map((turn) => ({ fault, turn, times: 1 })));
 }
@@ -27,7 +33,7 @@ interface Faulty {
 
 async function serveFaulty(cases: readonly FaultyCase[], env: Readonly<Record<string, string>> = {}): Promise<Faulty> {
   const world = await faultyWorld(cases);
-  const settings = { MODEL_BASE_URL: world.modelUrl, EGRESS_ALLOW: "127.0.0.1", MODEL_IDLE_TIMEOUT_MS: "1500" };
+  const settings = { MODEL_BASE_URL: world.modelUrl, EGRESS_ALLOW: "127.0.0.1" };
   const server = await startTestServer({ env: { ...settings, ...env } });
   onTestFinished(() => server.close());
   const tools = [{ type: "mcp", server_label: "bank", server_url: world.mcpUrl, require_approval: "never" }];
@@ -67,6 +73,9 @@ function messagesOf({ output }: ResponseBody): readonly (readonly [string, strin
 }
 
 const ONE_MESSAGE = [[LAST_TEXT, "completed"]];
+/** A short wait for a silent model server. On a busy machine it also ends turns that are well. */
+const IMPATIENT = { MODEL_IDLE_TIMEOUT_MS: "1500" };
+const SILENCE = faultOf("silence");
 const nameOf = ({ fault, turn }: FaultyCase): string => `${fault.name} at turn ${turn}`;
 
 test.each(MODES)(
@@ -75,7 +84,8 @@ test.each(MODES)(
     verifies("models.retries.passing-faults");
     const isBackground = mode.startsWith("background");
     // Before a tool has acted, clients in the foreground retry themselves.
-    const cases = casesOf([...UNSEEN_FAULTS, ...SEEN_FAULTS]).filter(({ turn }) => isBackground || turn > 0);
+    const faults = [...UNSEEN_FAULTS, ...SEEN_FAULTS].filter((fault) => fault !== SILENCE);
+    const cases = casesOf(faults).filter(({ turn }) => isBackground || turn > 0);
     const { run, world } = await serveFaulty(cases);
 
     const made = await run(mode);
@@ -93,12 +103,33 @@ test.each(MODES)(
   TEST_TIMEOUT_MS,
 );
 
+test.each(MODES)(
+  "a turn of which nothing comes is asked for again, %s",
+  async (mode) => {
+    verifies("models.retries.passing-faults");
+    const cases = casesOf([SILENCE]).filter(({ turn }) => mode.startsWith("background") || turn > 0);
+    const { run, world } = await serveFaulty(cases, IMPATIENT);
+
+    const made = await run(mode);
+
+    for (const [number, response] of made.entries()) {
+      const asked = world.asked(number);
+      expect([response.status, response.error]).toEqual(["completed", null]);
+      expect(messagesOf(response)).toEqual(ONE_MESSAGE);
+      expect(world.done(number)).toEqual(["look", "pay"]);
+      expect([...new Set(asked)]).toEqual([0, 1, 2]);
+      expect(asked.filter((turn) => turn === cases[number]?.turn).length).toBeGreaterThan(1);
+    }
+  },
+  TEST_TIMEOUT_MS,
+);
+
 test.each(["stream", "plain"] as const)(
   "before a tool has acted, a failure is told to the client at once, %s",
   async (mode) => {
     verifies("models.retries.passing-faults");
     const cases = casesOf([...UNSEEN_FAULTS, ...LASTING_FAULTS]).filter(({ turn }) => turn === 0);
-    const { server, world } = await serveFaulty(cases);
+    const { server, world } = await serveFaulty(cases, IMPATIENT);
     const body = { model: "m", stream: mode === "stream" };
 
     const replies = await Promise.all(
@@ -175,9 +206,7 @@ test(
   "MODEL_RETRIES limits how often a turn is asked for, and 0 fails the response at once",
   async () => {
     verifies("models.retries.passing-faults");
-    const refused = UNSEEN_FAULTS.find(({ name }) => name === "500");
-    if (refused === undefined) throw new Error("500 is one of the faults");
-    const cases = [1, 2, 3].map((times) => ({ fault: refused, turn: 1, times }) as const);
+    const cases = [1, 2, 3].map((times) => ({ fault: faultOf("500"), turn: 1, times }) as const);
     const two = await serveFaulty(cases, { MODEL_RETRIES: "2" });
     const none = await serveFaulty(cases, { MODEL_RETRIES: "0" });
 
