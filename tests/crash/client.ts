@@ -12,8 +12,13 @@ export interface ClientView {
   readonly events: string[];
 }
 
-/** Requests one response and reads until its end or the server's death. */
-export async function ask(server: ChildServer, kind: Kind, conversation: string): Promise<ClientView> {
+/** Requests one response and reads until its end or the server's death. `onId` is called once its id is known. */
+export async function ask(
+  server: ChildServer,
+  kind: Kind,
+  conversation: string,
+  onId: () => void = () => {},
+): Promise<ClientView> {
   const clientView: ClientView = { kind, id: null, events: [] };
   const body = {
     model: "m",
@@ -25,15 +30,16 @@ export async function ask(server: ChildServer, kind: Kind, conversation: string)
   };
   try {
     const reply = await server.post("/v1/responses", body);
-    if (body.stream) await readEvents(reply, clientView);
+    if (body.stream) await readEvents(reply, clientView, onId);
     else clientView.id = idIn(await reply.text());
+    if (clientView.id !== null) onId();
   } catch {
     // The server died, as this test wants.
   }
   return clientView;
 }
 
-export async function readEvents(reply: Response, clientView: ClientView): Promise<void> {
+export async function readEvents(reply: Response, clientView: ClientView, onId: () => void = () => {}): Promise<void> {
   if (reply.status !== 200 || reply.body === null) return; // Another writer held the conversation.
   let text = "";
   for await (const piece of reply.body.pipeThrough(new TextDecoderStream())) {
@@ -43,7 +49,9 @@ export async function readEvents(reply: Response, clientView: ClientView): Promi
       text = text.slice(end + 2);
       if (data === undefined) continue;
       clientView.events.push(data);
-      clientView.id ??= idIn(data);
+      if (clientView.id !== null) continue;
+      clientView.id = idIn(data);
+      if (clientView.id !== null) onId();
     }
   }
 }
