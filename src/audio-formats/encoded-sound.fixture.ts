@@ -1,8 +1,9 @@
-import { execFileSync, spawnSync } from "node:child_process";
+import { execFileSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { isInstalled } from "../../tests/voices/programs.ts";
 import { pcmBytes } from "../audio/pcm.ts";
 import { wavHeader } from "../audio/wav.ts";
 import type { Recording } from "./recording.ts";
@@ -22,7 +23,7 @@ export function wavFile(samples: Int16Array, rateHz: number): Buffer {
 }
 
 /** Tests that need ffmpeg are skipped without it. */
-export const HAS_FFMPEG = spawnSync("ffmpeg", ["-version"], { stdio: "ignore" }).status === 0;
+export const HAS_FFMPEG = isInstalled("ffmpeg", "-version");
 
 /** Encodes a WAV file with ffmpeg. */
 export function encoded(wav: Uint8Array, ...args: readonly string[]): Buffer {

@@ -31,8 +31,7 @@ export async function ask(
   try {
     const reply = await server.post("/v1/responses", body);
     if (body.stream) await readEvents(reply, clientView, onId);
-    else clientView.id = idIn(await reply.text());
-    if (clientView.id !== null) onId();
+    else learnId(clientView, await reply.text(), onId);
   } catch {
     // The server died, as this test wants.
   }
@@ -49,13 +48,13 @@ export async function readEvents(reply: Response, clientView: ClientView, onId: 
       text = text.slice(end + 2);
       if (data === undefined) continue;
       clientView.events.push(data);
-      if (clientView.id !== null) continue;
-      clientView.id = idIn(data);
-      if (clientView.id !== null) onId();
+      learnId(clientView, data, onId);
     }
   }
 }
 
-function idIn(json: string): string | null {
-  return /"id":\s*"(resp_[0-9a-f]+)"/.exec(json)?.[1] ?? null;
+function learnId(clientView: ClientView, json: string, onId: () => void): void {
+  if (clientView.id !== null) return;
+  clientView.id = /"id":\s*"(resp_[0-9a-f]+)"/.exec(json)?.[1] ?? null;
+  if (clientView.id !== null) onId();
 }

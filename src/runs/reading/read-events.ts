@@ -14,7 +14,7 @@ export interface EventSource {
 /**
  * The events numbered above `after`, or all if it is −1: first the stored ones, then new ones as they arrive, in order
  * and each once. Ends after the event that ends the run. A reader that lags behind catches up from the log. Ends early
- * rather than leave events out that are not to be read.
+ * where the log lacks events that come before the next ones.
  */
 export async function* readEvents(source: EventSource, after: number): AsyncGenerator<readonly RecordedEvent[]> {
   const { live } = source;
