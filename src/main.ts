@@ -8,7 +8,7 @@ import { commandHelp } from "./config/commands.ts";
 import { ConfigError } from "./config/config-error.ts";
 import { helpText } from "./config/describe-settings.ts";
 import { type Environment, loadConfig } from "./config/load-config.ts";
-import { readEnvironment } from "./config/read-environment.ts";
+import { readEnvironment } from "./config/environment/read-environment.ts";
 import { ScenarioError } from "./model-engines/built-in/scenario/scenario-error.ts";
 import { isForked } from "./processes/joined-process.ts";
 import { DatabaseError } from "./servers/database-error.ts";

@@ -14,7 +14,10 @@ interface Outcome {
 
 /** Runs the command in a new folder until it ends by itself. */
 async function run(env: Readonly<Record<string, string>>, ...flags: string[]): Promise<Outcome> {
-  const cwd = await mkdtemp(join(tmpdir(), "antiphon-start-"));
+  return runIn(await mkdtemp(join(tmpdir(), "antiphon-start-")), env, ...flags);
+}
+
+async function runIn(cwd: string, env: Readonly<Record<string, string>>, ...flags: string[]): Promise<Outcome> {
   const main = join(import.meta.dirname, "../src/main.ts");
   return new Promise((resolve) => {
     const settings = {
@@ -92,6 +95,24 @@ test("bad settings stop the start with one message that names all of them, witho
   expect(code).toBe(2);
   expect(output).toMatch(/PORT .*\n.*MODEL_BASE_URL /);
   expect(output).not.toMatch(/sk-secret|\n +at /);
+});
+
+test("a name in .env that is no setting stops the start, with the other mistakes", async () => {
+  verifies("config.env-file.wrong-names-are-named");
+  const cwd = await mkdtemp(join(tmpdir(), "antiphon-start-"));
+  await writeFile(join(cwd, ".env"), "MODEL_BASEURL=http://127.0.0.1:11434/v1\n");
+  const { code, output } = await runIn(cwd, { RUNS_MAX: "many" });
+  expect(code).toBe(2);
+  expect(output).toMatch(
+    /RUNS_MAX is 'many'.*\n {2}MODEL_BASEURL in \.env is no setting\. Did you mean MODEL_BASE_URL\?/,
+  );
+});
+
+test("a variable that is almost named as a setting is warned of, without its value", async () => {
+  verifies("config.environment.near-misses-are-named");
+  const { output } = await run({ MODEL_BASEURL: "http://hush@127.0.0.1", SCENARIO_FILE: "nowhere.yaml" });
+  expect(output.split("MODEL_BASEURL is no setting and is not used. Did you mean MODEL_BASE_URL?")).toHaveLength(2);
+  expect(output).not.toContain("hush");
 });
 
 test("a port that is in use is reported in one sentence", async () => {

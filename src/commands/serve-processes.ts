@@ -12,6 +12,7 @@ import { openLog, type RootLog } from "../telemetry/log/log.ts";
 import { MetricsOfMany } from "../telemetry/metrics-of-many.ts";
 import { programVersion } from "../version/program-version.ts";
 import { isReadable, lineRewriter } from "./log-format.ts";
+import { warnOfNearMisses } from "./near-misses.ts";
 
 /** How long a process may take to close its files and connections after it has drained, in milliseconds. */
 const CLOSE_MS_MAX = 30_000;
@@ -21,6 +22,7 @@ export async function serveProcesses(environment: Environment, config: Config): 
   const rewrite = await lineRewriter(config);
   const root = openLog({ level: config.logLevel, secrets: secretsOf(config), node: config.nodeName, rewrite });
   const log = root.child({ process: "primary" });
+  warnOfNearMisses(environment, log);
   const manager = serviceManagerOf(environment, log);
   const predecessor = predecessorOf(environment);
   const status = `Serving ${programVersion()} with ${config.processes} processes`;

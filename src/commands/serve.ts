@@ -18,6 +18,7 @@ import { openLog, type RootLog } from "../telemetry/log/log.ts";
 import type { RunningServer } from "../transport/http/server.ts";
 import { programVersion } from "../version/program-version.ts";
 import { isReadable, lineRewriter } from "./log-format.ts";
+import { warnOfNearMisses } from "./near-misses.ts";
 import { showSpeechProgress } from "./speech-progress.ts";
 import { type BannerLine, bannerLines, type NextSteps, terminalBanner, terminalLine } from "./start-banner.ts";
 
@@ -124,6 +125,7 @@ async function serve(
   const joined = await joinProcesses();
   const foundations = await layFoundations(loadConfig(environment, argv), joined);
   const { config, log, speech } = foundations;
+  if (joined === null) warnOfNearMisses(environment, log);
   const running = await start(foundations).catch(async (error: unknown) => {
     await speech?.close();
     throw error;

@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
-import { distance } from "fastest-levenshtein";
 import { COMMANDS } from "./commands.ts";
+import { nearestWord } from "./nearest-word.ts";
 import type { Setting } from "./setting.ts";
 import { SETTINGS } from "./settings.ts";
 
@@ -19,11 +19,6 @@ export function flagOf(setting: Setting): string | null {
   if (setting.kind === "secret" || setting.kind === "secrets") return null;
   return setting.name.toLowerCase().replaceAll("_", "-");
 }
-
-/** So many letters of a word, or this share of a long one, may be mistyped. */
-const MISTYPED_MAX = 2;
-const MISTYPED_SHARE_MAX = 0.3;
-const COMPARED_CHARACTERS_MAX = 64;
 
 /** Parses `--flag value`, `--flag=value`, and a bare `--flag` for booleans. */
 export function readCommandLine(argv: readonly string[]): CommandLine {
@@ -58,7 +53,7 @@ export function readCommandLine(argv: readonly string[]): CommandLine {
 
 /** Does not repeat the argument, which may be a secret that lost its flag. */
 function strayArgument(index: number, argument: string): string {
-  const command = index === 0 ? nearest(argument, Object.keys(COMMANDS)) : null;
+  const command = index === 0 ? nearestWord(argument, Object.keys(COMMANDS)) : null;
   return `Argument ${index + 1} is no flag${index === 0 ? " and no command" : ""}.${command === null ? "" : ` Did you mean ${command}?`}`;
 }
 
@@ -67,7 +62,7 @@ function unknownFlag(name: string, written: string, byFlag: ReadonlyMap<string |
   const setting = Object.values<Setting>(SETTINGS).find((each) => each.name === variable);
   if (setting !== undefined && flagOf(setting) === null)
     return `${written} is no flag: ${variable} is a secret, and other users can read command lines. Set it in the environment or in .env.`;
-  const flag = nearest(
+  const flag = nearestWord(
     name,
     [...byFlag.keys()].filter((each) => each !== null),
   );
@@ -81,13 +76,4 @@ function optionsOf(settings: readonly Setting[]): Record<string, { type: "string
     if (flag !== null) options[flag] = { type: setting.kind === "boolean" ? "boolean" : "string" };
   }
   return options;
-}
-
-/** The word most like what was written; null if none is alike. */
-function nearest(written: string, words: readonly string[]): string | null {
-  if (written.length > COMPARED_CHARACTERS_MAX) return null;
-  const ranked = words.map((word) => ({ word, mistyped: distance(written.toLowerCase(), word) }));
-  const [best] = ranked.toSorted((one, other) => one.mistyped - other.mistyped);
-  const mistypedMax = Math.max(MISTYPED_MAX, Math.floor(written.length * MISTYPED_SHARE_MAX));
-  return best !== undefined && best.mistyped <= mistypedMax && best.mistyped < written.length ? best.word : null;
 }

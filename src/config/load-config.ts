@@ -4,13 +4,18 @@ import { assert } from "../base/assert.ts";
 import { type ActivatedSockets, readActivatedSockets } from "./activated-sockets.ts";
 import { flagOf, readCommandLine } from "./command-line.ts";
 import { ConfigError } from "./config-error.ts";
+import { variablesOf } from "./environment/file-variables.ts";
+import { FILE_NAMES, unknownNames } from "./environment/variable-names.ts";
 import { readFilesUrl } from "./files-url.ts";
 import { readValue, type SettingValue } from "./read-value.ts";
 import type { Secret } from "./secret.ts";
 import type { Setting, Values } from "./setting.ts";
 import { SETTINGS } from "./settings.ts";
 
-export type Environment = Readonly<Record<string, string | undefined>>;
+export type Environment = Readonly<Record<string, string | undefined>> & {
+  /** Set by `readEnvironment`. */
+  readonly [FILE_NAMES]?: readonly string[];
+};
 
 const MEBIBYTE = 1024 * 1024;
 /** By default, this many bodies of the largest size can be read at once. */
@@ -57,6 +62,7 @@ export function loadConfig(environment: Environment, argv: readonly string[]): C
     return setting.default;
   };
   const values = readTable(read);
+  allProblems.push(...unknownNames(environment[FILE_NAMES] ?? [], variablesOf(values.mcpServersFile)));
   if (values.databaseUrl !== null && !isPostgres(values.databaseUrl))
     allProblems.push("DATABASE_URL is no address such as postgres://user:password@host/database.");
   allProblems.push(...busProblems(values));

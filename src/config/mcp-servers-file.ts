@@ -3,8 +3,9 @@ import { dirname, resolve } from "node:path";
 import { parse } from "yaml";
 import { isRecord } from "../base/json/records.ts";
 import { ConfigError } from "./config-error.ts";
+import { VARIABLE } from "./environment/file-variables.ts";
+import { readEnvironment } from "./environment/read-environment.ts";
 import type { Environment } from "./load-config.ts";
-import { readEnvironment } from "./read-environment.ts";
 
 /** A selection of tools, in the form that requests have. */
 export interface ToolSelection {
@@ -166,7 +167,7 @@ class EntryReader {
 
   /** Puts variables of the environment, written as `${NAME}`, into the text. */
   #filled(text: string, member: string): string {
-    return text.replaceAll(/\$\{(\w+)\}/g, (_whole, name: string) => {
+    return text.replaceAll(VARIABLE, (_whole, name: string) => {
       return this.#environment[name] ?? this.refuse(member, `names the variable ${name}, which is not set`);
     });
   }

@@ -1,14 +1,19 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseEnv } from "node:util";
-import type { Environment } from "./load-config.ts";
+import type { Environment } from "../load-config.ts";
+import { FILE_NAMES } from "./variable-names.ts";
 
 /**
  * Merges the `.env` file of the working folder and the credentials of a systemd service, where there are any, into the
- * process's environment. Credentials win over the file, and the environment wins over both.
+ * process's environment. Credentials win over the file, and the environment wins over both. The names of the file are
+ * listed under `FILE_NAMES`.
  */
 export function readEnvironment(file = ".env", environment: Environment = process.env): Environment {
-  return { ...parseEnv(readIfThere(file)), ...readCredentials(environment), ...environment };
+  const lines = parseEnv(readIfThere(file));
+  const names = Object.keys(lines);
+  const listed = names.length === 0 ? {} : { [FILE_NAMES]: names };
+  return { ...lines, ...readCredentials(environment), ...environment, ...listed };
 }
 
 function readIfThere(file: string): string {

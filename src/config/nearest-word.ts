@@ -1,0 +1,16 @@
+import { distance } from "fastest-levenshtein";
+
+/** So many letters of a word, or this share of a long one, may be mistyped. */
+const MISTYPED_MAX = 2;
+const MISTYPED_SHARE_MAX = 0.3;
+const COMPARED_CHARACTERS_MAX = 64;
+
+/** The word most like what was written; null if none is alike. */
+export function nearestWord(written: string, words: readonly string[]): string | null {
+  if (written.length > COMPARED_CHARACTERS_MAX) return null;
+  const lowerCase = written.toLowerCase();
+  const ranked = words.map((word) => ({ word, mistyped: distance(lowerCase, word.toLowerCase()) }));
+  const [best] = ranked.toSorted((one, other) => one.mistyped - other.mistyped);
+  const mistypedMax = Math.max(MISTYPED_MAX, Math.floor(written.length * MISTYPED_SHARE_MAX));
+  return best !== undefined && best.mistyped <= mistypedMax && best.mistyped < written.length ? best.word : null;
+}
