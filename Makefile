@@ -35,7 +35,7 @@ DOCS_SITE_INSTALLED := scripts/docs-site/node_modules/.package-lock.json
 # No package runs a script of its own.
 NPM_CI := npm ci --include=dev --ignore-scripts --loglevel=error --no-progress
 
-.PHONY: help setup node-version page screenshots docs speech-engine generate generate-check dev start debian-programs test-setup test clients cluster-test durability upgrade-test contract-test pacts mutations requirements check bench real-model fuzz real-speech client-build package newcomer sbom code-packages
+.PHONY: help setup node-version free-ports page screenshots docs speech-engine generate generate-check dev start debian-programs test-setup test clients cluster-test durability upgrade-test contract-test pacts mutations requirements check bench real-model fuzz real-speech client-build package newcomer sbom code-packages
 
 help:
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -46,10 +46,14 @@ setup: node-version ## install what the server and its tests need; on Linux with
 node-version: $(INSTALLED)
 	@node scripts/check-node.js
 
-start: node-version $(PAGE) ## serve both interfaces; settings: make start ARGS=--help
+# Comes first: an install takes a minute, which nobody wants to wait for only to read that a port is in use.
+free-ports:
+	@node scripts/check-ports.js $(ARGS)
+
+start: free-ports node-version $(PAGE) ## serve both interfaces; settings: make start ARGS=--help
 	node $(SERVER_FLAGS) src/main.ts $(ARGS)
 
-dev: node-version $(PAGE) ## serve both interfaces, and start again whenever a file changes
+dev: free-ports node-version $(PAGE) ## serve both interfaces, and start again whenever a file changes
 	node $(SERVER_FLAGS) --watch src/main.ts $(ARGS)
 
 page: $(INSTALLED) $(PAGE) ## build the inspector and the chat lab; make start does so by itself

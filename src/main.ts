@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { resolve } from "node:path";
+import { UnusableFolder } from "./base/make-folder.ts";
 import { fitted } from "./commands/fitted-text.ts";
 import { KeysCommandError } from "./commands/keys-command-error.ts";
 import { MisusedCommand } from "./commands/misused-command.ts";
@@ -7,10 +8,11 @@ import { readCommandLine } from "./config/command-line.ts";
 import { commandHelp } from "./config/commands.ts";
 import { ConfigError } from "./config/config-error.ts";
 import { helpText } from "./config/describe-settings.ts";
-import { type Environment, loadConfig } from "./config/load-config.ts";
 import { readEnvironment } from "./config/environment/read-environment.ts";
+import { type Environment, loadConfig } from "./config/load-config.ts";
 import { ScenarioError } from "./model-engines/built-in/scenario/scenario-error.ts";
 import { isForked } from "./processes/joined-process.ts";
+import { makeDataFolders } from "./servers/data-folders.ts";
 import { DatabaseError } from "./servers/database-error.ts";
 import { BackupError } from "./store/backup/backup-error.ts";
 
@@ -25,6 +27,8 @@ const VERSION_WORDS: ReadonlySet<string> = new Set(["--version", "-v", "-V", "ve
 
 /** The first words of a fault of a file that an operator can mend, as Node writes them, and the path at its end. */
 const FILE_FAULT = /^(?:EACCES|EPERM|EROFS|ENOTDIR|ENOENT|EISDIR|ENOSPC): ([^,]+), \w+ '(.+)'$/;
+
+const OTHER_PLACES = "DATA_DIR (--data-dir) and DATABASE_FILE choose other places.";
 
 const ROTATED_IN_SETTING =
   "SEAL_KEYS holds the keys, so a new one is added there: first as the last one on all servers, so that they can open with it, and then moved to the front.";
@@ -98,6 +102,7 @@ async function explains(): Promise<boolean> {
 /** Serves both interfaces. The first of several processes starts the others and loads no server. */
 async function serve(environment: Environment, argv: readonly string[]): Promise<void> {
   const config = loadConfig(environment, argv);
+  makeDataFolders(config); // Before the server is loaded, which takes a second.
   if (config.processes > 1 && !isForked()) {
     const { serveProcesses } = await import("./commands/serve-processes.ts");
     return serveProcesses(environment, config);
@@ -138,6 +143,10 @@ function exitWithError(error: unknown): never {
     console.error(error.message);
     process.exit(DATABASE_EXIT_CODE);
   }
+  if (error instanceof UnusableFolder) {
+    console.error(`${error.message} ${OTHER_PLACES}`);
+    process.exit(FAILURE_EXIT_CODE);
+  }
   const isPlain = [ScenarioError, KeysCommandError, BackupError].some((plain) => error instanceof plain);
   console.error(isPlain && error instanceof Error ? error.message : (listenFault(error) ?? fileFault(error) ?? error));
   process.exit(FAILURE_EXIT_CODE);
@@ -151,5 +160,5 @@ function listenFault(error: unknown): string | null {
 function fileFault(error: unknown): string | null {
   const [, fault, path] = FILE_FAULT.exec(error instanceof Error ? error.message : "") ?? [];
   if (fault === undefined || path === undefined) return null;
-  return `Cannot use ${resolve(path)}: ${fault}. DATA_DIR (--data-dir) and DATABASE_FILE choose other places.`;
+  return `Cannot use ${resolve(path)}: ${fault}. ${OTHER_PLACES}`;
 }

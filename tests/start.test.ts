@@ -137,6 +137,18 @@ test("a data folder that cannot be made is reported in one sentence", async () =
   );
 });
 
+test.each([
+  ["file", (folder: string) => `${join(folder, "file")}: it is a file, not a folder.`],
+  ["/proc/antiphon/data", () => "/proc/antiphon: no folder can be made in /proc."],
+])("the data folder %s is refused in one sentence", async (dataDir, complaint) => {
+  verifies("config.start.unusable-folder-is-named");
+  const cwd = await mkdtemp(join(tmpdir(), "antiphon-start-"));
+  await writeFile(join(cwd, "file"), "");
+  const { code, output } = await runIn(cwd, { DATA_DIR: dataDir });
+  const advice = "DATA_DIR (--data-dir) and DATABASE_FILE choose other places.";
+  expect([code, output]).toEqual([1, `Cannot use ${complaint(cwd)} ${advice}\n`]);
+});
+
 test("an unreadable scenario file stops the start with a message that names it", async () => {
   verifies("builtin-engine.scenario.bad-file-stops-start");
   const { code, output } = await run({ SCENARIO_FILE: "nowhere.yaml" });
@@ -154,6 +166,9 @@ test("a scenario file wins over a model server, and the banner says so", async (
   await expect
     .poll(() => server.said())
     .toMatch(/Answers come from .*playing .*scenario\.yaml\. MODEL_BASE_URL is not used/);
+  verifies("config.start.banner-says-what-next");
+  expect(server.said()).toContain(`Inspector          ${server.url}/inspector\n`);
+  expect(server.said()).toMatch(/Chat lab {11}http:\/\/127\.0\.0\.1:\d+\/demo\n[^]*API key {12}one of API_KEYS\n/);
   const reply = await server.post("/v1/responses", { model: "m", input: "Hi" });
   expect(JSON.stringify(await reply.json())).toContain("From the scenario");
 });

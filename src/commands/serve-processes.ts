@@ -13,6 +13,7 @@ import { MetricsOfMany } from "../telemetry/metrics-of-many.ts";
 import { programVersion } from "../version/program-version.ts";
 import { isReadable, lineRewriter } from "./log-format.ts";
 import { warnOfNearMisses } from "./near-misses.ts";
+import { joinedLines } from "./start-banner.ts";
 
 /** How long a process may take to close its files and connections after it has drained, in milliseconds. */
 const CLOSE_MS_MAX = 30_000;
@@ -27,7 +28,7 @@ export async function serveProcesses(environment: Environment, config: Config): 
   const predecessor = predecessorOf(environment);
   const status = `Serving ${programVersion()} with ${config.processes} processes`;
   const serving = (greetings: readonly Greeting[]): void => {
-    for (const line of greetings.flatMap(({ lines }) => lines)) console.log(line);
+    for (const line of joinedLines(greetings.flatMap(({ lines }) => lines))) console.log(line);
     console.log(`Processes          ${config.processes}`);
     if (predecessor === null) manager.ready(status);
     else manager.takeOver(status);

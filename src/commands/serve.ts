@@ -20,7 +20,14 @@ import { programVersion } from "../version/program-version.ts";
 import { isReadable, lineRewriter } from "./log-format.ts";
 import { warnOfNearMisses } from "./near-misses.ts";
 import { showSpeechProgress } from "./speech-progress.ts";
-import { type BannerLine, bannerLines, type NextSteps, terminalBanner, terminalLine } from "./start-banner.ts";
+import {
+  type BannerLine,
+  bannerLines,
+  KEY_LINE,
+  type NextSteps,
+  terminalBanner,
+  terminalLine,
+} from "./start-banner.ts";
 
 /** The number of the process that has the speech engine and its server. A machine has room for one. */
 const SPEECH_PROCESS = 1;
@@ -74,7 +81,9 @@ export function serveBoth(environment: Environment, argv: readonly string[]): Pr
     return {
       greeting: [
         ["Responses API", `${url}/v1   reference: ${url}/docs`],
+        ["Inspector", `${url}/inspector`],
         ["Speech to text", localStt.url],
+        ["Chat lab", `${localStt.url}/demo`],
         ["Answers come from", model.description],
       ],
       next: { url, model: model.kind === "built-in" && config.scenarioFile === null ? BUILT_IN_MODEL : null },
@@ -130,7 +139,7 @@ async function serve(
     await speech?.close();
     throw error;
   });
-  const greeting = [...running.greeting, ...keyLines(running.keys)];
+  const greeting = [...running.greeting, ...keyLines(running, config)];
   if (joined !== null) joined.announce({ lines: bannerLines(greeting), speechUrl: running.speechUrl });
   else for (const line of bannerFor({ ...running, greeting }, config)) console.log(line);
   const manager = joined === null ? serviceManagerOf(environment, log) : null; // The primary speaks for its processes.
@@ -180,6 +189,11 @@ async function layFoundations(whole: Config, joined: JoinedProcess | null): Prom
   return { config, log, joined, speech: hasSpeech ? openSpeech(config, log.child({ part: "speech" })) : null };
 }
 
-function keyLines({ made, file }: ApiKeys): readonly BannerLine[] {
-  return made === null ? [] : [["API key", `${made}   (shown this once; kept in ${file})`]];
+/** The key that this start made, or where the key is. Of several processes, the first one tells where it is. */
+function keyLines({ keys, greeting }: Running, { apiKeys }: Config): readonly BannerLine[] {
+  const { made, file } = keys;
+  if (made !== null) return [[KEY_LINE, `${made}   (shown this once; kept in ${file})`]];
+  if (greeting.length === 0) return [];
+  if (apiKeys.length > 0) return [[KEY_LINE, "one of API_KEYS"]];
+  return [[KEY_LINE, existsSync(file) ? `kept in ${file}` : "antiphon keys lists them"]];
 }

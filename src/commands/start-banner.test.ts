@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { verifies } from "../../tests/verifies.ts";
-import { bannerLines, terminalBanner } from "./start-banner.ts";
+import { bannerLines, joinedLines, terminalBanner } from "./start-banner.ts";
 
 const LINES = [
   ["Responses API", "http://127.0.0.1:8080/v1"],
@@ -13,6 +13,13 @@ test("scripts get one line for each fact, without colour", () => {
     "Responses API      http://127.0.0.1:8080/v1",
     "API key            kept in data/api-key",
   ]);
+});
+
+test("of several processes, the one that made the key tells of it", () => {
+  const [address, place] = bannerLines(LINES);
+  const made = "API key            sk-antiphon-1   (shown this once; kept in data/api-key)";
+  expect(joinedLines([address ?? "", place ?? "", made])).toEqual([address, made]);
+  expect(joinedLines([address ?? "", place ?? ""])).toEqual([address, place]);
 });
 
 test("a person is told the version, the addresses and a command that works as it stands", () => {

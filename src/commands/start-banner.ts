@@ -20,9 +20,19 @@ export interface NextSteps {
 
 const NAME_CHARACTERS = 19;
 
+/** The name of the line that tells of the key. */
+export const KEY_LINE = "API key";
+
 /** The lines for scripts and logs. */
 export function bannerLines(lines: readonly BannerLine[]): readonly string[] {
   return lines.map(([name, text]) => `${name.padEnd(NAME_CHARACTERS)}${text}`);
+}
+
+/** The lines of several processes as one banner. The process that made the key shows it, and tells where it is. */
+export function joinedLines(lines: readonly string[]): readonly string[] {
+  const keyLines = lines.filter((line) => line.startsWith(KEY_LINE));
+  const shown = keyLines.toSorted((one, other) => other.length - one.length)[0];
+  return lines.filter((line) => !line.startsWith(KEY_LINE) || line === shown);
 }
 
 /** The same lines for a person at a terminal, with the version above them and the next steps below. */

@@ -4,6 +4,7 @@ import { StoreBusy, StoreSpoilt } from "../responses-api/ports.ts";
 import { openStore, type Store, type StoreOptions } from "../store/open-store.ts";
 import { UnfitTables } from "../store/postgres/unfit-tables.ts";
 import { chooseFiles } from "./choices/choose-files.ts";
+import { makeDataFolders } from "./data-folders.ts";
 import { DatabaseError } from "./database-error.ts";
 
 const MS_A_MINUTE = 60_000;
@@ -18,6 +19,7 @@ export async function openConfiguredStore(
   config: Config,
   told: Pick<StoreOptions, "claims" | "onCommit" | "onFilesWaiting"> = {},
 ): Promise<ConfiguredStore> {
+  makeDataFolders(config);
   const elsewhere = chooseFiles(config);
   const opening = openStore({
     file: config.databaseFile,

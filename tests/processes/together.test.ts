@@ -23,8 +23,11 @@ describe("several processes", { timeout: TEST_TIMEOUT_MS }, () => {
     expect(lines.filter((line) => line.startsWith("Responses API"))).toHaveLength(1);
     expect(lines.filter((line) => !line.startsWith("{"))).toEqual([
       expect.stringMatching(/^Responses API +http:\/\/127\.0\.0\.1:\d+\/v1/),
+      expect.stringMatching(/^Inspector +http:\/\/127\.0\.0\.1:\d+\/inspector$/),
       expect.stringMatching(/^Speech to text +http:\/\/127\.0\.0\.1:\d+$/),
+      expect.stringMatching(/^Chat lab +http:\/\/127\.0\.0\.1:\d+\/demo$/),
       expect.stringMatching(/^Answers come from /),
+      "API key            one of API_KEYS",
       "Processes          2",
       expect.stringMatching(/^Code does not run /),
     ]);

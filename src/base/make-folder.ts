@@ -1,0 +1,35 @@
+import { mkdirSync, statSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+
+const OWNER_ONLY_FOLDER = 0o700;
+
+/** A folder that neither exists nor can be made, for a reason that the operator can mend. */
+export class UnusableFolder extends Error {
+  override readonly name = "UnusableFolder";
+
+  constructor(path: string, why: string, options?: ErrorOptions) {
+    super(`Cannot use ${resolve(path)}: ${why}.`, options);
+  }
+}
+
+/**
+ * Makes a folder that only its owner may enter, with the folders above it. Throws `UnusableFolder`, or the error of the
+ * system. Node's own recursive `mkdir` never returns for folders below `/proc`.
+ */
+export function makeFolder(path: string): void {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found?.isDirectory() === true) return;
+  if (found !== undefined) throw new UnusableFolder(path, "it is a file, not a folder");
+  const parent = dirname(path);
+  const hasParent = statSync(parent, { throwIfNoEntry: false }) !== undefined;
+  if (!hasParent && parent !== path) makeFolder(parent);
+  try {
+    mkdirSync(path, { mode: OWNER_ONLY_FOLDER });
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? error.code : null;
+    if (code === "EEXIST" && statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) return;
+    if (code === "EEXIST") throw new UnusableFolder(path, "it is a link to nothing", { cause: error });
+    if (code !== "ENOENT") throw error;
+    throw new UnusableFolder(path, `no folder can be made in ${resolve(parent)}`, { cause: error });
+  }
+}
