@@ -1,10 +1,11 @@
-import { readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import type { Response, ResponseSummary, RunKind } from "../../generated/responses-api/types.ts";
-import { Antiphon, AntiphonError, APIConnectionError, APIError } from "../client/index.ts";
+import { type Antiphon, AntiphonError, APIConnectionError, APIError } from "../client/index.ts";
 import type { Environment } from "../config/load-config.ts";
 import { argumentFault } from "./misused-command.ts";
+import { runsClient } from "./runs-client.ts";
+import { RunsMisused } from "./runs-misused.ts";
 import {
   eventLine,
   eventLines,
@@ -20,14 +21,16 @@ const USAGE = `Usage: antiphon runs list [--status STATUS]... [--model MODEL] [-
        antiphon runs show ID [--events] [--exchanges] [--json]
        antiphon runs tail [ID] [--json]    follows new runs, or the events of one
 
-It asks the server at --url URL or ANTIPHON_URL (http://127.0.0.1:8080) with the key in ANTIPHON_API_KEY or in --key-file FILE.
+It asks the server at --url URL or ANTIPHON_URL (http://127.0.0.1:8080) with the key in ANTIPHON_API_KEY or in --key-file FILE. Without one, it takes the key of a server on this machine from API_KEYS, or from the file api-key in DATA_DIR.
 Lists begin with the newest run. --json prints the objects of the API, one a line. It exits with 0, or with 2 if the server refuses or is not there.`;
 
 const WHERE_ELSE = "Is the server running? --url or ANTIPHON_URL name another one.";
 
+const KEY_ELSEWHERE = "ANTIPHON_API_KEY or --key-file FILE name a key; without them it is that of DATA_DIR.";
+const UNAUTHORIZED = 401;
+
 const DONE = 0;
 const REFUSED = 2;
-const URL_DEFAULT = "http://127.0.0.1:8080";
 const TAIL_MS = 1_000;
 /** How many runs tail remembers, to print each change once. */
 const REMEMBERED_RUNS_MAX = 1_000;
@@ -66,7 +69,7 @@ export async function runRunsCommand(
     if (others.length > 0) throw new RunsMisused(USAGE);
     const hasColors = (environment["NO_COLOR"] ?? "") === "";
     const printRun = (run: ResponseSummary): void => print(shownRun(run, values, { ...outputs, hasColors }));
-    const asking = { client: await clientFor(values, environment), values, print, printRun, signal };
+    const asking = { client: await runsClient(values, environment), values, print, printRun, signal };
     if (command === "list" && id === undefined) await list(asking);
     else if (command === "show" && id !== undefined) await show(asking, id);
     else if (command === "tail") await (id === undefined ? tail(asking) : tailOne(asking, id));
@@ -75,9 +78,14 @@ export async function runRunsCommand(
   } catch (error) {
     if (signal.aborted) return DONE;
     if (!(error instanceof RunsMisused || error instanceof AntiphonError)) throw error;
-    note(error instanceof APIConnectionError ? `${error.message} ${WHERE_ELSE}` : error.message);
+    note([error.message, ...adviceOn(error)].join(" "));
     return REFUSED;
   }
+}
+
+function adviceOn(error: Error): readonly string[] {
+  if (error instanceof APIConnectionError) return [WHERE_ELSE];
+  return error instanceof APIError && error.status === UNAUTHORIZED ? [KEY_ELSEWHERE] : [];
 }
 
 function shownRun(
@@ -87,10 +95,6 @@ function shownRun(
 ): string {
   if (json === true) return JSON.stringify(run);
   return columns === null ? runLine(run) : runOnTerminal(run, columns, hasColors);
-}
-
-class RunsMisused extends Error {
-  override readonly name = "RunsMisused";
 }
 
 async function list({ client, values, printRun }: Asking): Promise<void> {
@@ -215,19 +219,6 @@ function readLimit(text: string | undefined): number {
   if (!/^\d+$/.test(text) || text.length > LIMIT_DIGITS_MAX)
     throw new RunsMisused(`--limit '${text}' is no whole number of at most ${LIMIT_DIGITS_MAX} digits.`);
   return Number(text);
-}
-
-async function clientFor(values: Values, environment: Environment): Promise<Antiphon> {
-  const file = values["key-file"];
-  const key = file === undefined ? environment["ANTIPHON_API_KEY"] : await readKey(file);
-  const baseUrl = (values.url ?? environment["ANTIPHON_URL"] ?? URL_DEFAULT).replace(/\/(v1\/?)?$/, "");
-  return new Antiphon({ baseUrl, ...(key === undefined || key.trim() === "" ? {} : { apiKey: key.trim() }) });
-}
-
-async function readKey(file: string): Promise<string> {
-  return await readFile(file, "utf8").catch((error: unknown) => {
-    throw new RunsMisused(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
-  });
 }
 
 function say(print: (text: string) => void, text: string): number {

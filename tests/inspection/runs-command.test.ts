@@ -1,6 +1,10 @@
-import { expect, test } from "vitest";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
 import { runRunsCommand } from "../../src/commands/runs-command.ts";
 import { sse, textChunk } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
+import { serveHttp } from "../http-server.ts";
 import { says, serveBehind } from "../responses/behind-upstream.ts";
 import { readStream } from "../responses/read-stream.ts";
 import { verifies } from "../verifies.ts";
@@ -28,6 +32,28 @@ test("runs are listed, shown and followed in a terminal", async () => {
   expect((await run("tail", id)).text).toContain("response.completed");
   expect(await run("show", "resp_unknown")).toMatchObject({ code: 2, noted: expect.stringContaining("not found") });
   expect(await run("list", "--status", "odd")).toMatchObject({ code: 2, text: "" });
+});
+
+test("the key of a server on this machine is found, and is sent to no other", async () => {
+  verifies("inspection.command.finds-key");
+  const folder = await mkdtemp(join(tmpdir(), "antiphon-runs-"));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const { server, create } = await serveBehind(says("Hello"), { DATA_DIR: folder });
+  const { id }: { id: string } = JSON.parse(await (await create({ input: "Greet Ada" })).text());
+  const here = { PORT: new URL(server.url).port, DATA_DIR: folder };
+  expect(await runOn(null, here, ["list"])).toMatchObject({ code: 0, text: expect.stringContaining(id) });
+  const configured = { ANTIPHON_URL: `${server.url}/v1`, API_KEYS: `${server.apiKey}=acme/web,other` };
+  expect((await runOn(null, configured, ["list"])).code).toBe(0);
+  const elsewhere = await runOn(null, { ...here, DATA_DIR: join(folder, "none") }, ["list"]);
+  expect(elsewhere).toMatchObject({ code: 2, noted: expect.stringContaining("ANTIPHON_API_KEY or --key-file FILE") });
+  const sent: (string | undefined)[] = [];
+  const other = await serveHttp((request, response) => {
+    sent.push(request.headers.authorization);
+    response.writeHead(401).end();
+  });
+  const address = `http://0.0.0.0:${other.port}`; // The same machine under a name that may be another's.
+  expect((await runOn(null, { ...here, ANTIPHON_URL: address }, ["list"])).code).toBe(2);
+  expect(sent).toEqual([undefined]);
 });
 
 test("a run fits a terminal in three lines, with colour unless NO_COLOR is set", async () => {

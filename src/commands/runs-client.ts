@@ -1,0 +1,40 @@
+import { readFile } from "node:fs/promises";
+import { isLoopbackOrigin } from "../base/web-origins.ts";
+import { Antiphon } from "../client/index.ts";
+import { type Environment, loadConfig } from "../config/load-config.ts";
+import { readConfiguredKey } from "../secrets/key-owners.ts";
+import { readFirstKey } from "../secrets/secrets-on-disk.ts";
+import { RunsMisused } from "./runs-misused.ts";
+
+/** What the command line says of the server. */
+interface Named {
+  readonly url?: string | undefined;
+  readonly "key-file"?: string | undefined;
+}
+
+/**
+ * A client of the server that the command line or the environment names, or else of the one on this machine. The key of
+ * the configuration is found by itself, but is sent to this machine only.
+ */
+export async function runsClient(named: Named, environment: Environment): Promise<Antiphon> {
+  const file = named["key-file"];
+  const given = file === undefined ? environment["ANTIPHON_API_KEY"]?.trim() : (await readKey(file)).trim();
+  const url = (named.url ?? environment["ANTIPHON_URL"])?.replace(/\/(v1\/?)?$/, "");
+  if (url !== undefined && given !== undefined && given !== "") return new Antiphon({ baseUrl: url, apiKey: given });
+  const { apiKeys, dataDir, port } = loadConfig(environment, []);
+  const baseUrl = url ?? `http://127.0.0.1:${port}`;
+  const configured = apiKeys[0] === undefined ? null : readConfiguredKey(apiKeys[0].reveal()).key;
+  const own = isOnThisMachine(baseUrl) ? (configured ?? (await readFirstKey(dataDir))) : null;
+  const apiKey = given === undefined || given === "" ? own : given;
+  return new Antiphon({ baseUrl, ...(apiKey === null ? {} : { apiKey }) });
+}
+
+function isOnThisMachine(baseUrl: string): boolean {
+  return URL.canParse(baseUrl) && isLoopbackOrigin(new URL(baseUrl).origin);
+}
+
+async function readKey(file: string): Promise<string> {
+  return await readFile(file, "utf8").catch((error: unknown) => {
+    throw new RunsMisused(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+  });
+}
