@@ -253,12 +253,23 @@ function application(
       uploadFolder: filesFolder(config),
       keepAliveMs: config.sseKeepAliveMs,
       prettyJson: true,
-      quietOperations: new Set(["getHealth", "getMetrics", "getReadiness"]),
+      quietOperations: QUIET_OPERATIONS,
       allowsOrigin: webPages(config.corsOrigins),
       standingHeaders: (elapsedMs) => ({ "openai-version": "2020-10-01", "openai-processing-ms": String(elapsedMs) }),
     },
   });
 }
+
+/** What monitors ask for, and what the inspector asks for again while its page is open. */
+const QUIET_OPERATIONS: ReadonlySet<string> = new Set([
+  "getHealth",
+  "getMetrics",
+  "getReadiness",
+  "getResponseStatistics",
+  "listResponseExchanges",
+  "listResponseTimeline",
+  "listResponses",
+]);
 
 function revealed(secrets: readonly { reveal(): string }[]): readonly string[] {
   return secrets.map((secret) => secret.reveal());

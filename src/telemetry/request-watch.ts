@@ -1,16 +1,25 @@
 import type { TraceContext } from "../base/trace-context.ts";
 import { readTraceContext } from "../base/trace-context.ts";
 import type { RequestHead } from "../transport/request-head.ts";
-import type { RequestObserver, RequestOutcome, RequestWatch } from "../transport/request-observer.ts";
+import type { LineAddition, RequestObserver, RequestOutcome, RequestWatch } from "../transport/request-observer.ts";
 import type { Meters } from "./meters.ts";
 import { METRICS } from "./metric-table.ts";
+import { RequestFacts } from "./request-facts.ts";
 import type { RequestSpan, Tracing } from "./tracing.ts";
 
-/** Turns the outcomes of requests into metrics and spans. */
-export function observeRequests(meters: Meters, tracing: Tracing | null): RequestObserver {
+/** Turns the outcomes of requests into metrics and spans. `facts`: what runs tell of their requests. */
+export function observeRequests(
+  meters: Meters,
+  tracing: Tracing | null,
+  facts: RequestFacts = new RequestFacts(),
+): RequestObserver {
   const metrics = new RequestMetrics(meters);
   return {
-    begin: (caller) => new RequestRecord(caller, metrics, tracing?.beginRequest(caller) ?? null),
+    begin: (caller, requestId) => {
+      facts.begin(requestId);
+      const span = tracing?.beginRequest(caller) ?? null;
+      return new RequestRecord(caller, { metrics, span, endLine: () => facts.end(requestId) });
+    },
     beginSocket: () => metrics.beginSocket(),
   };
 }
@@ -47,15 +56,23 @@ class RequestMetrics {
   }
 }
 
+interface RecordParts {
+  readonly metrics: RequestMetrics;
+  readonly span: RequestSpan | null;
+  readonly endLine: () => LineAddition;
+}
+
 class RequestRecord implements RequestWatch {
   readonly trace: TraceContext | null;
   readonly #metrics: RequestMetrics;
   readonly #span: RequestSpan | null;
+  readonly #endLine: () => LineAddition;
   #isStream = false;
 
-  constructor(caller: RequestHead, metrics: RequestMetrics, span: RequestSpan | null) {
+  constructor(caller: RequestHead, { metrics, span, endLine }: RecordParts) {
     this.#metrics = metrics;
     this.#span = span;
+    this.#endLine = endLine;
     this.trace = span === null ? readTraceContext(caller.headers) : span.trace;
     metrics.inFlight += 1;
   }
@@ -65,10 +82,11 @@ class RequestRecord implements RequestWatch {
     this.#isStream = true;
   }
 
-  end(outcome: RequestOutcome): void {
+  end(outcome: RequestOutcome): LineAddition {
     this.#metrics.inFlight -= 1;
     if (this.#isStream) this.#metrics.streams -= 1;
     this.#metrics.end(outcome);
     this.#span?.end(outcome);
+    return this.#endLine();
   }
 }

@@ -3,6 +3,7 @@ import type { Logger } from "../base/logger.ts";
 import type { TraceContext } from "../base/trace-context.ts";
 import { ModelError, type RunHappening, type RunObserver, type RunWatch, type WatchedRun } from "../runs/ports.ts";
 import { faultReason } from "./fault-reason.ts";
+import type { RequestFacts } from "./request-facts.ts";
 import type { RunMetrics } from "./run-metrics.ts";
 import type { RunSpan, Tracing } from "./tracing.ts";
 
@@ -10,6 +11,8 @@ export interface RunWatchParts {
   readonly metrics: RunMetrics;
   readonly tracing: Tracing | null;
   readonly log: Logger;
+  /** Takes what a foreground run tells, while its request is open. */
+  readonly facts: RequestFacts;
 }
 
 /** How many characters of a model's name the log repeats: clients choose the name. */
@@ -58,7 +61,8 @@ class RunRecord implements RunWatch {
     this.#begunAt = performance.now();
     this.#parts.metrics.began(this.#run.isBackground, this.#begunAt - this.#createdAt);
     this.#span?.began();
-    this.#parts.log.info({ ...this.#names(), background: this.#run.isBackground }, "a run began");
+    const { isBackground } = this.#run;
+    this.#parts.log[isBackground ? "info" : "debug"]({ ...this.#names(), background: isBackground }, "a run began");
   }
 
   said(events: number): void {
@@ -72,31 +76,34 @@ class RunRecord implements RunWatch {
     this.#span?.failed(this.#reason);
     if (!(fault instanceof ModelError)) return; // Other faults are logged where they are caught.
     this.#parts.metrics.modelFailed(fault);
-    const level = CALLERS_REASONS.has(this.#reason) ? "info" : "warn";
-    this.#parts.log[level]({ ...this.#names(), reason: this.#reason, err: fault }, "a model server gave up an answer");
+    const isWarning = !CALLERS_REASONS.has(this.#reason);
+    const fields = { reason: this.#reason, err: fault };
+    if (this.#tellRequest(fields, isWarning)) return;
+    const level = isWarning ? "warn" : "info";
+    this.#parts.log[level]({ ...this.#names(), ...fields }, "a model server gave up an answer");
   }
 
   ended(response: Response): void {
     const ms = this.#sinceBegun();
     this.#parts.metrics.ended(response, { isBackground: this.#run.isBackground, ms });
     this.#span?.end(response);
-    const { usage } = response;
-    this.#parts.log.info(
-      {
-        ...this.#names(),
-        status: response.status,
-        ms: Math.round(ms),
-        queueMs: Math.round((this.#begunAt ?? performance.now()) - this.#createdAt),
-        firstEventMs: this.#firstEventAt === null ? null : Math.round(this.#firstEventAt - (this.#begunAt ?? 0)),
-        events: this.#events,
-        inputTokens: usage?.input_tokens ?? null,
-        cachedTokens: usage?.input_tokens_details.cached_tokens ?? null,
-        outputTokens: usage?.output_tokens ?? null,
-        reasoningTokens: usage?.output_tokens_details.reasoning_tokens ?? null,
-        ...(response.error == null ? {} : { code: response.error.code, reason: this.#reason }),
-      },
-      "a run ended",
-    );
+    const { status } = response;
+    const facts = this.#factsOf(response);
+    if (this.#tellRequest({ outcome: status, ...facts })) return;
+    this.#parts.log.info({ ...this.#names(), status, ms: Math.round(ms), ...facts }, "a run ended");
+  }
+
+  #factsOf({ usage, error }: Response): object {
+    return {
+      queueMs: Math.round((this.#begunAt ?? performance.now()) - this.#createdAt),
+      firstEventMs: this.#firstEventAt === null ? null : Math.round(this.#firstEventAt - (this.#begunAt ?? 0)),
+      events: this.#events,
+      inputTokens: usage?.input_tokens ?? null,
+      cachedTokens: usage?.input_tokens_details.cached_tokens ?? null,
+      outputTokens: usage?.output_tokens ?? null,
+      reasoningTokens: usage?.output_tokens_details.reasoning_tokens ?? null,
+      ...(error == null ? {} : { code: error.code, reason: this.#reason }),
+    };
   }
 
   refused(reason: unknown): void {
@@ -104,6 +111,7 @@ class RunRecord implements RunWatch {
     const named = faultReason(reason);
     this.#span?.failed(named);
     this.#span?.end(null);
+    if (this.#tellRequest({ reason: named })) return;
     this.#parts.log.info({ ...this.#names(), reason: named }, "a run was refused");
   }
 
@@ -117,6 +125,12 @@ class RunRecord implements RunWatch {
     this.#parts.metrics.left(this.#run.isBackground);
     this.#span?.end(null);
     this.#parts.log.info(this.#names(), "a run was left to another server");
+  }
+
+  /** Returns whether the line of the request will tell it. Background runs have lines of their own. */
+  #tellRequest(fields: object, isWarning = false): boolean {
+    const { requestId, isBackground } = this.#run;
+    return !isBackground && this.#parts.facts.add(requestId, { isWarning, fields: { ...this.#names(), ...fields } });
   }
 
   #heardFirst(): void {

@@ -14,18 +14,25 @@ export interface RequestOutcome {
   readonly durationMs: number;
 }
 
+/** What an observer adds to the line of a request in the log. */
+export interface LineAddition {
+  /** Whether the line is a warning. */
+  readonly isWarning: boolean;
+  readonly fields: object;
+}
+
 /** Observes one request. Its methods must not throw. */
 export interface RequestWatch {
   /** The trace context for work that is done for the request. */
   readonly trace: TraceContext | null;
   /** Called when the reply is a stream. */
   streams(): void;
-  end(outcome: RequestOutcome): void;
+  end(outcome: RequestOutcome): LineAddition;
 }
 
 /** Called for every request and WebSocket, for metrics and traces. */
 export interface RequestObserver {
-  begin(caller: RequestHead): RequestWatch;
+  begin(caller: RequestHead, requestId: string): RequestWatch;
   /** Called when a WebSocket opens; call the returned function when it has closed. */
   beginSocket(): () => void;
 }

@@ -111,7 +111,7 @@ describe.skipIf(typeof engine === "string")("a server that runs code", { timeout
     expect(told).toContain("xxxxxx");
     const makers = server
       .lines()
-      .filter((line) => line["msg"] === "a run began")
+      .filter((line) => line["msg"] === "request" && line["path"] === "/v1/responses")
       .map((line) => line["pid"]);
     expect(new Set(makers).size).toBe(2);
     expect((await scrape(server)).get('antiphon_code_kills_total{reason="outdated"}')).toBeGreaterThan(0);

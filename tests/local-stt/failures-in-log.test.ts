@@ -84,6 +84,9 @@ describe("the log gives the reason for an upload without transcript", () => {
   });
 });
 
+/** The line of a request that is refused before its stream begins. */
+const REFUSED = { ndjson: "request", websocket: "an upgrade was refused" } as const;
+
 describe.each(TRANSPORTS)("the log gives the reason for a stream over %s without transcript", (transport) => {
   test("if the engine fails", async () => {
     verifies("stt.errors.speech-failures-are-logged");
@@ -103,9 +106,7 @@ describe.each(TRANSPORTS)("the log gives the reason for a stream over %s without
     const stream = openStream(url, transport);
     if (transport === "ndjson") stream.hangUp();
     await stream.hearAll();
-    expect(lines).toMatchObject([
-      { level: "warn", fields: { err: { code: "busy" } }, message: "a request was refused" },
-    ]);
+    expect(lines).toMatchObject([{ level: "warn", fields: { err: { code: "busy" } }, message: REFUSED[transport] }]);
   });
 
   test.each<readonly [what: string, message: object, reason: string]>([

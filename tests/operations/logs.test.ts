@@ -92,7 +92,7 @@ describe("the log", () => {
     expect(performance.now() - toldAt).toBeLessThan(8_000); // Nobody waits for the silent collector.
     const said = logged.child.said();
     expect(logged.child.lines().length).toBeGreaterThan(20);
-    expect(said).toContain("a model server gave up an answer");
+    expect(said).toContain("The model server failed with status 500");
     const secrets = {
       CALLER_KEY: logged.child.apiKey,
       UPSTREAM_KEY,
@@ -121,27 +121,36 @@ describe("the log", () => {
   test("shows who sent each request and its outcome, and the figures of each run", async () => {
     verifies("operations.log.request-line-names-the-caller");
     verifies("operations.log.run-lines");
-    const { child } = await startLogged("info");
+    verifies("operations.log.one-line-a-request");
+    const { child, model } = await startLogged("info");
     const reply = await child.post("/v1/responses", { model: "m", input: "Hi" }, { "x-client-request-id": "mine-1" });
     const { id } = await reply.json();
     const requestId = reply.headers.get("x-request-id");
     await child.fetch("/healthz");
     await child.fetch("/readyz");
+    for (const page of ["/", "/docs", "/inspector"]) await (await child.fetch(page)).text();
+    await (await child.fetch("/v1/responses?limit=5")).text();
+    const streamed = await child.post("/v1/responses", { model: "m", input: "Hi", stream: true });
+    await streamed.text();
+    model.behave("echoes");
+    const failed = await child.post("/v1/responses", { model: "m", input: "Hi" });
+    await failed.text();
+    const inBackground = await child.post("/v1/responses", { model: "m", input: "Hi", background: true });
+    await inBackground.text();
     await child.stop();
     const lines = child.lines();
-    const ofRequest = lines.filter((line) => line["requestId"] === requestId);
-    expect(ofRequest.map(({ msg }) => msg)).toEqual(["a run began", "a run ended", "request"]);
-    const [began, ended, request] = ofRequest;
-    expect(began).toMatchObject({ level: 30, responseId: id, model: "m", background: false });
-    expect(ended).toMatchObject({
+    const linesOf = (one: Response) => lines.filter((line) => line["requestId"] === one.headers.get("x-request-id"));
+    expect(linesOf(reply)).toHaveLength(1);
+    expect(linesOf(reply)[0]).toMatchObject({
+      level: 30,
+      msg: "request",
+      requestId,
       responseId: id,
-      status: "completed",
-      ms: expect.any(Number),
+      model: "m",
+      outcome: "completed",
       firstEventMs: expect.any(Number),
       inputTokens: 21,
       outputTokens: 8,
-    });
-    expect(request).toMatchObject({
       method: "POST",
       path: "/v1/responses",
       operationId: "createResponse",
@@ -153,6 +162,13 @@ describe("the log", () => {
       organization: "acme",
       project: "web",
     });
-    expect(lines.filter(({ path }) => path === "/healthz" || path === "/readyz")).toEqual([]);
+    const run = { model: "m", firstEventMs: expect.any(Number), outcome: "completed", inputTokens: 21 };
+    expect(linesOf(streamed)).toMatchObject([{ msg: "request", status: 200, ...run }]);
+    const failure = { msg: "request", level: 40, status: 500, reason: "failed" };
+    expect(linesOf(failed)).toMatchObject([{ ...failure, err: { message: expect.stringMatching(/status 500/) } }]);
+    expect(JSON.stringify(linesOf(failed))).not.toContain('"stack"');
+    expect(linesOf(inBackground).map(({ msg }) => msg)).toEqual(expect.arrayContaining(["a run began", "request"]));
+    const quiet = new Set(["/healthz", "/readyz", "/", "/docs", "/inspector"]);
+    expect(lines.filter(({ path, method }) => quiet.has(String(path)) || method === "GET")).toEqual([]);
   });
 });

@@ -14,6 +14,7 @@ import { Meters } from "../../telemetry/meters.ts";
 import { METRICS } from "../../telemetry/metric-table.ts";
 import { modelServerOf } from "../../telemetry/model-server.ts";
 import { measureProcess } from "../../telemetry/process-metrics.ts";
+import { RequestFacts } from "../../telemetry/request-facts.ts";
 import { observeRequests } from "../../telemetry/request-watch.ts";
 import { RunMetrics } from "../../telemetry/run-metrics.ts";
 import { observeRuns } from "../../telemetry/run-watch.ts";
@@ -48,10 +49,11 @@ export interface Telemetry {
 export async function chooseTelemetry(config: Config, log: Logger): Promise<Telemetry> {
   const meters = new Meters();
   const tracing = await chooseTracing(config, log);
+  const facts = new RequestFacts();
   const stopMeasuring = measureProcess(meters, config.nodeName);
   return {
-    runs: observeRuns({ metrics: new RunMetrics(meters), tracing, log }),
-    requests: observeRequests(meters, tracing),
+    runs: observeRuns({ metrics: new RunMetrics(meters), tracing, log, facts }),
+    requests: observeRequests(meters, tracing, facts),
     tools: observeTools(meters, tracing, log),
     ingest: measureIngest(meters),
     code: measureCode(meters),

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { verifies } from "../../../tests/verifies.ts";
 import { ApiError } from "../../base/api-error.ts";
+import { ModelError } from "../../runs/ports.ts";
 import { describeError } from "./describe-error.ts";
 
 const KEY = "operators-key-1";
@@ -19,6 +20,15 @@ describe("an error in the log", () => {
       stack: expect.stringMatching(/^\s+at .*describe-error\.test\.ts/),
       cause: { code: "ECONNREFUSED", syscall: "connect" },
     });
+  });
+
+  test("has no stack where another server or a caller is at fault, but has that of our own cause", () => {
+    const cause = Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" });
+    const failure = new ModelError("Cannot reach it.", { status: 502, type: "server_error", cause });
+    expect(JSON.stringify(check(failure))).not.toContain("stack");
+    const own = new ApiError({ status: 500, type: "server_error", code: null, message: "No.", cause: new Error("x") });
+    expect(check(own)).toMatchObject({ message: "No.", cause: { stack: expect.stringContaining("at ") } });
+    expect(check(own)).not.toHaveProperty("stack");
   });
 
   test("leaves out what another server said", () => {

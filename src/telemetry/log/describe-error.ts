@@ -1,3 +1,6 @@
+import { ApiError } from "../../base/api-error.ts";
+import { ModelError } from "../../runs/ports.ts";
+
 const CAUSES_MAX = 4;
 const MESSAGE_CHARACTERS_MAX = 1000;
 const HIDDEN = "[…]";
@@ -13,9 +16,20 @@ const NOT_FOR_LOGS: readonly RegExp[] = [
 /**
  * An error as the log shows it, with harmless members only. Leaves out all other members of errors, such as request
  * bytes; the words of other servers (`quoted`), which may repeat what a client sent; and messages of parsers, which
- * repeat their input.
+ * repeat their input. What callers and model servers did wrong comes without a stack, which tells nothing of it.
  */
-export function describeError(error: unknown, secrets: readonly string[], depth = 0): object {
+export function describeError(error: unknown, secrets: readonly string[]): object {
+  return describe(error, secrets, { depth: 0, isOthers: false });
+}
+
+interface Place {
+  /** The number of errors that it is a cause of. */
+  readonly depth: number;
+  /** Whether it is a cause of what a model server did wrong. */
+  readonly isOthers: boolean;
+}
+
+function describe(error: unknown, secrets: readonly string[], { depth, isOthers }: Place): object {
   if (!(error instanceof Error)) return { type: typeof error };
   const { code, status, syscall, quoted } = membersOf(error);
   return {
@@ -27,10 +41,15 @@ export function describeError(error: unknown, secrets: readonly string[], depth 
     ...(isShort(code) ? { code } : {}),
     ...(typeof status === "number" ? { status } : {}),
     ...(isShort(syscall) ? { syscall } : {}),
-    stack: framesOf(error),
+    ...(isOthers || error instanceof ModelError || error instanceof ApiError ? {} : { stack: framesOf(error) }),
     ...(error.cause === undefined || depth >= CAUSES_MAX
       ? {}
-      : { cause: describeError(error.cause, secrets, depth + 1) }),
+      : {
+          cause: describe(error.cause, secrets, {
+            depth: depth + 1,
+            isOthers: isOthers || error instanceof ModelError,
+          }),
+        }),
   };
 }
 

@@ -32,6 +32,15 @@ test.each([
   expect(readableLine(fields)).toBe(line);
 });
 
+test("an error without a stack stands in the line", () => {
+  const cause = { type: "Error", message: "connect ECONNREFUSED" };
+  const err = { type: "ModelError", message: "Cannot reach the model server.", cause };
+  const fields = { msg: "request", method: "POST", path: "/v1/responses", status: 502, ms: 3, reason: "unreachable" };
+  expect(readableLine({ ...fields, err })).toBe(
+    "POST /v1/responses  502  3 ms  reason=unreachable  Cannot reach the model server.",
+  );
+});
+
 test("an error follows with its stack and its causes", () => {
   const err = { type: "Error", message: "No.", stack: "    at x", cause: { type: "TypeError", message: "Why" } };
   expect(readableLine({ msg: "failed", err })).toBe("failed\n    Error: No.\n    at x\n    TypeError: Why");

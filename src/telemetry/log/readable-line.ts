@@ -2,9 +2,10 @@ import { isRecord } from "../../base/json/records.ts";
 
 /** Fields that a person at a terminal does not need in every line; the JSON log has them all. */
 const LEFT_OUT: ReadonlySet<string> = new Set(
-  "level time pid node msg interface err requestId clientRequestId operationId keyId organization project complete".split(
-    " ",
-  ),
+  (
+    "level time pid node msg interface err requestId clientRequestId operationId keyId organization project complete " +
+    "queueMs events cachedTokens reasoningTokens"
+  ).split(" "),
 );
 /** The fields that the words of a line for a request say. */
 const SAID_OF_REQUESTS: ReadonlySet<string> = new Set(["method", "path", "status", "ms"]);
@@ -20,7 +21,13 @@ export function readableLine(fields: Readonly<Record<string, unknown>>): string 
     .filter(([name, value]) => !LEFT_OUT.has(name) && !(isRequest && SAID_OF_REQUESTS.has(name)) && value != null)
     .map(([name, value]) => `${name}=${text(value)}`);
   const whole = fields["complete"] === false ? ["  (the client left before the end)"] : [];
-  return [said, ...whole, ...(more.length === 0 ? [] : [`  ${more.join(" ")}`]), ...errorLines(fields["err"])].join("");
+  return [said, ...whole, ...(more.length === 0 ? [] : [`  ${more.join(" ")}`]), ...errorWords(fields["err"])].join("");
+}
+
+/** An error of this program has lines of its own, with its stack. */
+function errorWords(error: unknown): readonly string[] {
+  if (!isRecord(error) || hasStack(error)) return errorLines(error);
+  return [`  ${text(error["message"] ?? "")}`];
 }
 
 function errorLines(error: unknown): readonly string[] {
@@ -28,6 +35,11 @@ function errorLines(error: unknown): readonly string[] {
   const { type, message, stack, cause } = error;
   const head = `\n    ${text(type ?? "Error")}: ${text(message ?? "")}`;
   return [head, typeof stack === "string" && stack !== "" ? `\n${stack}` : "", ...errorLines(cause)];
+}
+
+/** Whether the error, or one of its causes, comes from this program. */
+function hasStack(error: unknown): boolean {
+  return isRecord(error) && (error["stack"] !== undefined || hasStack(error["cause"]));
 }
 
 /** One line of bounded length; quoted where it has blanks. Control characters could write to the terminal. */

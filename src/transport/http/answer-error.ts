@@ -38,7 +38,7 @@ function apiError(exchange: Exchange, error: unknown, faults: Faults): ApiError 
   const named = namedFault(error, faults);
   if (named !== null) {
     if (isStorageFull(error)) exchange.log.error(faultFields(exchange, error), "nothing more can be stored");
-    else if (named.status >= 500) exchange.log.warn(faultFields(exchange, error), "a request was refused");
+    else if (named.status >= 500) exchange.fault = named;
     return named;
   }
   if (exchange.signal.aborted) return faults.shuttingDown();

@@ -21,6 +21,7 @@ export function assetServer(assets: Assets): (exchange: Exchange) => Promise<boo
   return async (exchange) => {
     const page = pages.get(exchange.path);
     if (page === undefined || !["GET", "HEAD"].includes(exchange.request.method ?? "")) return false;
+    exchange.isPage = true;
     if (page.browsersGoTo !== undefined && wantsHtml(exchange)) {
       await writeWhole(exchange, 302, { location: page.browsersGoTo, vary: "accept" }, null);
       return true;

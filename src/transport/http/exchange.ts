@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { ApiError } from "../../base/api-error.ts";
 import { newRequestId } from "../../base/ids.ts";
 import type { Logger } from "../../base/logger.ts";
 import { ReplyCut } from "../../base/reply-cut.ts";
@@ -32,6 +33,10 @@ export interface Exchange {
   operationId: string | null;
   /** The path template of the operation; set together with it. */
   route: string | null;
+  /** For the log: the fault of this server or of another one that the reply tells of. */
+  fault: ApiError | null;
+  /** Whether the reply is a fixed page. */
+  isPage: boolean;
   /** For the log; set once the caller is authenticated. */
   callerFields: object;
   /** Headers of every reply once the caller is authenticated. */
@@ -52,20 +57,23 @@ export function openExchange(request: IncomingMessage, response: ServerResponse,
   const flight = served.inFlight.begin();
   const [path, search] = splitUrl(request.url ?? "/");
   const caller = callerOf(request);
+  const requestId = newRequestId();
   const exchange: Exchange = {
     request,
     response,
     caller,
     path,
     search,
-    requestId: newRequestId(),
+    requestId,
     clientRequestId: singleHeader(request.headers["x-client-request-id"]),
     receivedAt: Date.now(),
     signal: flight.signal,
     log: served.log,
-    watch: served.observer?.begin(caller) ?? null,
+    watch: served.observer?.begin(caller, requestId) ?? null,
     operationId: null,
     route: null,
+    fault: null,
+    isPage: false,
     callerFields: {},
     callerHeaders: {},
     standingHeaders: () => {
@@ -161,14 +169,16 @@ export function admitCaller<P>(caller: RequestHead, { admission, inFlight, fault
   if (!isValid) throw faults.invalidClientRequestId();
 }
 
-function reportEnd(exchange: Exchange, durationMs: number, { quietOperations }: TransportOptions): void {
-  const { caller, response, operationId, route, path, requestId, clientRequestId } = exchange;
+/** Logs one line for the request. It is a warning if this server or another one failed. */
+function reportEnd(exchange: Exchange, durationMs: number, options: TransportOptions): void {
+  const { caller, response, operationId, route, path, requestId, clientRequestId, fault } = exchange;
   const status = response.headersSent ? response.statusCode : null;
   const complete = response.writableFinished;
-  exchange.watch?.end({ operationId, route, status, complete, durationMs });
+  const added = exchange.watch?.end({ operationId, route, status, complete, durationMs });
   const ms = Math.round(durationMs);
-  const isQuiet = operationId !== null && quietOperations.has(operationId) && status === 200;
-  exchange.log[isQuiet ? "debug" : "info"](
+  const isWarning = fault !== null || added?.isWarning === true;
+  const level = isWarning ? "warn" : isQuiet(exchange, status, options) ? "debug" : "info";
+  exchange.log[level](
     {
       method: caller.method,
       path,
@@ -179,7 +189,15 @@ function reportEnd(exchange: Exchange, durationMs: number, { quietOperations }: 
       requestId,
       clientRequestId,
       ...exchange.callerFields,
+      ...(fault === null ? {} : { err: fault }),
+      ...added?.fields,
     },
     "request",
   );
+}
+
+/** Pages, and what is asked for every few seconds, while all is well. */
+function isQuiet({ isPage, operationId }: Exchange, status: number | null, options: TransportOptions): boolean {
+  if (isPage) return status !== null && status < 400;
+  return operationId !== null && options.quietOperations.has(operationId) && status === 200;
 }

@@ -211,12 +211,13 @@ function refuse<P>(
   const requestId = newRequestId();
   const named = namedFault(error, faults);
   if (named === null) log.error({ err: error, requestId }, "an upgrade failed");
-  else if (named.status >= 500) log.warn({ err: error, requestId }, "a request was refused");
   const fault = named ?? faults.internalError(requestId);
   const headers = { "x-request-id": requestId, ...options.standingHeaders(0), ...fault.headers };
   socket.once("finish", () => socket.destroy()); // The client might never close its half of the connection.
   socket.end(rawReply(fault.status, headers, faults.renderError(fault)));
-  log.info({ path: splitUrl(request.url ?? "/")[0], status: fault.status, requestId }, "an upgrade was refused");
+  const fields = { path: splitUrl(request.url ?? "/")[0], status: fault.status, requestId };
+  if (named !== null && named.status >= 500) log.warn({ ...fields, err: named }, "an upgrade was refused");
+  else log.info(fields, "an upgrade was refused");
 }
 
 const MESSAGE_TOO_LARGE = 1009;
