@@ -1,5 +1,5 @@
-// Says which port of `make start` is in use, before anything is installed. Plain JavaScript, so that every Node runs it.
-// Arguments are those of the server.
+// Says which port of `make start` is in use, before anything is installed. Plain JavaScript, so that every Node can run
+// it. Arguments are those of the server.
 
 import { readFileSync } from "node:fs";
 import { createServer } from "node:net";

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { resolve } from "node:path";
-import { UnusableFolder } from "./base/make-folder.ts";
+import { UnusableFolder } from "./base/files/make-folder.ts";
 import { fitted } from "./commands/fitted-text.ts";
 import { KeysCommandError } from "./commands/keys-command-error.ts";
 import { MisusedCommand } from "./commands/misused-command.ts";

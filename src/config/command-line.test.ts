@@ -7,6 +7,7 @@ test.each([
   [["--model-baseurl=x"], "--model-baseurl is no setting. Did you mean --model-base-url?"],
   [["--colour", "red"], "--colour is no setting. --help lists them."],
   [["mirgate"], "Argument 1 is no flag and no command. Did you mean migrate?"],
+  [["start"], "Argument 1 is no flag and no command. Did you mean serve?"],
   [["key"], "Argument 1 is no flag and no command. Did you mean keys?"],
   [
     ["--model-api-key=sk-secret"],

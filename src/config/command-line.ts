@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
-import { COMMANDS } from "./commands.ts";
-import { nearestWord } from "./nearest-word.ts";
+import { nearestWord } from "../base/nearest-word.ts";
+import { COMMANDS, type CommandName } from "./commands.ts";
 import type { Setting } from "./setting.ts";
 import { SETTINGS } from "./settings.ts";
 
@@ -19,6 +19,14 @@ export function flagOf(setting: Setting): string | null {
   if (setting.kind === "secret" || setting.kind === "secrets") return null;
   return setting.name.toLowerCase().replaceAll("_", "-");
 }
+
+/** Commands of other programs, and what they are called here. */
+const OTHER_WORDS: ReadonlyMap<string, CommandName> = new Map([
+  ["dev", "serve"],
+  ["run", "serve"],
+  ["start", "serve"],
+  ["up", "serve"],
+]);
 
 /** Parses `--flag value`, `--flag=value`, and a bare `--flag` for booleans. */
 export function readCommandLine(argv: readonly string[]): CommandLine {
@@ -53,7 +61,7 @@ export function readCommandLine(argv: readonly string[]): CommandLine {
 
 /** Does not repeat the argument, which may be a secret that lost its flag. */
 function strayArgument(index: number, argument: string): string {
-  const command = index === 0 ? nearestWord(argument, Object.keys(COMMANDS)) : null;
+  const command = index === 0 ? (OTHER_WORDS.get(argument) ?? nearestWord(argument, Object.keys(COMMANDS))) : null;
   return `Argument ${index + 1} is no flag${index === 0 ? " and no command" : ""}.${command === null ? "" : ` Did you mean ${command}?`}`;
 }
 

@@ -15,7 +15,7 @@ import { getMetrics } from "../responses-api/operations/get-metrics.ts";
 import { type ApiKeys, openApiKeys } from "../secrets/secrets-on-disk.ts";
 import type { SpeechEngine } from "../speech/speech-engine.ts";
 import { Meters } from "../telemetry/meters.ts";
-import { observeRequests } from "../telemetry/request-watch.ts";
+import { observeRequests } from "../telemetry/requests/request-watch.ts";
 import { measureSpeech } from "../telemetry/speech-metrics.ts";
 import type { Handler, HandlerTable } from "../transport/handler.ts";
 import { type Application, createApplication } from "../transport/http/application.ts";

@@ -3,7 +3,7 @@ import type { Logger } from "../base/logger.ts";
 import type { TraceContext } from "../base/trace-context.ts";
 import { ModelError, type RunHappening, type RunObserver, type RunWatch, type WatchedRun } from "../runs/ports.ts";
 import { faultReason } from "./fault-reason.ts";
-import type { RequestFacts } from "./request-facts.ts";
+import type { RequestFacts } from "./requests/request-facts.ts";
 import type { RunMetrics } from "./run-metrics.ts";
 import type { RunSpan, Tracing } from "./tracing.ts";
 

@@ -56,8 +56,8 @@ export function unknown(param: string, hint = ""): Refusal {
   return { code: "unknown_parameter", param, message: `Unknown parameter: '${param}'.${hint}` };
 }
 
-export function missing(param: string): Refusal {
-  return { code: "missing_required_parameter", param, message: `Missing required parameter: '${param}'.` };
+export function missing(param: string, hint = ""): Refusal {
+  return { code: "missing_required_parameter", param, message: `Missing required parameter: '${param}'.${hint}` };
 }
 
 /** `expected` and `got` with their articles. */

@@ -12,6 +12,7 @@ import {
   codeless,
   missing,
   type Refusal,
+  unknown,
   wrongValue,
 } from "./check-refusal.ts";
 
@@ -59,10 +60,27 @@ const CHAT_MEMBERS: Cases = {
   ),
 };
 
+/** Members of the Chat Completions API, and the members that have their meaning here. */
+const OTHERWISE: Cases = Object.fromEntries(
+  [
+    ["max_tokens", "max_output_tokens"],
+    ["max_completion_tokens", "max_output_tokens"],
+    ["reasoning_effort", "reasoning.effort"],
+    ["functions", "tools"],
+  ].map(([name = "", here]) => [name, [{ [name]: 1 }, unknown(name, ` Did you mean '${here}'?`)]]),
+);
+
 const STATE: Cases = {
   "an empty text as input": [{ input: "" }, missingInput],
   "no items as input": [{ input: [] }, missingInput],
   "an unknown model": [{ model: "gpt-none" }, noSuchModel("gpt-none")],
+  "a model whose name is almost right": [
+    { model: "antiphon-builtin" },
+    {
+      ...noSuchModel(""),
+      message: "The requested model 'antiphon-builtin' does not exist. Did you mean 'antiphon-built-in'?",
+    },
+  ],
   "an empty model name": [{ model: "" }, noSuchModel("")],
   "an unknown previous response": [
     { previous_response_id: "resp_x" },
@@ -117,6 +135,20 @@ const STATE: Cases = {
 /** Method, path and refusal of requests other than creates. */
 const ROUTES: Readonly<Record<string, readonly [string, string, Refusal]>> = {
   "an unknown path": ["GET", "/v1/nothing", codeless(null, "Invalid URL (GET /v1/nothing)", 404)],
+  ...Object.fromEntries(
+    [
+      ["/v1/chat/completions", "Use POST /v1/responses, with 'input' in place of 'messages'."],
+      ["/chat/completions", "Use POST /v1/responses, with 'input' in place of 'messages'."],
+      ["/v1/threads/x/runs", "Use POST /v1/responses, and /v1/conversations to keep a history."],
+      ["/v1/images/generations", "Use POST /v1/responses with the tool 'image_generation'."],
+      ["/v1/v1/responses", "The base URL ends with /v1 already: did you mean /v1/responses?"],
+      ["/v1", "This is the base URL of the API: use POST /v1/responses."],
+      ["/responses", "Did you mean /v1/responses?"],
+    ].map(([path = "", advice]) => [
+      `a path of another API, ${path}`,
+      ["POST", path, codeless(null, `Invalid URL (POST ${path}). ${advice}`, 404)],
+    ]),
+  ),
   "an unknown path with a method that writes": [
     "POST",
     "/v1/nothing",
@@ -178,6 +210,8 @@ describe("a request gets the reference's error for", () => {
 
   verifies("errors.catalogue.chat-messages-moved", "errors.catalogue.chat-only-members");
   check("members of chat completions:", CHAT_MEMBERS);
+  verifies("errors.messages.name-what-was-meant");
+  check("members that are named otherwise here:", OTHERWISE);
   verifies(
     "errors.catalogue.nothing-to-answer",
     "errors.catalogue.unknown-model-is-400",
@@ -187,6 +221,7 @@ describe("a request gets the reference's error for", () => {
   verifies("errors.catalogue.item-reference-not-stored");
   check("what it refers to:", STATE);
   describe("its route:", () => {
+    verifies("errors.messages.name-what-was-meant");
     verifies("http.routes.unknown-path-is-404", "errors.catalogue.unknown-response-is-404", "lists.query.limit-bounds");
     test.each(Object.entries(ROUTES))("%s", async (_title, [method, path, refusal]) =>
       checkReply(await server.fetch(path, { method }), refusal),

@@ -16,7 +16,8 @@ test("every path begins with /v1/ and does not exist without it, except those fo
   for (const path of FOR_OPERATORS) expect((await server.fetch(path)).status, path).toBe(200);
   for (const { method, path } of operations.filter((operation) => !others.includes(operation))) {
     const bare = path.replace(/^\/v1/, "").replaceAll(/\{\w+\}/g, "x");
-    await checkReply(await server.fetch(bare, { method }), codeless(null, `Invalid URL (${method} ${bare})`, 404));
+    const message = `Invalid URL (${method} ${bare}). Did you mean /v1${bare}?`;
+    await checkReply(await server.fetch(bare, { method }), codeless(null, message, 404));
     const refused = await server.fetch(`/v1${bare}`, { method, headers: { authorization: "" } });
     expect(refused.status, `${method} /v1${bare}`).toBe(401);
   }

@@ -8,6 +8,9 @@ const tool = (members: object): Members => ({ tools: [{ type: "function", ...mem
 const pairs = (count: number): object =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, "v"]));
 
+const CHAT_SHAPE_HINT =
+  " In the Responses API, 'name', 'description', 'parameters' and 'strict' stand beside 'type', not within 'function'.";
+
 const UNKNOWN: Cases = {
   "a hint names the nearest known member": [{ sto: true }, unknown("sto", " Did you mean 'store'?")],
   "two members at one distance are offered in alphabetical order": [
@@ -50,11 +53,14 @@ const MISSING: Cases = {
   ],
   "the type of a tool": [{ tools: [{ name: "f" }] }, missing("tools[0].type")],
   "the name of a tool": [tool({}), missing("tools[0].name")],
-  "the name of a chat-shaped tool": [tool({ function: { name: "f", parameters: {} } }), missing("tools[0].name")],
+  "the name of a chat-shaped tool": [
+    tool({ function: { name: "f", parameters: {} } }),
+    missing("tools[0].name", CHAT_SHAPE_HINT),
+  ],
   "the name of a forced function": [{ tool_choice: { type: "function" } }, missing("tool_choice.name")],
   "the name of a chat-shaped forced function": [
     { tool_choice: { type: "function", function: { name: "f" } } },
-    missing("tool_choice.name"),
+    missing("tool_choice.name", CHAT_SHAPE_HINT),
   ],
 };
 

@@ -1,5 +1,5 @@
 import { distance } from "fastest-levenshtein";
-import { nearestWord } from "../nearest-word.ts";
+import { nearestWord } from "../../base/nearest-word.ts";
 import { SETTINGS } from "../settings.ts";
 
 /** Member of an environment: the names that `.env` sets, also where the environment wins over their values. */

@@ -1,4 +1,5 @@
 import type { ModelAbilities, ModelDescription, ModelEngine, ModelRequest } from "../../runs/ports.ts";
+import { withNearModel } from "../near-model.ts";
 import { inputTooLong, modelNotFound, noScenarioFits } from "./model-errors.ts";
 import { MODEL_NAME } from "./model-name.ts";
 import { planAnswer } from "./plan-answer.ts";
@@ -28,14 +29,15 @@ const ABILITIES: ModelAbilities = { images: true, imageUrls: true, files: false,
 export function createBuiltInEngine(options: BuiltInOptions = {}): ModelEngine {
   const { scenario = null, tokenDelayMs = 0, contextWindow = null, now = unixSeconds } = options;
   const models = describeModels(scenario?.models ?? [], Math.floor(now()));
-  const checkModel = ({ model }: ModelRequest): void => {
-    if (!models.some(({ id }) => id === model)) throw modelNotFound(model);
+  const checkModel = async ({ model }: ModelRequest): Promise<void> => {
+    if (models.some(({ id }) => id === model)) return;
+    throw await withNearModel(modelNotFound(model), model, async () => models);
   };
   return {
     name: "built-in",
     abilities: ABILITIES,
     async sample(request, signal) {
-      checkModel(request);
+      await checkModel(request);
       if (contextWindow !== null && countInputTokens(request) > contextWindow) throw inputTooLong();
       return playSteps(chooseSteps(request, scenario), tokenDelayMs, signal);
     },
@@ -43,7 +45,7 @@ export function createBuiltInEngine(options: BuiltInOptions = {}): ModelEngine {
       return models;
     },
     async countTokens(request) {
-      checkModel(request);
+      await checkModel(request);
       return { tokens: countInputTokens(request), exact: true };
     },
     continuesAnswers: async () => false, // It says the same again.

@@ -379,3 +379,22 @@ async function freePort(): Promise<number> {
   await new Promise((resolve) => server.close(resolve));
   return address !== null && typeof address === "object" ? address.port : 0;
 }
+
+test("a model that the server does not have is refused with the nearest name that it has", async () => {
+  verifies("errors.messages.name-what-was-meant");
+  const server = await serveChat((response, { path }) => {
+    const isList = path.endsWith("/models");
+    response.writeHead(isList ? 200 : 404, { "content-type": "application/json" });
+    const error = { message: "model 'x' not found", code: "model_not_found" };
+    response.end(JSON.stringify(isList ? { data: [{ id: "qwen3:8b" }, { id: "llama3.2:1b" }] } : { error }));
+  });
+  const engine = engineFor(server);
+  const refusalOf = (model: string) => engine.sample(aRequest({ model }), new AbortController().signal);
+  const message = (model: string, hint: string): object => ({
+    code: "model_not_found",
+    message: `The requested model '${model}' does not exist.${hint}`,
+  });
+  await expect(refusalOf("llama3.2")).rejects.toMatchObject(message("llama3.2", " Did you mean 'llama3.2:1b'?"));
+  await expect(refusalOf("qwen3:8")).rejects.toMatchObject(message("qwen3:8", " Did you mean 'qwen3:8b'?"));
+  await expect(refusalOf("gpt-9")).rejects.toMatchObject(message("gpt-9", ""));
+});

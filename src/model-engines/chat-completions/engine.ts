@@ -3,6 +3,7 @@ import { assert } from "../../base/assert.ts";
 import { beginExchange, RecordedReply } from "../../base/exchanges/exchange-recording.ts";
 import { traceHeaders } from "../../base/trace-context.ts";
 import type { ModelEngine, ModelEvent, ModelRequest, TokenCount } from "../../runs/ports.ts";
+import { withNearModel } from "../near-model.ts";
 import type { ServerAddress } from "./ask-server.ts";
 import { ModelList } from "./list-models.ts";
 import { type BackendProfile, chooseProfile } from "./profile.ts";
@@ -18,6 +19,9 @@ import { ServerTokenCount } from "./tokens/server-token-count.ts";
 
 const CONNECTIONS_MAX = 512;
 const USER_AGENT = "antiphon";
+
+/** How long a refusal of an unknown model waits for the names of those there are, in milliseconds. */
+const NAMES_MS_MAX = 2_000;
 
 const LATE_CONTENT = "the model server sent content after its finish reason; it was dropped";
 
@@ -101,7 +105,7 @@ export function createChatCompletionsEngine(options: ChatCompletionsOptions): Mo
         };
         dispatcher.dispatch(call, recordedTurn(turn, call, sent.parts));
       }
-      return await turn.accepted;
+      return await turn.accepted.catch((refusal: unknown) => refuse(refusal, model, models, signal));
     },
     continuesAnswers: async (model, signal) => (await continuations.formFor(model, signal)) !== null,
     listModels: (signal) => models.read(signal),
@@ -109,6 +113,12 @@ export function createChatCompletionsEngine(options: ChatCompletionsOptions): Mo
     notesOn: (request) => notesOnRequest(request, profile),
     contextWindow: async (model, signal) => options.contextWindow ?? (await windows.read(model, signal)),
   };
+}
+
+/** Throws the error of a turn; that of an unknown model with the nearest name of a known one. */
+async function refuse(refusal: unknown, model: string, models: ModelList, signal: AbortSignal): Promise<never> {
+  const isOver = AbortSignal.any([signal, AbortSignal.timeout(NAMES_MS_MAX)]);
+  throw await withNearModel(refusal, model, () => models.read(isOver));
 }
 
 function newConnections({ connectionsMax = CONNECTIONS_MAX, timeouts }: ChatCompletionsOptions): Dispatcher {

@@ -21,6 +21,16 @@ const MOVED: ReadonlyMap<string, string> = new Map([
   ["response_format", "text.format"],
 ]);
 
+/** Members of the Chat Completions API whose meaning another member has here. */
+const NAMED_OTHERWISE: ReadonlyMap<string, string> = new Map([
+  ["function_call", "tool_choice"],
+  ["functions", "tools"],
+  ["max_completion_tokens", "max_output_tokens"],
+  ["max_tokens", "max_output_tokens"],
+  ["reasoning_effort", "reasoning.effort"],
+  ["verbosity", "text.verbosity"],
+]);
+
 /**
  * Checks the body of a create call in the reference's order: `model`, presence of `input`, unknown members, each
  * member's schema, members that exclude each other. Each stage ends before the next begins. Stored state and the
@@ -200,10 +210,12 @@ function lengthOf(list: unknown): number {
 const DISTANCE_MAX = 2;
 
 /**
- * A text such as ` Did you mean 'store' or 'stream'?`: the two nearest known keys that were not sent. Empty if none is
- * near.
+ * A text such as ` Did you mean 'store' or 'stream'?`: the member that has the meaning, or the two nearest known keys
+ * that were not sent. Empty if none is near.
  */
 function spellingHint(unknown: string, known: readonly string[], sent: ReadonlySet<string>): string {
+  const otherwise = NAMED_OTHERWISE.get(unknown);
+  if (otherwise !== undefined) return ` Did you mean '${otherwise}'?`;
   const near = known
     .filter((key) => !sent.has(key))
     // Avoids computing the distance to a name of megabytes.

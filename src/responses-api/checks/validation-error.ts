@@ -100,11 +100,15 @@ function typeError(param: string, { parentSchema, data }: SchemaRefusal): ApiErr
 
 const ROLES = ["assistant", "system", "developer", "user"];
 
+const CHAT_SHAPE_HINT =
+  " In the Responses API, 'name', 'description', 'parameters' and 'strict' stand beside 'type', not within 'function'.";
+
 /** The reference treats an element of `input` without type and role as a message with an empty role. */
 function missingMember(param: string, name: string, data: unknown): ApiError {
   const hasNoRole = isRecord(data) && data["type"] == null && data["role"] === undefined;
   if (INPUT_ELEMENT.test(param) && (name === "role" || hasNoRole)) return invalidValue(param, "", ROLES);
-  return missingParameter(member(param, name));
+  const isChatShaped = name === "name" && isRecord(data) && isRecord(data["function"]);
+  return missingParameter(member(param, name), isChatShaped ? CHAT_SHAPE_HINT : "");
 }
 
 function valueError(param: string, refusal: SchemaRefusal): ApiError {

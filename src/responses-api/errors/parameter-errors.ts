@@ -16,8 +16,9 @@ export function movedParameter(param: string, movedTo: string): ApiError {
   );
 }
 
-export function missingParameter(param: string): ApiError {
-  return invalidRequest(400, "missing_required_parameter", param, `Missing required parameter: '${param}'.`);
+/** `hint` is empty, or a sentence with a blank before it. */
+export function missingParameter(param: string, hint = ""): ApiError {
+  return invalidRequest(400, "missing_required_parameter", param, `Missing required parameter: '${param}'.${hint}`);
 }
 
 export function nothingToAnswer(): ApiError {

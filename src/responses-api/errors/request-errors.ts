@@ -1,4 +1,5 @@
 import { ApiError } from "../../base/api-error.ts";
+import { adviceOnPath } from "./absent-paths.ts";
 import { INVALID, invalidRequest } from "./invalid-request.ts";
 
 export function missingApiKey(): ApiError {
@@ -87,7 +88,8 @@ export function unsupportedEncoding(given: string): ApiError {
 }
 
 export function unknownRoute(method: string, path: string): ApiError {
-  return invalidRequest(404, null, null, `Invalid URL (${method} ${path})`);
+  const advice = adviceOnPath(path);
+  return invalidRequest(404, null, null, `Invalid URL (${method} ${path})${advice === null ? "" : `. ${advice}`}`);
 }
 
 export function methodNotAllowed(method: string, path: string, allow: string): ApiError {

@@ -22,7 +22,7 @@ import { readFirstKey } from "../../secrets/secrets-on-disk.ts";
 import type { RecordingTranscriber } from "../../speech/recording-transcriber.ts";
 import type { SpeechEngine } from "../../speech/speech-engine.ts";
 import { Meters } from "../../telemetry/meters.ts";
-import { observeRequests } from "../../telemetry/request-watch.ts";
+import { observeRequests } from "../../telemetry/requests/request-watch.ts";
 import { measureSpeech } from "../../telemetry/speech-metrics.ts";
 import type { RequestObserver } from "../../transport/request-observer.ts";
 import { programVersion } from "../../version/program-version.ts";

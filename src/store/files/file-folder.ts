@@ -1,7 +1,7 @@
 import { createReadStream } from "node:fs";
 import { mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { isPassingName, openNamelessFile, writeAll } from "../../base/nameless-file.ts";
+import { isPassingName, openNamelessFile, writeAll } from "../../base/files/nameless-file.ts";
 import type { FileBytes } from "./file-bytes.ts";
 
 /** How long the contents of a file may take to arrive and be written, in milliseconds. */

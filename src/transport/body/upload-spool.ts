@@ -1,6 +1,6 @@
 import { type FileHandle, mkdir } from "node:fs/promises";
+import { openNamelessFile, writeAll } from "../../base/files/nameless-file.ts";
 import type { HeldBytes } from "../../base/limits/byte-budget.ts";
-import { openNamelessFile, writeAll } from "../../base/nameless-file.ts";
 
 /** A stored upload. `read` returns its content from the start, as often as it is called. */
 export interface SpooledUpload {

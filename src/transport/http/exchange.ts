@@ -49,6 +49,9 @@ export interface Exchange {
   cut(reason: string): void;
 }
 
+/** What is found out of an exchange after it has begun. */
+const UNKNOWN_YET = { operationId: null, route: null, fault: null, isPage: false, callerFields: {}, callerHeaders: {} };
+
 /**
  * Starts an exchange. It ends by itself, with a line in the access log, when the reply is sent or the client has left.
  */
@@ -70,12 +73,7 @@ export function openExchange(request: IncomingMessage, response: ServerResponse,
     signal: flight.signal,
     log: served.log,
     watch: served.observer?.begin(caller, requestId) ?? null,
-    operationId: null,
-    route: null,
-    fault: null,
-    isPage: false,
-    callerFields: {},
-    callerHeaders: {},
+    ...UNKNOWN_YET,
     standingHeaders: () => {
       const headers: Record<string, string> = {
         "x-request-id": exchange.requestId,

@@ -1,6 +1,6 @@
 import type { FileHandle } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { openNamelessFile } from "../../../base/nameless-file.ts";
+import { openNamelessFile } from "../../../base/files/nameless-file.ts";
 import { systemCallFilter } from "./system-call-filter.ts";
 
 /** Where `startPiped` puts a file. */

@@ -1,7 +1,7 @@
 import { constants } from "node:fs";
 import { type FileHandle, open, unlink } from "node:fs/promises";
 import { join } from "node:path";
-import { randomHex } from "./ids.ts";
+import { randomHex } from "../ids.ts";
 
 /** With O_DIRECTORY this is Linux's O_TMPFILE, which creates a file without a name. Node has no constant for it. */
 const O_NAMELESS = 0o20000000;

@@ -1,11 +1,11 @@
-import type { TraceContext } from "../base/trace-context.ts";
-import { readTraceContext } from "../base/trace-context.ts";
-import type { RequestHead } from "../transport/request-head.ts";
-import type { LineAddition, RequestObserver, RequestOutcome, RequestWatch } from "../transport/request-observer.ts";
-import type { Meters } from "./meters.ts";
-import { METRICS } from "./metric-table.ts";
+import type { TraceContext } from "../../base/trace-context.ts";
+import { readTraceContext } from "../../base/trace-context.ts";
+import type { RequestHead } from "../../transport/request-head.ts";
+import type { LineAddition, RequestObserver, RequestOutcome, RequestWatch } from "../../transport/request-observer.ts";
+import type { Meters } from "../meters.ts";
+import { METRICS } from "../metric-table.ts";
+import type { RequestSpan, Tracing } from "../tracing.ts";
 import { RequestFacts } from "./request-facts.ts";
-import type { RequestSpan, Tracing } from "./tracing.ts";
 
 /** Turns the outcomes of requests into metrics and spans. `facts`: what runs tell of their requests. */
 export function observeRequests(

@@ -1,0 +1,33 @@
+import { nearestWord } from "../base/nearest-word.ts";
+import { type ModelDescription, ModelError } from "../runs/ports.ts";
+
+/**
+ * The refusal of a model that does not exist, with the nearest name that does. Other errors, and those without a near
+ * name or a list of models, stay as they are.
+ */
+export async function withNearModel(
+  refusal: unknown,
+  model: string,
+  list: () => Promise<readonly ModelDescription[]>,
+): Promise<unknown> {
+  if (!(refusal instanceof ModelError) || refusal.code !== "model_not_found" || model === "") return refusal;
+  const models = await list().catch(() => []);
+  const near = nearModel(
+    model,
+    models.map(({ id }) => id),
+  );
+  if (near === null) return refusal;
+  const { status, type, code, param, retry, cause } = refusal;
+  const quoted = `Did you mean '${near}'?`;
+  return new ModelError(`${refusal.message} ${quoted}`, { status, type, code, param, quoted, retry, cause });
+}
+
+/** A name with another tag, such as `llama3.2:1b` for `llama3.2`, or with few other letters. */
+function nearModel(model: string, names: readonly string[]): string | null {
+  const family = familyOf(model);
+  return names.find((name) => familyOf(name) === family) ?? nearestWord(model, names);
+}
+
+function familyOf(name: string): string {
+  return name.toLowerCase().replace(/:.*$/, "");
+}
