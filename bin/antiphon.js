@@ -1,8 +1,9 @@
 #!/usr/bin/env -S node --max-semi-space-size=24
-// The command `antiphon` of the installed package. Plain and old JavaScript, so that a Node that cannot run the server
-// can still say so, or start a newer one that npm installed beside it.
+// The command `antiphon`, of the installed package and of a clone. Plain and old JavaScript, so that a Node that cannot
+// run the server can still say so, or start a newer one that npm installed beside it.
 
 import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
 import module, { createRequire } from "node:module";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -13,7 +14,9 @@ else runInInstalledNode();
 
 async function runHere() {
   module.enableCompileCache(); // The next start takes half the time.
-  await import("../dist/server/src/main.js");
+  // Only a clone has the sources, and they are newer than what was built from them.
+  const sources = new URL("../src/main.ts", import.meta.url);
+  await import(existsSync(sources) ? sources.href : "../dist/server/src/main.js");
 }
 
 function runInInstalledNode() {

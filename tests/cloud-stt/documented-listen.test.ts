@@ -18,7 +18,7 @@ const BUILD_TIMEOUT_MS = 120_000;
 const run = promisify(execFile);
 const speech = program === null ? null : sharedToneSpeech();
 
-/** A folder with `listen.js` of docs/speech.md, changed to call this server, and the package with its client. */
+/** A folder with `listen.mjs` of docs/speech.md, changed to call this server, and the package with its client. */
 async function folderWithSample(url: string): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "antiphon-listen-"));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
@@ -32,16 +32,16 @@ async function folderWithSample(url: string): Promise<string> {
     /```js\n(\/\/ listen\.js\n[\s\S]*?)```/.exec(await readFile(join(ROOT, "docs/speech.md"), "utf8")) ?? [];
   expect(sample).toContain(BASE_URL);
   await writeFile(join(folder, "package.json"), '{ "type": "module" }');
-  await writeFile(join(folder, "listen.js"), sample.replace(BASE_URL, url));
+  await writeFile(join(folder, "listen.mjs"), sample.replace(BASE_URL, url));
   return folder;
 }
 
 test.skipIf(program === null)(
-  "listen.js of docs/speech.md prints the words of the sound piped to it",
+  "listen.mjs of docs/speech.md prints the words of the sound piped to it",
   async () => {
     const server = await startCloudServer({ speech: speech?.() ?? expect.fail("there is no engine") });
     const folder = await folderWithSample(server.url);
-    const child = spawn(process.execPath, ["listen.js"], { cwd: folder, env: { STT_API_KEY: API_KEY } });
+    const child = spawn(process.execPath, ["listen.mjs"], { cwd: folder, env: { STT_API_KEY: API_KEY } });
     const ended = once(child, "exit");
     const said = Promise.all([text(child.stdout), text(child.stderr)]);
     child.stdin.end(pcmBytes(tones("seven", "one")));

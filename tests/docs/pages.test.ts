@@ -14,6 +14,7 @@ const MODELS = JSON.stringify({ object: "list", data: [{ id: "llama", object: "m
 
 const pages = ["README.md", ...globSync("docs/*.md", { cwd: ROOT })].toSorted();
 const blocks = new Map(pages.map((page) => [page, codeBlocks(page, readFileSync(join(ROOT, page), "utf8"))]));
+const isPython = ({ language, code }: CodeBlock): boolean => language === "python" || /^python3 /.test(code);
 const isRun = ({ purpose }: CodeBlock): boolean => purpose.kind === "run";
 
 /** What a page needs beside a server with its defaults. Null: this machine lacks it. */
@@ -24,23 +25,44 @@ const PREPARATIONS: Readonly<Record<string, () => Promise<ReaderOptions | null>>
   "docs/tools.md": toolServers,
 };
 
-test.each(pages.filter((page) => blocks.get(page)?.some((block) => isRun(block) && block.language !== "python")))(
+test.each(pages.filter((page) => blocks.get(page)?.some((block) => isRun(block) && !isPython(block))))(
   "%s: each command and program does what the page says",
   async (page) => {
     const options = (await (PREPARATIONS[page] ?? (async () => ({})))()) ?? null;
     if (options === null) return console.warn(`${page} is not run: this machine lacks what it needs.`);
-    await follow(page, options, ({ language }) => language !== "python");
+    await follow(page, options, (block) => !isPython(block));
   },
   PAGE_MS_MAX,
 );
 
-test
-  .skipIf(!existsSync(PYTHON))
-  .each(pages.filter((page) => blocks.get(page)?.some(({ language }) => language === "python")))(
+test.skipIf(!existsSync(PYTHON)).each(pages.filter((page) => blocks.get(page)?.some(isPython)))(
   "%s: each program in Python does what the page says",
-  (page) => follow(page, {}, ({ language }) => language === "python"),
+  (page) => follow(page, {}, isPython),
   PAGE_MS_MAX,
 );
+
+/** Pages that allow a system Node of 20, which knows no TypeScript and takes `import` only in `.mjs`. */
+const FOR_NODE_20 = ["README.md", "docs/quickstart.md"];
+
+test("the programs of the first pages have a file name and run on each Node that the pages allow", () => {
+  const programs = FOR_NODE_20.flatMap((page) => blocks.get(page) ?? []).filter(({ language }) =>
+    ["ts", "js", "python"].includes(language),
+  );
+  expect(programs.length).toBeGreaterThan(6);
+  const commands = FOR_NODE_20.flatMap((page) => blocks.get(page) ?? [])
+    .filter(({ language }) => language === "sh")
+    .map(({ code }) => code.replace(/^(?:node|python3) /, "").trim());
+  for (const { place, purpose } of programs) {
+    const name = purpose.kind === "file" ? purpose.name : "";
+    expect(name, place).toMatch(/\.(?:mjs|py)$/);
+    expect(commands, place).toContain(name);
+  }
+});
+
+test("no page runs TypeScript of the server, which older versions of Node refuse", () => {
+  const commands = [...blocks.values()].flat().filter(({ language }) => language === "sh");
+  expect(commands.filter(({ code }) => code.includes("src/main.ts")).map(({ place }) => place)).toEqual([]);
+});
 
 test("each block runs, or says why it does not", () => {
   const all = [...blocks.values()].flat();
