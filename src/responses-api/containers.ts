@@ -112,6 +112,8 @@ export type Ran<Result> =
  */
 export interface ContainerSessions {
   readonly abilities: CodeAbilities;
+  /** How long one run of code, or one command, may take, in milliseconds. */
+  readonly callMsMax: number;
   /** Runs Python as a notebook would: the value of the last expression is shown. */
   runCode(owner: Owner, containerId: string, code: string, signal: AbortSignal): Promise<Ran<CodeRun>>;
   /** Runs shell commands one after the other in `/mnt/data`, until one ends the session. */

@@ -185,7 +185,7 @@ test("a session that runs for too long is stopped; its files are kept and the mo
   const response = await readResponse(await script.create({ tools: [AUTO], ...INCLUDE }));
   expect(codeCalls(response).map(({ status }) => status)).toEqual(["completed", "failed", "completed"]);
   expect(JSON.stringify(codeCalls(response)[2]?.outputs)).toContain("['table.csv'] False");
-  expect(told(script)).toContain("ran for too long");
+  expect(told(script)).toContain("ran for longer than 1.5 s, the limit of a call");
   expect(told(script)).toContain("started anew");
 });
 

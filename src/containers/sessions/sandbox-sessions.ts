@@ -71,6 +71,7 @@ const ATTEMPTS_MAX = 2;
 /** Runs code in a bounded number of sandboxes. After each call their files are stored with their containers. */
 export class SandboxSessions implements ContainerSessions {
   readonly abilities: CodeAbilities;
+  readonly callMsMax: number;
   readonly #options: SessionsOptions;
   readonly #pool: SessionPool;
   readonly #lines = new CallLines(CODE_LIMITS.callsOfContainerMax);
@@ -79,6 +80,7 @@ export class SandboxSessions implements ContainerSessions {
   constructor(options: SessionsOptions) {
     const { engine, stored, observer, log, memoryBytes, containerBytesMax, sessionsMax } = options;
     this.abilities = engine.abilities;
+    this.callMsMax = options.timeoutMs;
     this.#options = options;
     this.#pool = new SessionPool({
       engine,

@@ -138,7 +138,7 @@ async function runCode(
     container.lose();
     return failed(item, GONE);
   }
-  const outcome = outcomeOf(scope, item, ran.result);
+  const outcome = outcomeOf({ scope, callMsMax: sessions.callMsMax }, item, ran.result);
   return { ...outcome, sources: [...container.takeCopied(), ...outcome.sources] };
 }
 
@@ -147,7 +147,11 @@ function failed(item: CodeInterpreterCall, reason: string): ToolOutcome {
 }
 
 /** Code that raised an exception is completed; only the end of its session is a failure. */
-function outcomeOf(scope: ToolScope, item: CodeInterpreterCall, run: CodeRun): Extract<ToolOutcome, { type: "ran" }> {
+function outcomeOf(
+  { scope, callMsMax }: Pick<Interpreter, "scope"> & Pick<ContainerSessions, "callMsMax">,
+  item: CodeInterpreterCall,
+  run: CodeRun,
+): Extract<ToolOutcome, { type: "ran" }> {
   const pictures = run.outputs.flatMap((output) => (output.type === "image" ? [output] : []));
   const outputs = run.outputs.map((output) =>
     output.type === "logs" ? output : { type: "image" as const, url: urlOf(output.png) },
@@ -159,7 +163,7 @@ function outcomeOf(scope: ToolScope, item: CodeInterpreterCall, run: CodeRun): E
       status: run.end === null ? "completed" : "failed",
       outputs: isIncluded(scope) ? outputs : null,
     },
-    output: toldRun(run),
+    output: toldRun(run, callMsMax),
     parts: scope.abilities.images
       ? pictures.map(({ png }) => ({ type: "input_image", image_url: urlOf(png), detail: "auto" }))
       : [],
@@ -172,7 +176,7 @@ function urlOf(png: Uint8Array): string {
 }
 
 /** What the model is shown of a run. */
-function toldRun(run: CodeRun): string {
+function toldRun(run: CodeRun, callMsMax: number): string {
   const printed = run.outputs
     .map((output) => (output.type === "logs" ? output.logs : `\n[The user sees the picture ${output.file.path}]\n`))
     .join("");
@@ -180,7 +184,7 @@ function toldRun(run: CodeRun): string {
     ...(run.lostVariables ? [LOST_VARIABLES] : []),
     ...(printed === "" ? [] : [withoutMiddle(printed)]),
     ...(run.traceback === null ? [] : [withoutMiddle(run.traceback)]),
-    ...(run.end === null ? [] : [toldEnd(run.end)]),
+    ...(run.end === null ? [] : [toldEnd(run.end, callMsMax)]),
     ...toldFiles(run),
   ];
   return lines.length === 0 ? "[The code ran and printed nothing.]" : lines.join("\n");

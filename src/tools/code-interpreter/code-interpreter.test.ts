@@ -182,7 +182,7 @@ describe("the outcome", () => {
   });
 
   it.each([
-    ["timed_out", "too long"],
+    ["timed_out", "it ran for longer than 60 s, the limit of a call"],
     ["out_of_memory", "memory"],
     ["too_many_processes", "processes"],
     ["too_much_output", "printed too much"],

@@ -56,6 +56,7 @@ export function scriptedContainers(abilities: Partial<CodeAbilities> = {}): Scri
       uploads: { findFile: async (_owner, id) => (id.startsWith("missing") ? null : { id }) },
       code: foundCode({
         abilities: { ...ABILITIES, ...abilities },
+        callMsMax: 60_000,
         runCode: async (_owner, id, code) => {
           scripted.ran.push(`${id} ${code}`);
           return scripted.code;

@@ -1,6 +1,8 @@
 import type { FileChanges, SessionEnd } from "../../responses-api/containers.ts";
 import type { CitedFile } from "../../responses-api/hosted-tool.ts";
 
+const MS_A_SECOND = 1000;
+
 /** Characters of what was printed that the model is shown of one call. */
 export const SHOWN_CHARACTERS_MAX = 20_000;
 /** Files that the model is told of by name after one call. */
@@ -11,17 +13,22 @@ export const LOST_VARIABLES =
 export const GONE = "The container has expired or was deleted. Its files and variables are lost. Nothing was run.";
 export const BUSY = "All sessions of this server are at work, so nothing was run. Try again later.";
 
-const ENDS: Readonly<Record<SessionEnd, string>> = {
-  timed_out: "it ran for too long",
+const ENDS: Readonly<Record<Exclude<SessionEnd, "timed_out">, string>> = {
   out_of_memory: "it used too much memory",
   too_many_processes: "it started too many processes",
   too_much_output: "it printed too much",
   crashed: "the session crashed",
 };
 
-/** Tells the model that its session was stopped. */
-export function toldEnd(end: SessionEnd): string {
-  return `[It was stopped: ${ENDS[end]}. Files that earlier calls left in /mnt/data are kept, variables are lost.]`;
+/** Tells the model that its session was stopped. `callMs` is how long the call was allowed to take. */
+export function toldEnd(end: SessionEnd, callMs: number): string {
+  const why = end === "timed_out" ? toldTimeout(callMs) : ENDS[end];
+  return `[It was stopped: ${why}. Files that earlier calls left in /mnt/data are kept, variables are lost.]`;
+}
+
+/** Why a call was stopped that took longer than it may. */
+export function toldTimeout(callMs: number): string {
+  return `it ran for longer than ${callMs / MS_A_SECOND} s, the limit of a call`;
 }
 
 /** What changed in /mnt/data, and what could not be kept. */

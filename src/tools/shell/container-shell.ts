@@ -18,7 +18,16 @@ import type {
 import type { HostedFunction, HostedItemEvent } from "../../runs/ports.ts";
 import { type CodeServices, sessionsOf, unavailable } from "../containers/code-services.ts";
 import { autoContainer, namedContainer, type ResponseContainer } from "../containers/response-container.ts";
-import { BUSY, citedFiles, GONE, LOST_VARIABLES, toldEnd, toldFiles, withoutMiddle } from "../containers/told-run.ts";
+import {
+  BUSY,
+  citedFiles,
+  GONE,
+  LOST_VARIABLES,
+  toldEnd,
+  toldFiles,
+  toldTimeout,
+  withoutMiddle,
+} from "../containers/told-run.ts";
 import { readArguments } from "../read-arguments.ts";
 import { withoutSteps } from "../without-steps.ts";
 
@@ -132,7 +141,9 @@ async function outcomeOf(shell: Shell, begun: BegunCall, args: string, signal: A
     return unrun(first, GONE);
   }
   const sources = [...container.takeCopied(), ...citedFiles(id, ran.result)];
-  return ranOutcome(begun, { ...first, status: "completed", action }, ran.result, sources);
+  const callMs = Math.min(action.timeout_ms ?? Infinity, sessions.callMsMax);
+  const text = toldRuns(commands, ran.result, callMs);
+  return { ...ranOutcome(begun, { ...first, status: "completed", action }, ran.result, sources), output: text };
 }
 
 /** A call whose commands did not run. It has no output item. */
@@ -158,7 +169,7 @@ function ranOutcome(
   item: ShellCall,
   result: CommandRuns,
   sources: readonly CitedFile[],
-): ToolOutcome {
+): Omit<Extract<ToolOutcome, { type: "ran" }>, "output"> {
   const output: ShellCallOutput = {
     id: outputId,
     type: "shell_call_output",
@@ -174,7 +185,6 @@ function ranOutcome(
   return {
     type: "ran",
     item,
-    output: toldRuns(item.action.commands, result),
     parts: [],
     sources,
     following: [{ first: { ...output, output: [] }, last: output }],
@@ -182,19 +192,19 @@ function ranOutcome(
 }
 
 /** What the model is shown of a call. */
-function toldRuns(commands: readonly string[], result: CommandRuns): string {
+function toldRuns(commands: readonly string[], result: CommandRuns, callMs: number): string {
   const left = commands.slice(result.runs.length);
   return [
     ...(result.lostVariables ? [LOST_VARIABLES] : []),
-    withoutMiddle(result.runs.map((run, index) => toldRun(commands[index] ?? "", run)).join("\n")),
-    ...(result.end === null ? [] : [toldEnd(result.end)]),
+    withoutMiddle(result.runs.map((run, index) => toldRun(commands[index] ?? "", run, callMs)).join("\n")),
+    ...(result.end === null ? [] : [toldEnd(result.end, callMs)]),
     ...(left.length === 0 ? [] : [`[Not run: ${left.join("; ")}]`]),
     ...toldFiles(result),
   ].join("\n");
 }
 
-function toldRun(command: string, { stdout, stderr, outcome }: CommandRun): string {
-  const end = outcome.type === "exit" ? `[Exit code ${outcome.exitCode}]` : "[It was stopped: it ran for too long.]";
+function toldRun(command: string, { stdout, stderr, outcome }: CommandRun, callMs: number): string {
+  const end = outcome.type === "exit" ? `[Exit code ${outcome.exitCode}]` : `[It was stopped: ${toldTimeout(callMs)}.]`;
   return [
     `$ ${command}`,
     ...(stdout === "" ? [] : [stdout]),

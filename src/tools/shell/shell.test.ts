@@ -70,6 +70,7 @@ describe("a shell in a container", () => {
       },
     ]);
     expect(outcome.output).toContain("[stderr]\nno");
+    expect(outcome.output).toContain("[It was stopped: it ran for longer than 0.05 s, the limit of a call.]");
     expect(outcome.output).toContain("[Not run: true]");
     expect(outcome.sources).toMatchObject([{ path: FILE.path, containerId: id, shownBy: null }]);
   });
