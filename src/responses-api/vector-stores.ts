@@ -141,6 +141,8 @@ export type PassagesFound =
 
 /** Searches what was taken into vector stores. */
 export interface PassageFinder {
+  /** Whether questions are compared by meaning, too, and not by words alone. */
+  readonly comparesMeaning: boolean;
   /** Best first. Counts as a use of the stores. Rejects with the signal's reason if that aborts. */
   search(owner: Owner, search: PassageSearch, signal: AbortSignal): Promise<PassagesFound>;
 }

@@ -13,11 +13,13 @@ const QUESTION_WORDS_MAX = 64;
 
 /** Searches by words, and by meaning where the stores have vectors and their model can be asked. */
 export class StoredPassages implements PassageFinder {
+  readonly comparesMeaning: boolean;
   readonly #chunks: ChunkFinder;
   readonly #embedder: Pick<Embedder, "embed"> | null;
   readonly #log: Logger;
 
   constructor(chunks: ChunkFinder, embedder: Pick<Embedder, "embed"> | null, log: Logger) {
+    this.comparesMeaning = embedder !== null;
     this.#chunks = chunks;
     this.#embedder = embedder;
     this.#log = log;

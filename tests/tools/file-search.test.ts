@@ -88,6 +88,19 @@ test("several stores are searched together, each once, and the model is told pas
   expect(told(script)).toContain("Ducks are birds");
 });
 
+test("the model is told of a search by meaning only where there is one", async () => {
+  verifies("tools.file-search.describes-its-search");
+  for (const [env, words] of [
+    [{}, "Searches the user's files by their words"],
+    [{ EMBEDDING_MODEL: "words-64" }, "Searches the user's files by meaning and words"],
+  ] as const) {
+    const script = await serveScript([saysText("Hi.")], env);
+    const storeId = await createStore(script.server, []);
+    await readResponse(await script.create({ tools: [toolFor(storeId)] }));
+    expect(JSON.stringify(script.asked[0])).toContain(words);
+  }
+});
+
 test("filters, thresholds, weights and the number of results hold", async () => {
   const script = await serveScript([asks("heron")]);
   const { server } = script;

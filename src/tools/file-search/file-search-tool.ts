@@ -24,13 +24,16 @@ const SEARCH_FUNCTION: HostedFunction = {
   server: null,
   name: "file_search",
   description:
-    "Searches the user's files by meaning and words and returns numbered passages. Ask short questions; several forms of one question find more.",
+    "Searches the user's files by their words and returns numbered passages. Ask for words that the files may use; several forms of one question find more.",
   parameters: {
     type: "object",
     properties: { queries: { type: "array", items: { type: "string" }, minItems: 1, maxItems: QUERIES_MAX } },
     required: ["queries"],
   },
 };
+
+const MEANING_DESCRIPTION =
+  "Searches the user's files by meaning and words and returns numbered passages. Ask short questions; several forms of one question find more.";
 
 /** Who finds passages, and who knows the stores. */
 export interface FileSearchServices {
@@ -69,13 +72,17 @@ function refused(status: number, message: string): ModelError {
 function openSearch(services: FileSearchServices, tool: FileSearch, scope: ToolScope): OpenTool {
   const numbers = new FileNumbers(scope.citedBefore ?? 0);
   return {
-    functions: [SEARCH_FUNCTION],
+    functions: [functionOf(services.passages)],
     note: null,
     opening: [],
     pending: [],
     call: (_name, made) => callOf({ services, tool, scope, numbers }, made),
     close: async () => {},
   };
+}
+
+function functionOf({ comparesMeaning }: PassageFinder): HostedFunction {
+  return comparesMeaning ? { ...SEARCH_FUNCTION, description: MEANING_DESCRIPTION } : SEARCH_FUNCTION;
 }
 
 /** What the calls of one response share. */
