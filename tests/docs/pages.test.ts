@@ -14,7 +14,7 @@ const MODELS = JSON.stringify({ object: "list", data: [{ id: "llama", object: "m
 
 const pages = ["README.md", ...globSync("docs/*.md", { cwd: ROOT })].toSorted();
 const blocks = new Map(pages.map((page) => [page, codeBlocks(page, readFileSync(join(ROOT, page), "utf8"))]));
-const isPython = ({ language, code }: CodeBlock): boolean => language === "python" || /^python3 /.test(code);
+const isPython = ({ language, code }: CodeBlock): boolean => language === "python" || code.startsWith("python3 ");
 const isRun = ({ purpose }: CodeBlock): boolean => purpose.kind === "run";
 
 /** What a page needs beside a server with its defaults. Null: this machine lacks it. */
