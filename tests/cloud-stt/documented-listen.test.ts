@@ -29,7 +29,7 @@ async function folderWithSample(url: string): Promise<string> {
   const compiled = ["-p", "tsconfig.client.json", "--outDir", join(installed, "packages/client/dist")];
   await run(join(ROOT, "node_modules/.bin/tsc"), compiled, { cwd: ROOT });
   const [, sample = ""] =
-    /```js\n(\/\/ listen\.js\n[\s\S]*?)```/.exec(await readFile(join(ROOT, "docs/speech.md"), "utf8")) ?? [];
+    /```js\n(\/\/ listen\.mjs\n[\s\S]*?)```/.exec(await readFile(join(ROOT, "docs/speech.md"), "utf8")) ?? [];
   expect(sample).toContain(BASE_URL);
   await writeFile(join(folder, "package.json"), '{ "type": "module" }');
   await writeFile(join(folder, "listen.mjs"), sample.replace(BASE_URL, url));
