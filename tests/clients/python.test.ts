@@ -203,6 +203,15 @@ describe.skipIf(!existsSync(PYTHON))(
       },
     );
 
+    test("an agent goes on from reasoning that a session keeps", async () => {
+      verifies("create.history.reasoning-before-message-without-id");
+      expect((await run("session")).told).toMatchObject({
+        text: "It turns.",
+        items: ["reasoning_item", "message_output_item"],
+        again: expect.stringContaining("When does the tide turn?"),
+      });
+    });
+
     test.each(["plain_file_search", "streamed_file_search"])(
       "an agent searches files, and goes on from its history: %s",
       async (way) => {

@@ -50,7 +50,7 @@ const PAGE = `<title>Herons</title><article><p>${"Herons wait in shallow water. 
  * A model that uses each tool once. `herons` searches and cites, `herons in depth` opens a page between; `pay` calls
  * the tool of that name of the MCP server `shop`; `boat` draws; `list files` runs a command on the client's side;
  * `patch` changes a file there; `press the button` clicks; `invoice` looks for a deferred function and calls it;
- * `owls` searches files and cites the first.
+ * `owls` searches files and cites the first; `tide` reasons.
  */
 export function toolScenarios({ page }: ToolServers): string {
   return `
@@ -87,6 +87,8 @@ scenarios:
     events: [{ call: { name: file_search, arguments: { queries: [owl night] } } }]
   - when: { input_contains: owls }
     events: [{ text: { chunks: [At night., "【fi", "le:1】 Yes."] } }]
+  - when: { input_contains: tide }
+    events: [{ reasoning: The moon. }, { text: It turns. }]
   - when: { has_tool_output: true }
     events: [{ text: Done on your side. }]
 `;

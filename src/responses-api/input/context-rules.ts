@@ -35,24 +35,21 @@ export function checkItemsNotRepeated(conversation: readonly StoredItem[], input
   if (repeated !== undefined) throw duplicateItem(repeated.id);
 }
 
-type Reasoning = Extract<StoredItem, { type: "reasoning" }>;
-
 /** A reasoning item must be followed by the item it led to. */
 function checkReasoning(input: readonly StoredItem[]): void {
   for (const [index, item] of input.entries()) {
-    if (item.type === "reasoning" && !mayFollow(item, input[index + 1])) throw reasoningWithoutFollower(item.id);
+    if (item.type === "reasoning" && !mayFollow(item.id, input[index + 1])) throw reasoningWithoutFollower(item.id);
   }
 }
 
 /**
  * Ids made by this server show whether a message and its reasoning come from the same response. Any other id is
- * accepted. Clients that carry sealed reasoning, such as the AI SDK, send the message after it without its id.
+ * accepted, and so is a message without one: some clients send reasoning with its id and remove the ids of messages.
  */
-function mayFollow({ id, encrypted_content: sealed }: Reasoning, item: StoredItem | undefined): boolean {
+function mayFollow(reasoningId: string, item: StoredItem | undefined): boolean {
   if (item === undefined) return false;
   if (item.type !== "message") return !item.type.endsWith("_output");
   if (item.role !== "assistant") return false;
-  const seed = outputSeedOf(id);
-  if (seed === null || outputSeedOf(item.id) === seed) return true;
-  return sealed != null && isInputId(item.id);
+  const seed = outputSeedOf(reasoningId);
+  return seed === null || outputSeedOf(item.id) === seed || isInputId(item.id);
 }

@@ -11,6 +11,7 @@ from agents import (
     HostedMCPTool,
     ImageGenerationTool,
     ModelSettings,
+    OpenAIConversationsSession,
     Runner,
     WebSearchTool,
     function_tool,
@@ -95,6 +96,13 @@ async def search(streamed):
     return {**told(first), "again": second.final_output}
 
 
+async def session():
+    kept = OpenAIConversationsSession()
+    first = await Runner.run(agent(), "When does the tide turn?", session=kept)
+    second = await Runner.run(agent(), "What did I say?", session=kept)
+    return {**told(first), "again": second.final_output}
+
+
 async def file_search(store, streamed):
     tool = FileSearchTool(vector_store_ids=[store], max_num_results=3, include_search_results=True)
     first = await run(agent(tool), "When do owls fly?", streamed)
@@ -128,6 +136,7 @@ async def mcp():
 WAYS = {
     "plain_search": lambda: search(False),
     "streamed_search": lambda: search(True),
+    "session": session,
     "plain_file_search": lambda: file_search(STORE["id"], False),
     "streamed_file_search": lambda: file_search(STORE["id"], True),
     "plain_code": lambda: code(ORDER["files"], ORDER["turns"], False),
