@@ -11,6 +11,7 @@ const found = (name: string): object => ({
   type: "tool_search_output",
   tools: [{ type: "function", name, parameters: { type: "object", properties: {} }, strict: false }],
 });
+const NOT_KEPT = "The tools that were found were not kept.";
 const shell = (members: object = {}): object => ({
   type: "local_shell_call",
   call_id: "call_1",
@@ -47,11 +48,30 @@ describe("a search for tools in a history", () => {
     const behind = await serveBehind(says("Yes."));
     const call = search({ call_id: null, execution: "server" });
     expect((await behind.create({ input: [user("Hi"), call, user("Well?")] })).status).toBe(200);
-    checkAnswers(behind, "The tools that were found were not kept.");
+    checkAnswers(behind, NOT_KEPT);
     await behind.create({ input: [user("Hi"), call, user("Well?"), call, found("f"), call, found("g"), call] });
     const kept = [{ tools: ["f"] }, { tools: ["g"] }].map((tools) => JSON.stringify(tools));
-    const lost = "The tools that were found were not kept.";
-    checkAnswers(behind, lost, ...kept, lost);
+    checkAnswers(behind, NOT_KEPT, ...kept, NOT_KEPT);
+  });
+
+  const ran = { call_id: "tsc_1", execution: "server", status: "completed" };
+  const output = (members: object): object => ({ ...found("f"), ...ran, ...members });
+  const kept = JSON.stringify({ tools: ["f"] });
+  test.each([
+    ["with its id", [search({ ...ran, id: "tsc_1" })], NOT_KEPT],
+    ["without its id", [search(ran)], NOT_KEPT],
+    ["without its execution", [search({ id: "tsc_1", call_id: "tsc_1" })], NOT_KEPT],
+    ["with its output", [search({ ...ran, id: "tsc_1" }), output({ id: "tso_1" })], kept],
+    ["with its output and without ids", [search(ran), output({})], kept],
+  ])("of the server may have its own id as its call id: %s", async (_title, items, answer) => {
+    verifies("create.history.tool-search-with-own-id");
+    const behind = await serveBehind(says("Yes."));
+    expect(await status(behind.create({ input: [user("Hi"), ...items, user("Well?")] }))).toBe(200);
+    checkAnswers(behind, answer);
+    const calls = conversationCalls(behind.server);
+    const { id: conversation } = await calls.create({ items: [user("Hi"), ...items] });
+    expect(await status(behind.create({ conversation, input: "Well?" }))).toBe(200);
+    checkAnswers(behind, answer);
   });
 
   test("is accepted by the built-in engine in the same forms", async () => {

@@ -106,7 +106,7 @@ export function normalizeItem(item: SentItem, index: number, makeId: MakeId, lis
   const id = outputIdOf(item, param) ?? sentId ?? makeId(PREFIXES[type] ?? "item", index);
   if (item.type === "tool_search_call" && !isRecord(item.arguments))
     throw invalidType(`${param}.arguments`, "an object", typeWords(item.arguments));
-  if (SEARCHES_TOOLS.has(type)) members["execution"] ??= members["call_id"] === undefined ? "server" : "client";
+  if (SEARCHES_TOOLS.has(type)) members["execution"] ??= isClientCall(members["call_id"], id) ? "client" : "server";
   if (ANSWERS_A_CALL.has(type) && members["call_id"] === undefined) throw missingParameter(`${param}.call_id`);
   if (type === "reasoning") members["content"] ??= [];
   const status = STATUSLESS.has(type) ? {} : { status: isUnfinished(item) ? item.status : "completed" };
@@ -144,8 +144,13 @@ const MAY_BE_CUT_OFF: ReadonlySet<string> = new Set([
 /** The reference's schema allows a null `call_id` here, but the reference requires one. */
 const ANSWERS_A_CALL: ReadonlySet<string> = new Set(["function_call_output", "custom_tool_call_output"]);
 
-/** If `execution` is missing, it follows from `call_id`: only searches by the client have one. */
+/** If `execution` is missing, it follows from `call_id`. */
 const SEARCHES_TOOLS: ReadonlySet<string> = new Set(["tool_search_call", "tool_search_output"]);
+
+/** Searches by a server have no call id, or their own id as the call id. */
+function isClientCall(callId: unknown, id: string): boolean {
+  return callId !== undefined && callId !== id;
+}
 
 function isMessage(item: SentItem): item is MessageInput {
   return item.type === undefined || item.type === "message";

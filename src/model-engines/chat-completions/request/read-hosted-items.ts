@@ -95,11 +95,11 @@ export function readHostedItem(item: HostedItem, path: string): readonly History
   }
 }
 
-/** A search without a call id was run by a server and may lack its output, so it has a default one. */
-function readToolSearch({ call_id: callId, arguments: args }: Item<"tool_search_call">): Call {
-  const isOwn = callId === null || callId === undefined;
-  const search = call(isOwn ? TOOL_SEARCH_CALL_ID : callId, "tool_search", args);
-  return isOwn ? { ...search, defaultOutput: "The tools that were found were not kept." } : search;
+/** A search that a server ran may lack its output, so it has a default one. */
+function readToolSearch({ call_id: callId, execution, arguments: args }: Item<"tool_search_call">): Call {
+  const search = call(callId ?? TOOL_SEARCH_CALL_ID, "tool_search", args);
+  const isByClient = execution === "client" || (execution == null && callId != null);
+  return isByClient ? search : { ...search, defaultOutput: "The tools that were found were not kept." };
 }
 
 function readFileSearch(item: Item<"file_search_call">, path: string): readonly HistoryStep[] {
