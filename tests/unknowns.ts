@@ -106,7 +106,7 @@ export const DECISIONS: Readonly<Record<string, readonly string[]>> = {
   "schemas/tools.yaml McpToolInput": ["tools.mcp.approval-by-default", "tools.mcp.failed-list-refuses"],
   "schemas/responses.yaml WebSearchUsage": ["tools.web.only-searches-are-counted"],
   "schemas/items.yaml McpApprovalResponseInput": ["tools.mcp.approval-is-spent-once", "tools.mcp.approval-race-fails"],
-  "schemas/items.yaml AdditionalToolsInput": ["tools.joined.echoed-and-called-by-namespace"],
+  "schemas/items.yaml AdditionalToolsInput": ["tools.joined.additional-tools-are-plain"],
   "schemas/items.yaml ApplyPatchCall": ["tools.client-run.unfinished-holds-nothing"],
   "schemas/items.yaml ToolSearchOutput": ["tools.search.holds-back-mcp-servers"],
   "schemas/items.yaml ShellCall": ["tools.client-run.unfinished-holds-nothing"],

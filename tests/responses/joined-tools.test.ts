@@ -8,7 +8,6 @@ import { readResponse, readStream, responseOf } from "./read-stream.ts";
 const parameters = { type: "object", properties: {}, required: [], additionalProperties: false };
 const late = { type: "function", name: "late", description: "Comes late.", parameters };
 const echoed = { ...late, output_schema: null, strict: true };
-const joined = { type: "namespace", name: "late", description: "Comes late.", tools: [echoed] };
 const sent = { type: "function", function: { name: "late", description: "Comes late.", parameters, strict: true } };
 const lateCallChunks = chunks(
   toolDelta(0, { id: "call_1", type: "function", function: { name: "late", arguments: "{}" } }),
@@ -17,13 +16,14 @@ const lateCallChunks = chunks(
 const hi = { role: "user", content: "Hi" };
 const added = { type: "additional_tools", role: "developer", tools: [late] };
 
-test("a tool added during the conversation is echoed from the first event on, and its call has its namespace", async () => {
-  verifies("tools.joined.echoed-and-called-by-namespace");
+test("a tool added during the conversation is echoed from the first event on, and called like any other", async () => {
+  verifies("tools.joined.additional-tools-are-plain");
   const { create, asked } = await serveBehind(lateCallChunks);
   const { events, final } = await readStream(await create({ input: [added, hi], stream: true }));
-  expect(responseOf(events[0]).tools).toEqual([joined]);
-  expect(final.tools).toEqual([joined]);
-  expect(final.output).toMatchObject([{ type: "function_call", name: "late", namespace: "late", call_id: "call_1" }]);
+  expect(responseOf(events[0]).tools).toEqual([echoed]);
+  expect(final.tools).toEqual([echoed]);
+  expect(final.output).toMatchObject([{ type: "function_call", name: "late", call_id: "call_1" }]);
+  expect(final.output[0]).not.toHaveProperty("namespace");
   expect(asked()).toMatchObject({ tools: [sent] });
 });
 
@@ -32,12 +32,35 @@ test("it stays along the chain, where its call has the name that the model knows
   const first = await readResponse(await create({ input: [added, hi] }));
   const output = { type: "function_call_output", call_id: "call_1", output: "done" };
   const second = await readResponse(await create({ previous_response_id: first.id, input: [output] }));
-  expect(second.tools).toEqual([joined]);
+  expect(second.tools).toEqual([echoed]);
   expect(asked()).toMatchObject({
     tools: [sent],
     messages: [hi, { role: "assistant", tool_calls: [{ function: { name: "late" } }] }, { role: "tool" }],
   });
 });
+
+test.each(["server", "client"])(
+  "a deferred function that the %s found is echoed and called with its namespace",
+  async (execution) => {
+    verifies("tools.joined.found-tools-are-namespaces");
+    const { create, asked } = await serveBehind(lateCallChunks);
+    const deferred = { ...late, defer_loading: true };
+    const ids = { call_id: execution === "client" ? "call_s" : null, execution };
+    const call = { type: "tool_search_call", arguments: {}, ...ids };
+    const search = { type: "tool_search", execution: "client", description: "Finds.", parameters };
+    const tools = [search, deferred, { ...deferred, name: "other" }];
+    const found = { type: "tool_search_output", ...ids, tools: [deferred] };
+    const { final } = await readStream(await create({ tools, input: [hi, call, found], stream: true }));
+    expect(final.tools).toEqual([
+      expect.objectContaining({ type: "tool_search" }),
+      { ...echoed, name: "other", defer_loading: true },
+      { type: "namespace", name: "late", description: "Comes late.", tools: [echoed] },
+    ]);
+    expect(final.output).toMatchObject([{ type: "function_call", name: "late", namespace: "late" }]);
+    const names = ["tool_search", "other", "late"];
+    expect(asked()).toMatchObject({ tools: names.map((name) => ({ function: { name } })) });
+  },
+);
 
 test("tools found by the client's search join the namespace of the request", async () => {
   const { create, asked } = await serveBehind(says("Hi"));

@@ -20,10 +20,32 @@ const namespace = (name: string, ...tools: FunctionTool[]): Tool => ({
   tools,
 });
 const added = (...tools: Tool[]): StoredItem => ({ id: "at_1", type: "additional_tools", role: "developer", tools });
+const found = (...tools: Tool[]): StoredItem => ({
+  id: "tso_1",
+  type: "tool_search_output",
+  status: "completed",
+  call_id: null,
+  execution: "server",
+  tools,
+});
+const deferred = (name: string): FunctionTool => ({ ...f(name), defer_loading: true });
 const search: Tool = { type: "tool_search", execution: "client", description: null, parameters: null };
 
 const cases: Readonly<Record<string, readonly [tools: Tool[], context: StoredItem[], expected: Tool[]]>> = {
-  "a function is added as a namespace of its own name": [[], [added(f("a"))], [namespace("a", f("a"))]],
+  "an additional function is one of the tools": [[], [added(f("a"))], [f("a")]],
+  "a function that was found is a namespace of its own name": [[], [found(f("a"))], [namespace("a", f("a"))]],
+  "an additional function takes the place of a deferred one": [
+    [search, deferred("a"), f("b")],
+    [added(f("a"))],
+    [search, f("a"), f("b")],
+  ],
+  "a namespace of a function that was found replaces the deferred function": [
+    [search, deferred("a"), deferred("b")],
+    [found(deferred("a")), found(deferred("a"))],
+    [search, deferred("b"), namespace("a", f("a"))],
+  ],
+  "a function that was found and was not deferred stays as it is": [[f("a")], [found(f("a"))], [f("a")]],
+  "a function that was found is not added once more": [[], [found(f("a")), added(f("a"))], [namespace("a", f("a"))]],
   "a namespace is added unchanged": [[f("b")], [added(namespace("n", f("a")))], [f("b"), namespace("n", f("a"))]],
   "new members are added to the existing namespace": [
     [namespace("n", f("a")), f("b")],
@@ -35,7 +57,7 @@ const cases: Readonly<Record<string, readonly [tools: Tool[], context: StoredIte
     [added(f("a"), search)],
     [f("a"), search],
   ],
-  "a tool that two items hold is added once": [[], [added(f("a")), added(f("a", "another"))], [namespace("a", f("a"))]],
+  "a tool that two items hold is added once": [[], [added(f("a")), added(f("a", "another"))], [f("a")]],
   "other items add no tools": [[f("a")], [{ id: "cmp_1", type: "compaction", encrypted_content: "x" }], [f("a")]],
 };
 

@@ -11,15 +11,20 @@ export interface ToolContext {
 }
 
 /**
- * The tools of a request, followed by the tools that items of its context added. An added function or custom tool
- * becomes a namespace of its own name. Of two tools with the same name and namespace the first one is used.
+ * The tools of a request with those that items of its context added. A tool of `additional_tools` is one like those of
+ * the request; a function or custom tool that a search found becomes a namespace of its own name. Both replace a
+ * deferred tool of the request. Of two other tools with the same name and namespace the first one is used.
  */
 export function withJoinedTools(tools: readonly Tool[], { context, places }: ToolContext): readonly Tool[] {
   if (!context.some(isToolItem)) return tools;
-  const joined = context.flatMap((item, index) => toolsOf(item, places[index] ?? null));
   const together = new ToolList();
   for (const tool of tools) together.add(tool);
-  for (const tool of joined) if (!together.has(tool)) together.add(asNamespace(tool));
+  for (const [index, item] of context.entries()) {
+    for (const tool of toolsOf(item, places[index] ?? null)) {
+      if (item.type === "tool_search_output") together.addFound(tool);
+      else together.addMore(tool);
+    }
+  }
   return together.tools();
 }
 
@@ -41,27 +46,51 @@ function toolsOf(item: StoredItem, place: number | null): readonly Tool[] {
   });
 }
 
-function asNamespace(tool: Tool): Tool {
-  if (tool.type !== "function" && tool.type !== "custom") return tool;
-  return { type: "namespace", description: tool.description ?? "", name: tool.name, tools: [tool] };
-}
-
 /** Tools in the order added. A namespace of a known name adds its members to the known one. */
 class ToolList {
-  readonly #tools: Tool[] = [];
-  readonly #keys = new Set<string>();
+  readonly #tools: (Tool | null)[] = [];
+  readonly #places = new Map<string, number>();
   readonly #namespaces = new Map<string, { readonly place: number; readonly members: Map<string, NamespaceMember> }>();
-
-  has(tool: Tool): boolean {
-    return tool.type !== "namespace" && this.#keys.has(keyOf(tool));
-  }
 
   add(tool: Tool): void {
     if (tool.type === "namespace") this.#addNamespace(tool);
     else {
-      this.#keys.add(keyOf(tool));
+      this.#places.set(keyOf(tool), this.#tools.length);
       this.#tools.push(tool);
     }
+  }
+
+  /** Adds a tool of an `additional_tools` item. */
+  addMore(tool: Tool): void {
+    if (!isCallable(tool)) return this.#addOther(tool);
+    const place = this.#places.get(keyOf(tool));
+    if (place !== undefined) {
+      if (this.#isDeferred(place)) this.#tools[place] = withoutDeferral(tool);
+    } else if (this.#namespaces.get(tool.name)?.members.has(tool.name) !== true) this.add(withoutDeferral(tool));
+  }
+
+  /** Adds a tool of a `tool_search_output` item. */
+  addFound(tool: Tool): void {
+    if (!isCallable(tool)) return this.#addOther(tool);
+    const place = this.#places.get(keyOf(tool));
+    if (place !== undefined && !this.#isDeferred(place)) return;
+    if (place !== undefined) this.#tools[place] = null;
+    this.#places.delete(keyOf(tool));
+    const { description, name } = tool;
+    this.#addNamespace({ type: "namespace", description: description ?? "", name, tools: [withoutDeferral(tool)] });
+  }
+
+  tools(): readonly Tool[] {
+    for (const { place, members } of this.#namespaces.values()) {
+      const tool = this.#tools[place];
+      if (tool?.type === "namespace" && members.size > tool.tools.length)
+        this.#tools[place] = { ...tool, tools: [...members.values()] };
+    }
+    return this.#tools.filter((tool) => tool !== null);
+  }
+
+  #addOther(tool: Tool): void {
+    if (tool.type === "namespace" || !this.#places.has(keyOf(tool))) this.add(tool);
   }
 
   #addNamespace(tool: NamespaceTool): void {
@@ -73,14 +102,18 @@ class ToolList {
     this.#tools.push(tool);
   }
 
-  tools(): readonly Tool[] {
-    for (const { place, members } of this.#namespaces.values()) {
-      const tool = this.#tools[place];
-      if (tool?.type === "namespace" && members.size > tool.tools.length)
-        this.#tools[place] = { ...tool, tools: [...members.values()] };
-    }
-    return this.#tools;
+  #isDeferred(place: number): boolean {
+    const tool = this.#tools[place];
+    return tool != null && isCallable(tool) && tool.defer_loading === true;
   }
+}
+
+function isCallable(tool: Tool): tool is NamespaceMember {
+  return tool.type === "function" || tool.type === "custom";
+}
+
+function withoutDeferral({ defer_loading: _deferLoading, ...tool }: NamespaceMember): NamespaceMember {
+  return tool;
 }
 
 function keyOf(tool: Tool): string {
