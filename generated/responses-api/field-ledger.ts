@@ -650,7 +650,7 @@ export const fieldLedger: Readonly<Record<string, LedgerEntry>> = {
   "input.additional_tools": {
     "chat-completions": "emulated",
     "built-in": "emulated",
-    "note": "the tools are offered from the start of the conversation and echoed, functions as namespaces"
+    "note": "the tools are offered from the start of the conversation and echoed like those of the request"
   },
   "input.web_search_call": {
     "chat-completions": "emulated",

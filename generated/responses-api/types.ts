@@ -1675,7 +1675,7 @@ export interface components {
             type: "reasoning";
             /** @description Raw reasoning, from models that show it; otherwise empty. Only items stored by earlier versions lack it. */
             content?: components["schemas"]["ReasoningText"][];
-            /** @description Only if requested with `include`; the ciphertext differs each time. */
+            /** @description The reasoning, sealed. Sent back, it brings the reasoning into a later turn, also where nothing is stored. */
             encrypted_content?: string | null;
             status?: components["schemas"]["ItemStatus"];
             summary: components["schemas"]["SummaryText"][];

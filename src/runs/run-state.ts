@@ -16,7 +16,7 @@ export interface RunPlan {
   readonly ids: IdStem;
   /** Raw reasoning is shown as `reasoning_text` content, or as the summary if the request asked for one. */
   readonly rawReasoningAs: "text" | "summary";
-  /** Seals reasoning into `encrypted_content`, deterministically; null if the request did not ask for it. */
+  /** Seals reasoning into `encrypted_content`, deterministically; null if it is not sealed. */
   readonly sealReasoning: ((text: string, itemId: string) => string) | null;
   /** The input tokens of `usage` if the model server counts none. */
   readonly inputTokensEstimate: number;

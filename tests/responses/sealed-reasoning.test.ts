@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import type { Response as ApiResponse } from "../../generated/responses-api/types.ts";
 import { verifies } from "../verifies.ts";
 import { type BehindUpstream, chunks, delta, serveBehind } from "./behind-upstream.ts";
+import { readResponse, readStream } from "./read-stream.ts";
 
 const question = { role: "user", content: "What is it?" };
 const thinking = chunks(delta({ reasoning_content: "Let me think." }), delta({ content: "It is so." }), {
@@ -11,22 +12,32 @@ const thinking = chunks(delta({ reasoning_content: "Let me think." }), delta({ c
 });
 
 /** The output of a turn that is not stored, with encrypted reasoning shown only as a summary. */
-async function sealedTurn(behind: BehindUpstream): Promise<ApiResponse["output"]> {
-  const reply = await behind.create({
-    input: [question],
-    store: false,
-    include: ["reasoning.encrypted_content"],
-    reasoning: { summary: "auto" },
-  });
+async function sealedTurn(behind: BehindUpstream, include: readonly string[] = []): Promise<ApiResponse["output"]> {
+  const reply = await behind.create({ input: [question], store: false, include, reasoning: { summary: "auto" } });
   const { output }: { output: ApiResponse["output"] } = await reply.json();
   return output;
 }
 
-test("encrypted reasoning sent back by a client reaches the model in the next turn", async () => {
+test("reasoning is sealed in each event and body, although the request does not include it", async () => {
+  verifies("create.include.encrypted-reasoning");
+  const { create } = await serveBehind(thinking);
+  const { events, final } = await readStream(await create({ input: [question], stream: true }));
+  const shown = events.flatMap((event) =>
+    "item" in event ? [event.item] : "response" in event ? event.response.output : [],
+  );
+  const plain = await readResponse(await create({ input: [question] }));
+  const reasoning = [...shown, ...plain.output].filter(({ type }) => type === "reasoning");
+  expect(reasoning).toHaveLength(4);
+  for (const item of reasoning) expect(item).toMatchObject({ encrypted_content: expect.stringMatching(/./) });
+});
+
+test.each([
+  ["by default", []],
+  ["on request", ["reasoning.encrypted_content"]],
+])("reasoning encrypted %s and sent back by a client reaches the model in the next turn", async (_title, include) => {
   verifies("create.include.encrypted-reasoning", "state.sealed.content-is-bound");
   const behind = await serveBehind(thinking);
-  const output = await sealedTurn(behind);
-  expect(JSON.stringify(output)).toContain("encrypted_content");
+  const output = await sealedTurn(behind, include);
   const next = await behind.create({ input: [question, ...output, { role: "user", content: "Why?" }], store: false });
   expect(next.status).toBe(200);
   expect(behind.asked()).toMatchObject({

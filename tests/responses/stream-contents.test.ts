@@ -105,21 +105,23 @@ describe("a stream carries", () => {
     expect(reasoning).toEqual({
       type: "reasoning",
       content: [],
+      encrypted_content: expect.stringMatching(/^.+$/),
       summary: ["First", "Second"].map((text) => ({ type: "summary_text", text })),
     });
   });
 
-  test("encrypted reasoning only if it was requested", async () => {
+  test.each([
+    ["default", {}],
+    ["request", { store: false, include: ["reasoning.encrypted_content"] }],
+  ])("encrypted reasoning by %s", async (_title, members) => {
     verifies("create.include.encrypted-reasoning");
-    const asked = await stream("summary", { store: false, include: ["reasoning.encrypted_content"] });
-    expect(asked.final.output[0]).toMatchObject({
+    const read = await stream("summary", members);
+    expect(read.final.output[0]).toMatchObject({
       type: "reasoning",
       encrypted_content: expect.stringMatching(/^.+$/),
     });
-    const added = eventsOf(asked, "response.output_item.added")[0];
+    const added = eventsOf(read, "response.output_item.added")[0];
     expect(added?.item).toHaveProperty("encrypted_content");
-    const unasked = await stream("summary");
-    expect(unasked.final.output[0]).not.toHaveProperty("encrypted_content");
   });
 
   test("calls with their own ids and with arguments that are empty at first", async () => {

@@ -40,8 +40,6 @@ export interface PreparedRun {
   readonly approvals: ApprovalHold;
 }
 
-const SEALED_REASONING_INCLUDE = "reasoning.encrypted_content";
-
 /**
  * Prepares a run from a validated request. Like the reference, it checks stored state first and the meaning of the
  * request last.
@@ -135,12 +133,12 @@ async function prepareHeld(
 
 /** How the client wants the answer to be shown. */
 function wishesOf(
-  { include, interruption }: CreateResponseRequest,
+  { interruption }: CreateResponseRequest,
   { reasoning }: Response,
 ): Pick<RunTask, "rawReasoningAs" | "sealsReasoning" | "interruption"> {
   return {
     rawReasoningAs: reasoning?.summary == null ? "text" : "summary",
-    sealsReasoning: (include ?? []).includes(SEALED_REASONING_INCLUDE),
+    sealsReasoning: true,
     interruption: interruption ?? null,
   };
 }

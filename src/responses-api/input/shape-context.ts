@@ -34,18 +34,24 @@ export async function shapeContext(
   places: readonly (number | null)[],
 ): Promise<readonly StoredItem[]> {
   const reader = sealScope(caller.principal.owner);
-  const unsealed = await mapInSlices(context, (item) => withReasoningText(item, services.sealer, reader));
+  const unsealed = await mapInSlices(context, (item, index) =>
+    withReasoningText(item, (sealed) => services.sealer.open(sealed, reader), (places[index] ?? null) !== null),
+  );
   return fitMedia(services, caller, unsealed, places);
 }
 
-/** Puts the text of sealed reasoning back, unless the item shows its text already. */
-function withReasoningText(item: StoredItem, sealer: Sealer, owner: string): StoredItem {
+/**
+ * Puts the text of sealed reasoning back, unless the item shows its text already. The seal of an item that a client
+ * sends is checked in either case.
+ */
+function withReasoningText(item: StoredItem, open: (sealed: string) => string | null, isSent: boolean): StoredItem {
   if (item.type !== "reasoning" || item.encrypted_content == null) return item;
-  const text = sealer.open(item.encrypted_content, owner);
+  const { encrypted_content: sealed, ...shown } = item;
+  const showsText = (shown.content ?? []).length > 0;
+  if (showsText && !isSent) return shown;
+  const text = open(sealed);
   if (text === null) throw invalidEncryptedContent();
-  const { encrypted_content: _sealed, ...shown } = item;
-  if (text === "" || (shown.content ?? []).length > 0) return shown;
-  return { ...shown, content: [{ type: "reasoning_text", text }] };
+  return text === "" || showsText ? shown : { ...shown, content: [{ type: "reasoning_text", text }] };
 }
 
 /** Converts every image, file and recording to what the model can read. Items without any stay the same objects. */
