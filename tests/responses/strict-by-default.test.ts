@@ -13,13 +13,15 @@ const OPEN = {
 const CLOSED = { ...OPEN, required: ["location", "unit"], additionalProperties: false };
 const MAP = { type: "object", properties: {}, additionalProperties: { type: "string" } };
 
+const STRAY = { ...OPEN, strict: false };
+
 /** What is sent, and the schema and `strict` that are echoed and sent to the model server. */
 const CASES: Readonly<Record<string, readonly [sent: object, schema: object | null, strict: boolean]>> = {
   "an open schema without strict": [{ schema: OPEN }, CLOSED, true],
   "an open schema with a strict of null": [{ schema: OPEN, strict: null }, CLOSED, true],
   "a closed schema without strict": [{ schema: CLOSED }, CLOSED, true],
   "a schema that cannot be strict, without strict": [{ schema: MAP }, MAP, false],
-  "an empty schema without strict": [{ schema: {} }, {}, false],
+  "a schema that holds a strict of its own": [{ schema: STRAY }, { ...CLOSED, strict: false }, true],
   "an open schema with strict false": [{ schema: OPEN, strict: false }, OPEN, false],
 };
 
@@ -45,6 +47,17 @@ describe("in front of a model server", () => {
       });
     },
   );
+
+  test("a function with a schema of {} is echoed and sent as one without parameters that is not strict", async () => {
+    verifies("tools.function.empty-schema");
+    const { create, asked } = await serveBehind(says("Hi"));
+    const tool = { type: "function", name: "f", parameters: {} };
+    const group = { type: "namespace", name: "n", description: "N", tools: [tool] };
+    const parameters = { type: "object", properties: {} };
+    const { tools } = await readResponse(await create({ tools: [tool, group] }));
+    expect(tools).toMatchObject([{ parameters, strict: false }, { tools: [{ parameters, strict: false }] }]);
+    expect(asked()).toMatchObject({ tools: [{ function: { parameters } }, { function: { parameters } }] });
+  });
 
   test("a function without a schema is strict, and is sent with an empty, closed schema", async () => {
     const { create, asked } = await serveBehind(says("Hi"));

@@ -8,6 +8,9 @@ import type {
 import { isRecord } from "../../base/json/records.ts";
 import { settleStrictness } from "./strict-form.ts";
 
+/** The echo of parameters of `{}`. */
+const EMPTY_PARAMETERS = { type: "object", properties: {} } as const;
+
 type Accepted<T extends ToolInput["type"]> = Extract<ToolInput, { type: T }>;
 type FunctionLike = Accepted<"function"> | Extract<Accepted<"namespace">["tools"][number], { type: "function" }>;
 
@@ -58,6 +61,7 @@ function echoFunction(tool: FunctionLike): FunctionTool {
 function settledParameters({ parameters, strict }: FunctionLike): Pick<FunctionTool, "parameters" | "strict"> {
   const sent = asSchema(parameters);
   if (sent === null) return { parameters: null, strict: strict ?? true };
+  if (Object.keys(sent).length === 0) return { parameters: EMPTY_PARAMETERS, strict: strict ?? false };
   const settled = settleStrictness(sent, strict);
   return { parameters: settled.schema, strict: settled.strict };
 }

@@ -10,7 +10,7 @@ const f = (name: string, description = "D"): FunctionTool => ({
   description,
   name,
   output_schema: null,
-  parameters: {},
+  parameters: { type: "object", properties: {} },
   strict: false,
 });
 const namespace = (name: string, ...tools: FunctionTool[]): Tool => ({

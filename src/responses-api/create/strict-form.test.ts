@@ -54,6 +54,7 @@ describe("the strict form", () => {
         at: { type: "string", format: "date-time", title: "When" },
       }),
     ],
+    "keeps a stray strict": [open({ a: text }, { strict: true }), { ...closed({ a: text }), strict: true }],
     "keeps property names that JavaScript objects inherit": [
       JSON.parse('{"type":"object","properties":{"__proto__":{"type":"string"},"constructor":{"type":"string"}}}'),
       JSON.parse(

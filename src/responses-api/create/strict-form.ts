@@ -10,9 +10,9 @@ const NAME_CHARACTERS_MAX = 120_000;
 /** The maximum nesting of schemas of any type. */
 const LEVELS_MAX = 64;
 
-/** Keywords that strict mode allows and that stay unchanged. */
+/** Keywords that strict mode allows and that stay unchanged. `strict` means nothing there; some clients repeat it. */
 const UNCHANGED_KEYWORDS: ReadonlySet<string> = new Set(
-  `$comment default deprecated description examples readOnly title writeOnly
+  `$comment default deprecated description examples readOnly strict title writeOnly
    type pattern multipleOf minimum maximum exclusiveMinimum exclusiveMaximum
    minItems maxItems properties required additionalProperties`.split(/\s+/),
 );
