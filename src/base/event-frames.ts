@@ -20,19 +20,17 @@ const DATA = "\ndata: ";
 /** What follows the JSON of an event. */
 export const FRAME_END = "\n\n";
 
-/** What precedes the JSON of an event of this type. */
-export function frameStart(type: string): string {
-  return `event: ${type}${DATA}`;
-}
-
-/** The line before the frame of an event that readers can name as the last one that they have. */
-export function idLine(number: number): string {
-  return `id: ${number}\n`;
+/**
+ * What precedes the JSON of an event of this type. With an id, readers can name it as the last event that they have.
+ * The type comes first, because some readers expect it in the first line.
+ */
+export function frameStart(type: string, id: number | null = null): string {
+  return id === null ? `event: ${type}${DATA}` : `event: ${type}\nid: ${id}${DATA}`;
 }
 
 /** `json` has no line break. */
-export function frameOf(type: string, json: string): string {
-  return `${frameStart(type)}${json}${FRAME_END}`;
+export function frameOf(type: string, json: string, id: number | null = null): string {
+  return `${frameStart(type, id)}${json}${FRAME_END}`;
 }
 
 /** The events of a text of frames. */

@@ -45,7 +45,7 @@ test("events have their numbers as ids, and Last-Event-ID continues after one", 
     const reply = await server.fetch(`${path}/events${search}`, { headers: { "last-event-id": lastId } });
     return {
       status: reply.status,
-      ids: [...(await reply.text()).matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id)),
+      ids: [...(await reply.text()).matchAll(/^event: \S+\nid: (\d+)\ndata: /gm)].map(([, id]) => Number(id)),
     };
   };
   const all = stream.events.map(({ sequence_number: number }) => number);

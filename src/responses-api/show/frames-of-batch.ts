@@ -1,4 +1,4 @@
-import { FRAME_END, frameOf, frameStart, idLine } from "../../base/event-frames.ts";
+import { FRAME_END, frameOf, frameStart } from "../../base/event-frames.ts";
 import type { DeltaTemplate, RecordedDelta, RecordedEvent } from "../../runs/ports.ts";
 import { paddingOf } from "./padding.ts";
 import { isPadded, renamedJson, type ShowOptions, shownJson, shownType } from "./shown-event.ts";
@@ -13,11 +13,10 @@ export function* framesOf(batch: readonly RecordedEvent[], options: ShowOptions)
   for (const event of batch) {
     if (event.template === null) {
       const type = shownType(event.type, options);
-      if (type !== null) frames += idOf(event, options) + frameOf(type, shownJson(event, type, options));
+      if (type !== null) frames += frameOf(type, shownJson(event, type, options), idOf(event, options));
     } else {
       if (deltas?.template !== event.template) deltas = new DeltaFrames(event.template, options);
-      const frame = deltas.frameOf(event);
-      if (frame !== "") frames += idOf(event, options) + frame;
+      frames += deltas.frameOf(event, idOf(event, options));
     }
     if (frames.length >= TEXT_CHARACTERS) {
       yield frames;
@@ -27,28 +26,34 @@ export function* framesOf(batch: readonly RecordedEvent[], options: ShowOptions)
   if (frames !== "") yield frames;
 }
 
-function idOf({ number }: RecordedEvent, { withIds }: ShowOptions): string {
-  return withIds === true ? idLine(number) : "";
+function idOf({ number }: RecordedEvent, { withIds }: ShowOptions): number | null {
+  return withIds === true ? number : null;
 }
 
 /** Writes the frames of deltas that share a template: all but their texts, numbers and padding is made once. */
 class DeltaFrames {
   readonly template: DeltaTemplate;
-  /** The text before that of the delta; null if the reader does not want these deltas. */
-  readonly #before: string | null;
+  /** Null if the reader does not want these deltas. */
+  readonly #type: string | null;
+  /** The JSON before the text of the delta. */
+  readonly #json: string;
+  /** The frame before the text of a delta without an id. */
+  readonly #before: string;
   readonly #isPadded: boolean;
 
   constructor(template: DeltaTemplate, options: ShowOptions) {
-    const type = shownType(template.type, options);
     this.template = template;
-    this.#before = type === null ? null : `${frameStart(type)}${renamedJson(template.before, template.type, type)}`;
+    this.#type = shownType(template.type, options);
+    this.#json = this.#type === null ? "" : renamedJson(template.before, template.type, this.#type);
+    this.#before = this.#type === null ? "" : `${frameStart(this.#type)}${this.#json}`;
     this.#isPadded = isPadded(template.type, options);
   }
 
-  frameOf({ textJson, text, number }: RecordedDelta): string {
-    if (this.#before === null) return "";
+  frameOf({ textJson, text, number }: RecordedDelta, id: number | null): string {
+    if (this.#type === null) return "";
+    const before = id === null ? this.#before : `${frameStart(this.#type, id)}${this.#json}`;
     const { after } = this.template;
-    if (!this.#isPadded) return `${this.#before}${textJson}${after}${number}}${FRAME_END}`;
-    return `${this.#before}${textJson}${after}${number},"obfuscation":"${paddingOf(text)}"}${FRAME_END}`;
+    if (!this.#isPadded) return `${before}${textJson}${after}${number}}${FRAME_END}`;
+    return `${before}${textJson}${after}${number},"obfuscation":"${paddingOf(text)}"}${FRAME_END}`;
   }
 }

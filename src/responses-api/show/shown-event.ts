@@ -12,7 +12,7 @@ export interface ShowOptions {
   readonly channels: ReadonlySet<StreamChannel> | null;
   /** Whether events have the names of the extension dialect. */
   readonly dialect: boolean;
-  /** Whether each frame begins with a line `id: <sequence_number>`, for Last-Event-ID. Left out: it does not. */
+  /** Whether each frame has a line `id: <sequence_number>`, for Last-Event-ID. Left out: it has none. */
   readonly withIds?: boolean;
 }
 
