@@ -183,6 +183,13 @@ export interface ModelAbilities {
   readonly audioFormats: readonly ("mp3" | "wav")[];
 }
 
+/** What a model does by itself. Responses echo it; it is not sent to the model. */
+export interface ReasoningDefaults {
+  readonly context: "current_turn" | "all_turns";
+  readonly effort: "none" | "medium";
+  readonly mode: "standard";
+}
+
 /** Asks a model. Each vendor's API has its own implementation. */
 export interface ModelEngine {
   /** Shown in logs and in the start banner. */
@@ -206,6 +213,8 @@ export interface ModelEngine {
    * of every check that `sample` makes before it asks the model server.
    */
   countTokens(request: ModelRequest, signal: AbortSignal): Promise<TokenCount>;
+  /** How the model reasons where a request does not say it; null if that is unknown, or if it does not reason. */
+  reasoningDefaults(model: string): ReasoningDefaults | null;
   /** Where the engine does not send exactly what a turn asks. What the field ledger says is not among it. */
   notesOn(request: ModelRequest): readonly ResponseNote[];
   /**

@@ -50,6 +50,7 @@ export function createBuiltInEngine(options: BuiltInOptions = {}): ModelEngine {
     },
     continuesAnswers: async () => false, // It says the same again.
     notesOn: () => [],
+    reasoningDefaults: () => null,
     contextWindow: async () => contextWindow,
   };
 }

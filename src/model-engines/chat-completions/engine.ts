@@ -110,6 +110,7 @@ export function createChatCompletionsEngine(options: ChatCompletionsOptions): Mo
     continuesAnswers: async (model, signal) => (await continuations.formFor(model, signal)) !== null,
     listModels: (signal) => models.read(signal),
     countTokens: (request, signal) => tokens.count(request, signal),
+    reasoningDefaults: profile.reasoningDefaults,
     notesOn: (request) => notesOnRequest(request, profile),
     contextWindow: async (model, signal) => options.contextWindow ?? (await windows.read(model, signal)),
   };

@@ -1,4 +1,5 @@
-import type { ModelAbilities } from "../../runs/ports.ts";
+import type { ModelAbilities, ReasoningDefaults } from "../../runs/ports.ts";
+import { openaiReasoning } from "./openai-reasoning.ts";
 
 /**
  * How a server marks reasoning in `content`: `leading` if content may begin with `<think>`, `already_open` if the chat
@@ -27,6 +28,8 @@ export interface BackendProfile {
   readonly acceptsReasoning: boolean;
   readonly reasoningTags: ReasoningTags;
   readonly continuation: ContinuationForm | "probe" | "none";
+  /** How a model reasons by itself; null if that is unknown. */
+  readonly reasoningDefaults: (model: string) => ReasoningDefaults | null;
   /** What its models can read besides text, unless the operator sets it. */
   readonly abilities: ModelAbilities;
 }
@@ -39,6 +42,7 @@ const GENERIC: BackendProfile = {
   acceptsReasoning: true,
   reasoningTags: "leading",
   continuation: "probe",
+  reasoningDefaults: () => null,
   abilities: { images: true, imageUrls: false, files: false, audioFormats: [] },
 };
 
@@ -50,6 +54,7 @@ const OPENAI: BackendProfile = {
   acceptsReasoning: false,
   reasoningTags: "off",
   continuation: "none",
+  reasoningDefaults: openaiReasoning,
   abilities: { images: true, imageUrls: true, files: true, audioFormats: ["mp3", "wav"] },
 };
 

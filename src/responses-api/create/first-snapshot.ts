@@ -1,11 +1,19 @@
 import type { CreateResponseRequest, Response, Tool } from "../../../generated/responses-api/types.ts";
+import type { ReasoningDefaults } from "../../runs/ports.ts";
 import { conversationIdOf } from "./conversation-hold.ts";
 import { settleStrictness } from "./strict-form.ts";
+
+/** What the echo of a request needs besides the request. */
+export interface EchoedSettings {
+  readonly tools: readonly Tool[];
+  /** Of the model; null if they are unknown. */
+  readonly reasoning: ReasoningDefaults | null;
+}
 
 /** The snapshot of `response.created`: the request's settings with every default filled in, and no output. */
 export function firstSnapshot(
   request: CreateResponseRequest,
-  tools: readonly Tool[],
+  { tools, reasoning }: EchoedSettings,
   id: string,
   createdAt: number,
 ): Response {
@@ -34,7 +42,7 @@ export function firstSnapshot(
     prompt_cache_key: request.prompt_cache_key ?? null,
     ...promptCacheEcho(request),
     prompt_cache_retention: request.prompt_cache_retention ?? null,
-    reasoning: reasoningEcho(request),
+    reasoning: reasoningEcho(request, reasoning),
     safety_identifier: request.safety_identifier ?? null,
     service_tier: tierEcho(request),
     store: request.store ?? true,
@@ -76,17 +84,22 @@ function promptCacheEcho({
 }
 
 /**
- * Echoes `auto` as the value that it stands for. A request without reasoning settings gets the echo of a model that
- * does not reason.
+ * Echoes `auto` as the value that it stands for. What the request leaves out is filled in from the model's defaults;
+ * without them, a request without reasoning settings gets the echo of a model that does not reason.
  */
-function reasoningEcho({ reasoning }: CreateResponseRequest): Response["reasoning"] {
+function reasoningEcho(
+  { reasoning }: CreateResponseRequest,
+  defaults: ReasoningDefaults | null,
+): Response["reasoning"] {
   const summary = reasoning?.summary ?? (reasoning?.enable_chain_of_thought === true ? "auto" : null);
   const { context = null, effort = null, mode = null } = reasoning ?? {};
   const reasons = [context, effort, mode, summary].some((asked) => asked !== null);
+  const ownContext = defaults?.context ?? (reasons ? "current_turn" : null);
+  const shownMode = mode ?? defaults?.mode ?? null;
   return {
-    context: reasons && (context === null || context === "auto") ? "current_turn" : context,
-    effort,
-    ...(mode === null ? {} : { mode }),
+    context: context === "auto" ? ownContext : (context ?? ownContext),
+    effort: effort ?? defaults?.effort ?? null,
+    ...(shownMode === null ? {} : { mode: shownMode }),
     summary: summary === "auto" ? "detailed" : summary,
   };
 }

@@ -27,7 +27,7 @@ export function modelRequest(
     toolChoice: choiceOfTheRest(snapshot.tool_choice, accepted),
     parallelToolCalls: snapshot.parallel_tool_calls,
     text: snapshot.text,
-    reasoning: { effort: snapshot.reasoning?.effort ?? null, summary: snapshot.reasoning?.summary ?? null },
+    reasoning: { effort: request.reasoning?.effort ?? null, summary: snapshot.reasoning?.summary ?? null },
     maxOutputTokens: snapshot.max_output_tokens,
     temperature: request.temperature ?? null,
     topP: request.top_p ?? null,

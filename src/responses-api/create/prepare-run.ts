@@ -100,7 +100,8 @@ async function prepareHeld(
   await takeApprovals(services, approvals, { owner, generate, sent, hosted: accepted.hosted, context });
   checkModelName(request.model);
   if (slices.isOver) await slices.next();
-  const response = firstSnapshot(request, tools, idFromStem("resp", ids, 0), ids.createdAt);
+  const reasoning = services.engine.reasoningDefaults(request.model ?? "");
+  const response = firstSnapshot(request, { tools, reasoning }, idFromStem("resp", ids, 0), ids.createdAt);
   const seen = await seenContext(services, caller, request, { context, places, hosted: accepted.hosted });
   const shaped = modelRequest(request, response, seen, accepted);
   if (slices.isOver) await slices.next();

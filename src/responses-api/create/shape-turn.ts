@@ -38,7 +38,8 @@ export async function shapeTurn(
   const request = withConfiguration(sent, history, items);
   const tools = withJoinedTools(accepted.echoes, { context, places });
   checkToolChoice(request, tools);
-  const snapshot = firstSnapshot(request, tools, idFromStem("resp", ids, 0), ids.createdAt);
+  const reasoning = services.engine.reasoningDefaults(request.model ?? "");
+  const snapshot = firstSnapshot(request, { tools, reasoning }, idFromStem("resp", ids, 0), ids.createdAt);
   const seen = await seenContext(services, caller, request, { context, places, hosted: accepted.hosted });
   const asked = modelRequest(request, snapshot, seen, accepted);
   return { items: [...history, ...items], request: asked, hosted: accepted.hosted, context };
