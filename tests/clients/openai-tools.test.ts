@@ -55,7 +55,8 @@ describe(`openai ${installedVersion("openai")}`, () => {
     for (const step of ["in_progress", "searching", "completed"])
       expect(seen).toContain(`response.web_search_call.${step}`);
     const final = await stream.finalResponse();
-    expect(final.output[0]).toMatchObject({ action: { type: "search", sources: [{ type: "url", url: others.page }] } });
+    const sources = [{ type: "url", url: others.page, title: "All of herons" }];
+    expect(final.output[0]).toMatchObject({ action: { type: "search", sources } });
     expect(final.output[1]).toMatchObject({ action: { type: "open_page", url: others.page } });
     expect(final.output[2]).toMatchObject({ content: [{ annotations: [{ type: "url_citation", url: others.page }] }] });
     expect(others.searched).toContain("herons water");

@@ -60,7 +60,7 @@ test.skipIf(!hasSearx)("a model searches with a real SearXNG, opens a page, find
   ]);
   expect(stream.final.output[0]).toMatchObject({
     status: "completed",
-    action: { query: "heron water", sources: [{ type: "url", url: `${corpus.url}/herons` }] },
+    action: { query: "heron water", sources: [{ type: "url", url: `${corpus.url}/herons`, title: "All of herons" }] },
   });
   expect(asked[1]).toContain("All of herons");
   expect(asked[2]).toContain("Herons wait in shallow water");

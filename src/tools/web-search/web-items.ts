@@ -35,7 +35,7 @@ export interface Found {
 /** A call that found something, with what the request's `include` asks for. */
 export function ranCall({ scope, settings }: WebSession, { id }: Names, found: Found): ToolOutcome {
   const { action, hits, text, sources, isSearch } = found;
-  const urls = hits.map(({ url }) => ({ type: "url" as const, url }));
+  const urls = hits.map(({ url, title }) => ({ type: "url" as const, url, ...(title === "" ? {} : { title }) }));
   const withSources = isSearch && action.type === "search" && scope.include.includes(SOURCES_INCLUDE);
   const results = isSearch && scope.include.includes(RESULTS_INCLUDE) ? { results: hits.map(shownHit) } : {};
   return {

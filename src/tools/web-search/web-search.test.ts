@@ -165,14 +165,15 @@ describe("a search", () => {
   });
 
   it("shows sources and results if they are included", async () => {
+    verifies("tools.web.sources-have-titles");
     const include = ["web_search_call.action.sources", "web_search_call.results"];
     const { outcome } = await call({ type: "web_search" }, "web_search", { queries: ["herons"] }, { include });
     expect(outcome).toMatchObject({
       item: {
         action: {
           sources: [
-            { type: "url", url: `${origin}/herons` },
-            { type: "url", url: "https://other.example/a" },
+            { type: "url", url: `${origin}/herons`, title: "Herons & fish" },
+            { type: "url", url: "https://other.example/a", title: "Elsewhere" },
           ],
         },
         results: [{ title: "Herons & fish", snippet: "They wait." }, { title: "Elsewhere" }],
