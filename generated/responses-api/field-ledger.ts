@@ -526,9 +526,8 @@ export const fieldLedger: Readonly<Record<string, LedgerEntry>> = {
     "note": "run by the tool loop; left out or refused where this server lacks it"
   },
   "tools.programmatic_tool_calling": {
-    "chat-completions": "refused",
-    "built-in": "refused",
-    "note": "programs that call tools are not supported"
+    "server": "emulated",
+    "note": "left out and named in x-antiphon-omitted-tools: programs that call tools are not supported"
   },
   "input.message": {
     "chat-completions": "honoured",

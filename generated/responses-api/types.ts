@@ -1806,6 +1806,8 @@ export interface components {
             /** @constant */
             type: "url";
             url: string;
+            /** @description Its title, where the search tells one. */
+            title?: string;
         };
         /** @description The model searched. */
         WebSearchActionSearch: {

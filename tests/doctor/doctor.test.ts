@@ -140,7 +140,7 @@ const FIELDS = [
   "top_logprobs",
   "reasoning.effort",
   "tools.custom",
-  "tools.programmatic_tool_calling",
+  "tool_choice.programmatic_tool_calling",
 ];
 
 test("a server that can do everything is told so, field by field, and what is emulated all the same", async () => {

@@ -52,6 +52,23 @@ test("a tool that this server lacks is echoed, not offered, and named in a heade
   expect((await create(server, { tools: [FUNCTION] })).headers.get("x-antiphon-omitted-tools")).toBeNull();
 });
 
+test("a tool that no server has yet is left out like any other, unless the request depends on it", async () => {
+  verifies("tools.missing.omitted-and-named");
+  const server = await serve();
+  const programs = { type: "programmatic_tool_calling" };
+  const reply = await create(server, { tools: [programs, FUNCTION] });
+  expect(reply.headers.get("x-antiphon-omitted-tools")).toBe("programmatic_tool_calling");
+  expect((await readResponse(reply)).tools).toMatchObject([programs, { type: "function" }]);
+  const named = { type: "function", name: "f" };
+  const choice = (mode: string, ...tools: object[]): object => ({ type: "allowed_tools", mode, tools });
+  for (const tool_choice of [choice("auto", programs), choice("required", programs, named)])
+    expect((await create(server, { tools: [programs, FUNCTION], tool_choice })).status).toBe(200);
+  const refused = async (tool_choice: object): Promise<string> =>
+    (await refusalOf(await create(server, { tools: [FUNCTION, programs], tool_choice }))).param;
+  expect(await refused(programs)).toBe("tool_choice");
+  expect(await refused(choice("required", programs))).toBe("tools[1]");
+});
+
 test("a stream that is opened before its model has answered names them too", async () => {
   verifies("tools.missing.omitted-and-named");
   const answers = Promise.withResolvers<void>();

@@ -8,7 +8,7 @@ import { invalidTool, unsupportedParameter } from "../errors/parameter-errors.ts
 import type { ToolKind, ToolRefusal, ToolUser } from "../hosted-tool.ts";
 import type { ResponseServices } from "../services.ts";
 import type { HostedTools } from "./hosted-tools.ts";
-import { isClientTool, isToolKind, kindOfType, namesItsOwn } from "./tool-kinds.ts";
+import { isClientTool, kindOfType, namesItsOwn } from "./tool-kinds.ts";
 
 /** Who asks for tools. */
 export interface ToolAsker extends ToolUser {
@@ -104,13 +104,15 @@ export function choiceOfTheRest(
   { hosted, omitted }: Pick<AcceptedTools, "hosted" | "omitted">,
 ): Response["tool_choice"] {
   if (typeof choice === "string" || choice.type !== "allowed_tools" || omitted.length === 0) return choice;
-  const run = new Set(hosted.map(({ kind }) => kind));
-  const missing = new Set(omitted.flatMap(({ type }) => kindOfType(type) ?? []).filter((kind) => !run.has(kind)));
-  const tools = choice.tools.filter(({ type }) => {
-    const kind = kindOfType(String(type));
-    return kind === null || !missing.has(kind);
-  });
+  const run = new Set<string>(hosted.map(({ kind }) => kind));
+  const missing = new Set(omitted.map(({ type }) => kindOrType(type)).filter((kind) => !run.has(kind)));
+  const tools = choice.tools.filter(({ type }) => !missing.has(kindOrType(String(type))));
   return tools.length === 0 ? "none" : { ...choice, tools };
+}
+
+/** The kind of a tool, or the type of one that this server has no kind for. */
+function kindOrType(type: string): string {
+  return kindOfType(type) ?? type;
 }
 
 /** Tells people of the tools that a request is answered without. */
@@ -134,8 +136,7 @@ function echoOther(tool: ToolInput): Tool {
 function refusalOf(tools: HostedTools, tool: ToolInput, kind: ToolKind | null, asker: ToolAsker): ToolRefusal | null {
   const grade = namesItsOwn(tool) ? ("needed" as const) : ("unavailable" as const);
   const missing = (reason: string): ToolRefusal => ({ reason, member: null, grade });
-  if (kind === null)
-    return { ...missing(`Tools of type '${tool.type}' are not available on this server.`), grade: "needed" };
+  if (kind === null) return missing(`Tools of type '${tool.type}' are not available on this server.`);
   if (asker.keyTools?.includes(kind) === false)
     return missing(`This API key may not use tools of kind '${kind}': 'antiphon keys create --tools' limits it.`);
   if (!tools.isOffered(kind)) return missing(`The setting TOOLS of this server does not offer '${kind}'.`);
@@ -163,7 +164,7 @@ function checkNotNeeded(
   const isLeftOut = (type: string): OmittedTool | undefined =>
     hosted.some(({ kind }) => kind === kindOfType(type))
       ? undefined
-      : omitted.find((tool) => kindOfType(tool.type) === kindOfType(type) && isToolKind(kindOfType(type) ?? ""));
+      : omitted.find((tool) => kindOrType(tool.type) === kindOrType(type));
   if (choice === "required") {
     if (clientTools + hosted.length === 0) throw unsupportedParameter(first.param, first.reason);
     return;
