@@ -21,7 +21,7 @@ async function sealedTurn(behind: BehindUpstream, include: readonly string[] = [
 test("reasoning is sealed in each event and body, although the request does not include it", async () => {
   verifies("create.include.encrypted-reasoning");
   const { create } = await serveBehind(thinking);
-  const { events, final } = await readStream(await create({ input: [question], stream: true }));
+  const { events } = await readStream(await create({ input: [question], stream: true }));
   const shown = events.flatMap((event) =>
     "item" in event ? [event.item] : "response" in event ? event.response.output : [],
   );

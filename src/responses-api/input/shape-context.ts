@@ -5,7 +5,6 @@ import { eachInSlices, mapInSlices, Slices } from "../../base/limits/slices.ts";
 import type { Caller } from "../access/caller.ts";
 import { mediaRefused } from "../errors/media-errors.ts";
 import { invalidEncryptedContent } from "../errors/state-errors.ts";
-import type { Sealer } from "../keeping/seal.ts";
 import { MediaError, type RequestMedia } from "../ports.ts";
 import type { ResponseServices } from "../services.ts";
 import { sealScope } from "./resolve-input.ts";

@@ -107,6 +107,7 @@ function modelOf(world: World, life: MortalProcess): ModelEngine {
     listModels: async () => [],
     countTokens: async () => ({ tokens: 1, exact: true }),
     continuesAnswers: async () => false,
+    reasoningDefaults: () => null,
     notesOn: () => [],
     contextWindow: async () => null,
   };
