@@ -61,6 +61,10 @@ const schema = { type: "object", properties: { a: { type: "string" } }, required
 const ECHOES: Readonly<Record<string, readonly [sent: object, echoed?: object]>> = {
   "sampling settings": [{ temperature: 0.5, top_p: 0.25, presence_penalty: 1.5, frequency_penalty: -1.5 }],
   limits: [{ max_output_tokens: 100, max_tool_calls: 3, parallel_tool_calls: false }],
+  "how the prompt is cached": [
+    { prompt_cache_options: { mode: "explicit", comparison_response_id: "resp_1", prewarm: true } },
+    { prompt_cache_options: { mode: "explicit", ttl: "30m", comparison_response_id: "resp_1" } },
+  ],
   "who asks": [{ user: "u", safety_identifier: "s", prompt_cache_key: "p", prompt_cache_retention: "24h" }],
   metadata: [{ metadata: { a: "1", b: "ü" } }],
   "a metadata of null": [{ metadata: null }, { metadata: {} }],
@@ -210,7 +214,7 @@ describe("the body of a response", () => {
     "validation.nulls.count-as-absent",
   );
   verifies("create.toolchoice.reference-forms", "create.toolchoice.specified-forms", "create.instructions.string");
-  verifies("create.reasoning.context-and-mode");
+  verifies("create.reasoning.context-and-mode", "create.prompt-cache.options-echoed");
   test.each(Object.entries(ECHOES))("echoes %s", async (_title, [sent, echoed]) => {
     expect(await create(sent)).toMatchObject(echoed ?? sent);
   });

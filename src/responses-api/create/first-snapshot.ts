@@ -80,7 +80,14 @@ function promptCacheEcho({
   prompt_cache_options: options,
 }: CreateResponseRequest): Pick<Response, "prompt_cache_options"> {
   if (options == null) return {};
-  return { prompt_cache_options: { mode: options.mode ?? "implicit", ttl: options.ttl ?? "30m" } };
+  const { comparison_response_id: compared, mode, ttl } = options;
+  return {
+    prompt_cache_options: {
+      ...(compared == null ? {} : { comparison_response_id: compared }),
+      mode: mode ?? "implicit",
+      ttl: ttl ?? "30m",
+    },
+  };
 }
 
 /**
