@@ -2,9 +2,17 @@ import { MatchersV3 } from "@pact-foundation/pact";
 import { describe, test } from "vitest";
 import { verifies } from "../../tests/verifies.ts";
 import { RESPONSE_ID } from "./example-response.fixture.ts";
+import { EXAMPLE_MODEL } from "./interaction.fixture.ts";
 import { checkRefusal, UNKNOWN_ID } from "./refusal.fixture.ts";
 
 const { fromProviderState, regex, string } = MatchersV3;
+
+const NO_MODEL = {
+  status: 404,
+  code: "model_not_found",
+  param: "model",
+  message: string("The model 'no-such-model' does not exist."),
+} as const;
 
 describe("a client that looks for what is not there", () => {
   const found = { status: 404, param: null } as const;
@@ -109,18 +117,42 @@ describe("a client that looks for what is not there", () => {
   });
 
   test("gets 404 for an unknown model", async () => {
-    const gone = {
-      status: 404,
-      code: "model_not_found",
-      param: "model",
-      message: string("The model 'no-such-model' does not exist."),
-    };
     await checkRefusal(
       { request: "for a model that is not there", method: "GET", path: "/v1/models/no-such-model" },
-      gone,
+      NO_MODEL,
       {
         official: (client) => client.models.retrieve("no-such-model"),
         own: (client) => client.getModel("no-such-model"),
+      },
+    );
+  });
+
+  test("gets 404 for the deletion of an unknown model, and 403 for that of another", async () => {
+    verifies("errors.catalogue.models-are-not-deleted");
+    await checkRefusal(
+      { request: "to delete a model that is not there", method: "DELETE", path: "/v1/models/no-such-model" },
+      NO_MODEL,
+      {
+        official: (client) => client.models.delete("no-such-model"),
+        own: (client) => client.deleteModel("no-such-model"),
+      },
+    );
+    await checkRefusal(
+      {
+        given: ["our own server", "a chat model"],
+        request: "to delete a model",
+        method: "DELETE",
+        path: fromProviderState("/v1/models/${model}", `/v1/models/${EXAMPLE_MODEL}`),
+      },
+      {
+        status: 403,
+        code: "model_not_deletable",
+        param: "model",
+        message: string(`The model '${EXAMPLE_MODEL}' cannot be deleted: the operator of this server chooses its models.`),
+      },
+      {
+        official: (client) => client.models.delete(EXAMPLE_MODEL),
+        own: (client) => client.deleteModel(EXAMPLE_MODEL),
       },
     );
   });

@@ -139,6 +139,11 @@ export class ResponsesApiClient {
     return this.#send({ operationId: "listModels", method: "GET", path: "/v1/models", query: {}, accept: "json" }, options);
   }
 
+  /** `DELETE /v1/models/{model}` Delete a model */
+  deleteModel(model: string, options?: RequestOptions): Promise<Schema.ModelDeleted> {
+    return this.#send({ operationId: "deleteModel", method: "DELETE", path: `/v1/models/${encodeURIComponent(model)}`, query: {}, accept: "json" }, options);
+  }
+
   /** `GET /v1/models/{model}` Fetch a model */
   getModel(model: string, options?: RequestOptions): Promise<Schema.Model> {
     return this.#send({ operationId: "getModel", method: "GET", path: `/v1/models/${encodeURIComponent(model)}`, query: {}, accept: "json" }, options);

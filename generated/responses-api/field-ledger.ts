@@ -333,7 +333,7 @@ export const fieldLedger: Readonly<Record<string, LedgerEntry>> = {
   },
   "prompt_cache_options.comparison_response_id": {
     "server": "emulated",
-    "note": "accepted without effect; not echoed"
+    "note": "echoed; nothing is compared, because a model server caches as it chooses"
   },
   "service_tier": {
     "chat-completions": "emulated",

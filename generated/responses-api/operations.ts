@@ -54,6 +54,8 @@ export interface ResponsesApiHandlers<Context> {
   downloadFile(request: DownloadFileCall, context: Context): Promise<DownloadFileReply>;
   /** `GET /v1/models` List the models */
   listModels(request: ListModelsCall, context: Context): Promise<ListModelsReply>;
+  /** `DELETE /v1/models/{model}` Delete a model */
+  deleteModel(request: DeleteModelCall, context: Context): Promise<DeleteModelReply>;
   /** `GET /v1/models/{model}` Fetch a model */
   getModel(request: GetModelCall, context: Context): Promise<GetModelReply>;
   /** `GET /v1/responses` List stored responses */
@@ -402,6 +404,17 @@ export interface ListModelsCall {
 export type ListModelsReply =
   | BodyReply<200, Schema.ModelList>
   | BodyReply<400 | 401 | 429 | 500 | 502 | 503 | 504, Schema.ErrorBody>
+  ;
+
+export interface DeleteModelCall {
+  readonly path: { readonly model: string };
+  readonly query: NoParameters;
+  readonly headers: { readonly "provider-organization"?: string; readonly "provider-project"?: string; readonly "openai-organization"?: string; readonly "openai-project"?: string; readonly "openai-beta"?: string; readonly "x-client-request-id"?: string };
+  readonly body: undefined;
+}
+export type DeleteModelReply =
+  | BodyReply<200, Schema.ModelDeleted>
+  | BodyReply<400 | 401 | 403 | 404 | 429 | 500 | 502 | 503 | 504, Schema.ErrorBody>
   ;
 
 export interface GetModelCall {
@@ -1189,6 +1202,23 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     bodySchema: null,
     replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "429": ["application/json"], "500": ["application/json"], "502": ["application/json"], "503": ["application/json"], "504": ["application/json"] },
     replySchema: "ModelList",
+    eventSchema: null,
+    lineSchema: null,
+  },
+  {
+    operationId: "deleteModel",
+    method: "delete",
+    path: "/v1/models/:model",
+    summary: "Delete a model",
+    extension: false,
+    secured: true,
+    query: {},
+    headers: ["provider-organization", "provider-project", "openai-organization", "openai-project", "openai-beta", "x-client-request-id"],
+    request: [],
+    bodyRequired: false,
+    bodySchema: null,
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "403": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "502": ["application/json"], "503": ["application/json"], "504": ["application/json"] },
+    replySchema: "ModelDeleted",
     eventSchema: null,
     lineSchema: null,
   },

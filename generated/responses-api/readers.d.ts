@@ -481,3 +481,4 @@ export declare const readResponseExchangeList: Validate<Schema.ResponseExchangeL
 export declare const readDeletedExchanges: Validate<Schema.DeletedExchanges>;
 export declare const readModel: Validate<Schema.Model>;
 export declare const readModelList: Validate<Schema.ModelList>;
+export declare const readModelDeleted: Validate<Schema.ModelDeleted>;

@@ -475,3 +475,4 @@ export declare const validateResponseExchangeList: Validate<Schema.ResponseExcha
 export declare const validateDeletedExchanges: Validate<Schema.DeletedExchanges>;
 export declare const validateModel: Validate<Schema.Model>;
 export declare const validateModelList: Validate<Schema.ModelList>;
+export declare const validateModelDeleted: Validate<Schema.ModelDeleted>;

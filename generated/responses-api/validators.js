@@ -69872,23 +69872,106 @@ validate1437.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_model = validate1439;
-const schema545 = {"type":"string"};
+export const validateModelDeleted = validate1439;
+const schema545 = {"type":"object","additionalProperties":false,"required":["id","object","deleted"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"model"},"deleted":{"type":"boolean","const":true}}};
 
 function validate1439(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-if(typeof data !== "string"){
-validate1439.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema545.type,parentSchema:schema545,data}];
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((data.id === undefined) && (missing0 = "id")) || ((data.object === undefined) && (missing0 = "object"))) || ((data.deleted === undefined) && (missing0 = "deleted"))){
+validate1439.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema545.required,parentSchema:schema545,data}];
 return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(((key0 === "id") || (key0 === "object")) || (key0 === "deleted"))){
+validate1439.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema545,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.id !== undefined){
+let data0 = data.id;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1439.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema545.properties.id.type,parentSchema:schema545.properties.id,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.object !== undefined){
+let data1 = data.object;
+const _errs4 = errors;
+if(typeof data1 !== "string"){
+validate1439.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema545.properties.object.type,parentSchema:schema545.properties.object,data:data1}];
+return false;
+}
+if("model" !== data1){
+validate1439.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "model"},message:"must be equal to constant",schema:"model",parentSchema:schema545.properties.object,data:data1}];
+return false;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.deleted !== undefined){
+let data2 = data.deleted;
+const _errs6 = errors;
+if(typeof data2 !== "boolean"){
+validate1439.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema545.properties.deleted.type,parentSchema:schema545.properties.deleted,data:data2}];
+return false;
+}
+if(true !== data2){
+validate1439.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/const",keyword:"const",params:{allowedValue: true},message:"must be equal to constant",schema:true,parentSchema:schema545.properties.deleted,data:data2}];
+return false;
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+else {
+validate1439.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema545.type,parentSchema:schema545,data}];
+return false;
+}
 }
 validate1439.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_input = validate1440;
+const member_of_CreateResponseRequest_model = validate1440;
+const schema546 = {"type":"string"};
 
 function validate1440(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(typeof data !== "string"){
+validate1440.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema546.type,parentSchema:schema546,data}];
+return false;
+}
+validate1440.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_input = validate1441;
+
+function validate1441(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -69961,7 +70044,7 @@ else {
 vErrors.push(err3);
 }
 errors++;
-validate1440.errors = vErrors;
+validate1441.errors = vErrors;
 return false;
 }
 else {
@@ -69975,28 +70058,28 @@ vErrors = null;
 }
 }
 }
-validate1440.errors = vErrors;
+validate1441.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_previous_response_id = validate1442;
-const schema547 = {"type":["string","null"]};
+const member_of_CreateResponseRequest_previous_response_id = validate1443;
+const schema548 = {"type":["string","null"]};
 
-function validate1442(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1443(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((typeof data !== "string") && (data !== null)){
-validate1442.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema547.type},message:"must be string,null",schema:schema547.type,parentSchema:schema547,data}];
+validate1443.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema548.type},message:"must be string,null",schema:schema548.type,parentSchema:schema548,data}];
 return false;
 }
-validate1442.errors = vErrors;
+validate1443.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_conversation = validate1443;
-const schema548 = {"anyOf":[{"$ref":"#/components/schemas/ConversationParam"},{"type":"null"}],"x-expected":"one of a string or object"};
+const member_of_CreateResponseRequest_conversation = validate1444;
+const schema549 = {"anyOf":[{"$ref":"#/components/schemas/ConversationParam"},{"type":"null"}],"x-expected":"one of a string or object"};
 
-function validate1443(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1444(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -70004,63 +70087,6 @@ let valid0 = false;
 const _errs1 = errors;
 if(!(validate911(data, {instancePath,parentData,parentDataProperty,rootData}))){
 vErrors = vErrors === null ? validate911.errors : vErrors.concat(validate911.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema548.anyOf[1].type,parentSchema:schema548.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema548.anyOf,parentSchema:schema548,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1443.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1443.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_prompt = validate1445;
-const schema549 = {"anyOf":[{"$ref":"#/components/schemas/PromptTemplateInput"},{"type":"null"}]};
-
-function validate1445(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate924(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate924.errors : vErrors.concat(validate924.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -70089,7 +70115,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1445.errors = vErrors;
+validate1444.errors = vErrors;
 return false;
 }
 else {
@@ -70103,21 +70129,21 @@ vErrors = null;
 }
 }
 }
-validate1445.errors = vErrors;
+validate1444.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_moderation = validate1447;
-const schema550 = {"anyOf":[{"$ref":"#/components/schemas/ModerationInput"},{"type":"null"}]};
+const member_of_CreateResponseRequest_prompt = validate1446;
+const schema550 = {"anyOf":[{"$ref":"#/components/schemas/PromptTemplateInput"},{"type":"null"}]};
 
-function validate1447(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1446(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
 let valid0 = false;
 const _errs1 = errors;
-if(!(validate940(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate940.errors : vErrors.concat(validate940.errors);
+if(!(validate924(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate924.errors : vErrors.concat(validate924.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -70146,7 +70172,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1447.errors = vErrors;
+validate1446.errors = vErrors;
 return false;
 }
 else {
@@ -70160,18 +70186,75 @@ vErrors = null;
 }
 }
 }
-validate1447.errors = vErrors;
+validate1446.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_include = validate1449;
-const schema551 = {"type":["array","null"],"x-expected":"an array of one of 'fil...lts', 'web...lts', 'web...ces', 'mes...url', 'com...url', 'cod...uts', 'rea...ent', or 'mes...obs'","items":{"$ref":"#/components/schemas/Include"}};
+const member_of_CreateResponseRequest_moderation = validate1448;
+const schema551 = {"anyOf":[{"$ref":"#/components/schemas/ModerationInput"},{"type":"null"}]};
 
-function validate1449(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1448(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate940(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate940.errors : vErrors.concat(validate940.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema551.anyOf[1].type,parentSchema:schema551.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema551.anyOf,parentSchema:schema551,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1448.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1448.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_include = validate1450;
+const schema552 = {"type":["array","null"],"x-expected":"an array of one of 'fil...lts', 'web...lts', 'web...ces', 'mes...url', 'com...url', 'cod...uts', 'rea...ent', or 'mes...obs'","items":{"$ref":"#/components/schemas/Include"}};
+
+function validate1450(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((!(Array.isArray(data))) && (data !== null)){
-validate1449.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema551.type},message:"must be array,null",schema:schema551.type,parentSchema:schema551,data}];
+validate1450.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema552.type},message:"must be array,null",schema:schema552.type,parentSchema:schema552,data}];
 return false;
 }
 if(errors === 0){
@@ -70191,18 +70274,18 @@ break;
 }
 }
 }
-validate1449.errors = vErrors;
+validate1450.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_tools = validate1451;
-const schema552 = {"type":["array","null"],"x-expected":"an array of tools","items":{"$ref":"#/components/schemas/ToolInput"}};
+const member_of_CreateResponseRequest_tools = validate1452;
+const schema553 = {"type":["array","null"],"x-expected":"an array of tools","items":{"$ref":"#/components/schemas/ToolInput"}};
 
-function validate1451(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1452(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((!(Array.isArray(data))) && (data !== null)){
-validate1451.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema552.type},message:"must be array,null",schema:schema552.type,parentSchema:schema552,data}];
+validate1452.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema553.type},message:"must be array,null",schema:schema553.type,parentSchema:schema553,data}];
 return false;
 }
 if(errors === 0){
@@ -70222,14 +70305,14 @@ break;
 }
 }
 }
-validate1451.errors = vErrors;
+validate1452.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_tool_choice = validate1453;
-const schema553 = {"anyOf":[{"$ref":"#/components/schemas/ToolChoiceInput"},{"type":"null"}],"x-expected":"one of an object or 'none', 'auto', or 'required'"};
+const member_of_CreateResponseRequest_tool_choice = validate1454;
+const schema554 = {"anyOf":[{"$ref":"#/components/schemas/ToolChoiceInput"},{"type":"null"}],"x-expected":"one of an object or 'none', 'auto', or 'required'"};
 
-function validate1453(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1454(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -70237,63 +70320,6 @@ let valid0 = false;
 const _errs1 = errors;
 if(!(validate874(data, {instancePath,parentData,parentDataProperty,rootData}))){
 vErrors = vErrors === null ? validate874.errors : vErrors.concat(validate874.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema553.anyOf[1].type,parentSchema:schema553.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema553.anyOf,parentSchema:schema553,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1453.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1453.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_metadata = validate1455;
-const schema554 = {"anyOf":[{"$ref":"#/components/schemas/Metadata"},{"type":"null"}],"x-expected":"a metadata object"};
-
-function validate1455(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate25(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate25.errors : vErrors.concat(validate25.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -70322,7 +70348,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1455.errors = vErrors;
+validate1454.errors = vErrors;
 return false;
 }
 else {
@@ -70336,21 +70362,21 @@ vErrors = null;
 }
 }
 }
-validate1455.errors = vErrors;
+validate1454.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_text = validate1457;
-const schema555 = {"anyOf":[{"$ref":"#/components/schemas/TextConfigInput"},{"type":"null"}]};
+const member_of_CreateResponseRequest_metadata = validate1456;
+const schema555 = {"anyOf":[{"$ref":"#/components/schemas/Metadata"},{"type":"null"}],"x-expected":"a metadata object"};
 
-function validate1457(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1456(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
 let valid0 = false;
 const _errs1 = errors;
-if(!(validate900(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate900.errors : vErrors.concat(validate900.errors);
+if(!(validate25(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate25.errors : vErrors.concat(validate25.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -70379,7 +70405,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1457.errors = vErrors;
+validate1456.errors = vErrors;
 return false;
 }
 else {
@@ -70393,40 +70419,69 @@ vErrors = null;
 }
 }
 }
-validate1457.errors = vErrors;
+validate1456.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_temperature = validate1459;
-const schema556 = {"type":["number","null"],"minimum":0,"maximum":2};
+const member_of_CreateResponseRequest_text = validate1458;
+const schema556 = {"anyOf":[{"$ref":"#/components/schemas/TextConfigInput"},{"type":"null"}]};
 
-function validate1459(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1458(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
-validate1459.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema556.type},message:"must be number,null",schema:schema556.type,parentSchema:schema556,data}];
-return false;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate900(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate900.errors : vErrors.concat(validate900.errors);
+errors = vErrors.length;
 }
-if(errors === 0){
-if((typeof data == "number") && (isFinite(data))){
-if(data > 2 || isNaN(data)){
-validate1459.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema556,data}];
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema556.anyOf[1].type,parentSchema:schema556.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema556.anyOf,parentSchema:schema556,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1458.errors = vErrors;
 return false;
 }
 else {
-if(data < 0 || isNaN(data)){
-validate1459.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema556,data}];
-return false;
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
 }
 }
 }
-}
-validate1459.errors = vErrors;
+validate1458.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_top_p = validate1460;
-const schema557 = {"type":["number","null"],"minimum":0,"maximum":1};
+const member_of_CreateResponseRequest_temperature = validate1460;
+const schema557 = {"type":["number","null"],"minimum":0,"maximum":2};
 
 function validate1460(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -70437,8 +70492,8 @@ return false;
 }
 if(errors === 0){
 if((typeof data == "number") && (isFinite(data))){
-if(data > 1 || isNaN(data)){
-validate1460.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1",schema:1,parentSchema:schema557,data}];
+if(data > 2 || isNaN(data)){
+validate1460.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema557,data}];
 return false;
 }
 else {
@@ -70453,8 +70508,8 @@ validate1460.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_presence_penalty = validate1461;
-const schema558 = {"type":["number","null"],"minimum":-2,"maximum":2};
+const member_of_CreateResponseRequest_top_p = validate1461;
+const schema558 = {"type":["number","null"],"minimum":0,"maximum":1};
 
 function validate1461(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -70465,13 +70520,13 @@ return false;
 }
 if(errors === 0){
 if((typeof data == "number") && (isFinite(data))){
-if(data > 2 || isNaN(data)){
-validate1461.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema558,data}];
+if(data > 1 || isNaN(data)){
+validate1461.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1",schema:1,parentSchema:schema558,data}];
 return false;
 }
 else {
-if(data < -2 || isNaN(data)){
-validate1461.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2},message:"must be >= -2",schema:-2,parentSchema:schema558,data}];
+if(data < 0 || isNaN(data)){
+validate1461.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema558,data}];
 return false;
 }
 }
@@ -70481,7 +70536,7 @@ validate1461.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_frequency_penalty = validate1462;
+const member_of_CreateResponseRequest_presence_penalty = validate1462;
 const schema559 = {"type":["number","null"],"minimum":-2,"maximum":2};
 
 function validate1462(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
@@ -70509,21 +70564,35 @@ validate1462.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_parallel_tool_calls = validate1463;
-const schema560 = {"type":["boolean","null"]};
+const member_of_CreateResponseRequest_frequency_penalty = validate1463;
+const schema560 = {"type":["number","null"],"minimum":-2,"maximum":2};
 
 function validate1463(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-if((typeof data !== "boolean") && (data !== null)){
-validate1463.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema560.type},message:"must be boolean,null",schema:schema560.type,parentSchema:schema560,data}];
+if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
+validate1463.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema560.type},message:"must be number,null",schema:schema560.type,parentSchema:schema560,data}];
 return false;
+}
+if(errors === 0){
+if((typeof data == "number") && (isFinite(data))){
+if(data > 2 || isNaN(data)){
+validate1463.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema560,data}];
+return false;
+}
+else {
+if(data < -2 || isNaN(data)){
+validate1463.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2},message:"must be >= -2",schema:-2,parentSchema:schema560,data}];
+return false;
+}
+}
+}
 }
 validate1463.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_stream = validate1464;
+const member_of_CreateResponseRequest_parallel_tool_calls = validate1464;
 const schema561 = {"type":["boolean","null"]};
 
 function validate1464(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
@@ -70537,10 +70606,24 @@ validate1464.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_stream_options = validate1465;
-const schema562 = {"anyOf":[{"$ref":"#/components/schemas/StreamOptions"},{"type":"null"}]};
+const member_of_CreateResponseRequest_stream = validate1465;
+const schema562 = {"type":["boolean","null"]};
 
 function validate1465(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((typeof data !== "boolean") && (data !== null)){
+validate1465.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema562.type},message:"must be boolean,null",schema:schema562.type,parentSchema:schema562,data}];
+return false;
+}
+validate1465.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_stream_options = validate1466;
+const schema563 = {"anyOf":[{"$ref":"#/components/schemas/StreamOptions"},{"type":"null"}]};
+
+function validate1466(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -70555,7 +70638,7 @@ valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs2 = errors;
 if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema562.anyOf[1].type,parentSchema:schema562.anyOf[1],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema563.anyOf[1].type,parentSchema:schema563.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -70568,7 +70651,7 @@ var _valid0 = _errs2 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema562.anyOf,parentSchema:schema562,data};
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema563.anyOf,parentSchema:schema563,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -70576,7 +70659,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1465.errors = vErrors;
+validate1466.errors = vErrors;
 return false;
 }
 else {
@@ -70590,28 +70673,28 @@ vErrors = null;
 }
 }
 }
-validate1465.errors = vErrors;
+validate1466.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_background = validate1467;
-const schema563 = {"type":["boolean","null"]};
+const member_of_CreateResponseRequest_background = validate1468;
+const schema564 = {"type":["boolean","null"]};
 
-function validate1467(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1468(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((typeof data !== "boolean") && (data !== null)){
-validate1467.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema563.type},message:"must be boolean,null",schema:schema563.type,parentSchema:schema563,data}];
+validate1468.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema564.type},message:"must be boolean,null",schema:schema564.type,parentSchema:schema564,data}];
 return false;
 }
-validate1467.errors = vErrors;
+validate1468.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_background_options = validate1468;
-const schema564 = {"anyOf":[{"$ref":"#/components/schemas/BackgroundOptionsInput"},{"type":"null"}]};
+const member_of_CreateResponseRequest_background_options = validate1469;
+const schema565 = {"anyOf":[{"$ref":"#/components/schemas/BackgroundOptionsInput"},{"type":"null"}]};
 
-function validate1468(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1469(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -70626,7 +70709,7 @@ valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs2 = errors;
 if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema564.anyOf[1].type,parentSchema:schema564.anyOf[1],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema565.anyOf[1].type,parentSchema:schema565.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -70639,7 +70722,7 @@ var _valid0 = _errs2 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema564.anyOf,parentSchema:schema564,data};
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema565.anyOf,parentSchema:schema565,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -70647,7 +70730,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1468.errors = vErrors;
+validate1469.errors = vErrors;
 return false;
 }
 else {
@@ -70661,34 +70744,12 @@ vErrors = null;
 }
 }
 }
-validate1468.errors = vErrors;
+validate1469.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_max_output_tokens = validate1470;
-const schema565 = {"type":["integer","null"],"minimum":16};
-
-function validate1470(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (data !== null)){
-validate1470.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema565.type},message:"must be integer,null",schema:schema565.type,parentSchema:schema565,data}];
-return false;
-}
-if(errors === 0){
-if((typeof data == "number") && (isFinite(data))){
-if(data < 16 || isNaN(data)){
-validate1470.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 16},message:"must be >= 16",schema:16,parentSchema:schema565,data}];
-return false;
-}
-}
-}
-validate1470.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_max_tool_calls = validate1471;
-const schema566 = {"type":["integer","null"],"minimum":1};
+const member_of_CreateResponseRequest_max_output_tokens = validate1471;
+const schema566 = {"type":["integer","null"],"minimum":16};
 
 function validate1471(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -70699,8 +70760,8 @@ return false;
 }
 if(errors === 0){
 if((typeof data == "number") && (isFinite(data))){
-if(data < 1 || isNaN(data)){
-validate1471.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema566,data}];
+if(data < 16 || isNaN(data)){
+validate1471.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 16},message:"must be >= 16",schema:16,parentSchema:schema566,data}];
 return false;
 }
 }
@@ -70709,10 +70770,32 @@ validate1471.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_reasoning = validate1472;
-const schema567 = {"anyOf":[{"$ref":"#/components/schemas/ReasoningInput"},{"type":"null"}]};
+const member_of_CreateResponseRequest_max_tool_calls = validate1472;
+const schema567 = {"type":["integer","null"],"minimum":1};
 
 function validate1472(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (data !== null)){
+validate1472.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema567.type},message:"must be integer,null",schema:schema567.type,parentSchema:schema567,data}];
+return false;
+}
+if(errors === 0){
+if((typeof data == "number") && (isFinite(data))){
+if(data < 1 || isNaN(data)){
+validate1472.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema567,data}];
+return false;
+}
+}
+}
+validate1472.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_reasoning = validate1473;
+const schema568 = {"anyOf":[{"$ref":"#/components/schemas/ReasoningInput"},{"type":"null"}]};
+
+function validate1473(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -70727,7 +70810,7 @@ valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs2 = errors;
 if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema567.anyOf[1].type,parentSchema:schema567.anyOf[1],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema568.anyOf[1].type,parentSchema:schema568.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -70740,7 +70823,7 @@ var _valid0 = _errs2 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema567.anyOf,parentSchema:schema567,data};
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema568.anyOf,parentSchema:schema568,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -70748,7 +70831,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1472.errors = vErrors;
+validate1473.errors = vErrors;
 return false;
 }
 else {
@@ -70762,26 +70845,12 @@ vErrors = null;
 }
 }
 }
-validate1472.errors = vErrors;
+validate1473.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_user = validate1474;
-const schema568 = {"type":["string","null"]};
-
-function validate1474(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((typeof data !== "string") && (data !== null)){
-validate1474.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema568.type},message:"must be string,null",schema:schema568.type,parentSchema:schema568,data}];
-return false;
-}
-validate1474.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_safety_identifier = validate1475;
-const schema569 = {"type":["string","null"],"maxLength":64};
+const member_of_CreateResponseRequest_user = validate1475;
+const schema569 = {"type":["string","null"]};
 
 function validate1475(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -70790,22 +70859,36 @@ if((typeof data !== "string") && (data !== null)){
 validate1475.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema569.type},message:"must be string,null",schema:schema569.type,parentSchema:schema569,data}];
 return false;
 }
-if(errors === 0){
-if(typeof data === "string"){
-if(data.length > 2 * 64 || (data.length > 64 && func2(data) > 64)){
-validate1475.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema569,data}];
-return false;
-}
-}
-}
 validate1475.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_prompt_cache_options = validate1476;
-const schema570 = {"anyOf":[{"$ref":"#/components/schemas/PromptCacheOptionsInput"},{"type":"null"}]};
+const member_of_CreateResponseRequest_safety_identifier = validate1476;
+const schema570 = {"type":["string","null"],"maxLength":64};
 
 function validate1476(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((typeof data !== "string") && (data !== null)){
+validate1476.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema570.type},message:"must be string,null",schema:schema570.type,parentSchema:schema570,data}];
+return false;
+}
+if(errors === 0){
+if(typeof data === "string"){
+if(data.length > 2 * 64 || (data.length > 64 && func2(data) > 64)){
+validate1476.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema570,data}];
+return false;
+}
+}
+}
+validate1476.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_prompt_cache_options = validate1477;
+const schema571 = {"anyOf":[{"$ref":"#/components/schemas/PromptCacheOptionsInput"},{"type":"null"}]};
+
+function validate1477(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -70820,7 +70903,7 @@ valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs2 = errors;
 if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema570.anyOf[1].type,parentSchema:schema570.anyOf[1],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema571.anyOf[1].type,parentSchema:schema571.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -70833,7 +70916,7 @@ var _valid0 = _errs2 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema570.anyOf,parentSchema:schema570,data};
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema571.anyOf,parentSchema:schema571,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -70841,7 +70924,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1476.errors = vErrors;
+validate1477.errors = vErrors;
 return false;
 }
 else {
@@ -70855,28 +70938,28 @@ vErrors = null;
 }
 }
 }
-validate1476.errors = vErrors;
+validate1477.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_prompt_cache_key = validate1478;
-const schema571 = {"type":["string","null"]};
+const member_of_CreateResponseRequest_prompt_cache_key = validate1479;
+const schema572 = {"type":["string","null"]};
 
-function validate1478(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1479(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((typeof data !== "string") && (data !== null)){
-validate1478.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema571.type},message:"must be string,null",schema:schema571.type,parentSchema:schema571,data}];
+validate1479.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema572.type},message:"must be string,null",schema:schema572.type,parentSchema:schema572,data}];
 return false;
 }
-validate1478.errors = vErrors;
+validate1479.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_prompt_cache_retention = validate1479;
-const schema572 = {"anyOf":[{"$ref":"#/components/schemas/PromptCacheRetention"},{"type":"null"}]};
+const member_of_CreateResponseRequest_prompt_cache_retention = validate1480;
+const schema573 = {"anyOf":[{"$ref":"#/components/schemas/PromptCacheRetention"},{"type":"null"}]};
 
-function validate1479(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1480(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -70884,63 +70967,6 @@ let valid0 = false;
 const _errs1 = errors;
 if(!(validate34(data, {instancePath,parentData,parentDataProperty,rootData}))){
 vErrors = vErrors === null ? validate34.errors : vErrors.concat(validate34.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema572.anyOf[1].type,parentSchema:schema572.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema572.anyOf,parentSchema:schema572,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1479.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1479.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_truncation = validate1481;
-const schema573 = {"anyOf":[{"$ref":"#/components/schemas/Truncation"},{"type":"null"}],"x-expected":"one of 'auto' or 'disabled'"};
-
-function validate1481(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate32(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate32.errors : vErrors.concat(validate32.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -70969,7 +70995,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1481.errors = vErrors;
+validate1480.errors = vErrors;
 return false;
 }
 else {
@@ -70983,21 +71009,21 @@ vErrors = null;
 }
 }
 }
-validate1481.errors = vErrors;
+validate1480.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_instructions = validate1483;
-const schema574 = {"anyOf":[{"$ref":"#/components/schemas/InstructionsParam"},{"type":"null"}],"x-expected":"a string"};
+const member_of_CreateResponseRequest_truncation = validate1482;
+const schema574 = {"anyOf":[{"$ref":"#/components/schemas/Truncation"},{"type":"null"}],"x-expected":"one of 'auto' or 'disabled'"};
 
-function validate1483(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1482(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
 let valid0 = false;
 const _errs1 = errors;
-if(!(validate908(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate908.errors : vErrors.concat(validate908.errors);
+if(!(validate32(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate32.errors : vErrors.concat(validate32.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -71026,7 +71052,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1483.errors = vErrors;
+validate1482.errors = vErrors;
 return false;
 }
 else {
@@ -71040,28 +71066,85 @@ vErrors = null;
 }
 }
 }
-validate1483.errors = vErrors;
+validate1482.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_store = validate1485;
-const schema575 = {"type":["boolean","null"]};
+const member_of_CreateResponseRequest_instructions = validate1484;
+const schema575 = {"anyOf":[{"$ref":"#/components/schemas/InstructionsParam"},{"type":"null"}],"x-expected":"a string"};
 
-function validate1485(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1484(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate908(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate908.errors : vErrors.concat(validate908.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema575.anyOf[1].type,parentSchema:schema575.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema575.anyOf,parentSchema:schema575,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1484.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1484.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_store = validate1486;
+const schema576 = {"type":["boolean","null"]};
+
+function validate1486(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((typeof data !== "boolean") && (data !== null)){
-validate1485.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema575.type},message:"must be boolean,null",schema:schema575.type,parentSchema:schema575,data}];
+validate1486.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema576.type},message:"must be boolean,null",schema:schema576.type,parentSchema:schema576,data}];
 return false;
 }
-validate1485.errors = vErrors;
+validate1486.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_service_tier = validate1486;
-const schema576 = {"anyOf":[{"$ref":"#/components/schemas/ServiceTier"},{"type":"null"}]};
+const member_of_CreateResponseRequest_service_tier = validate1487;
+const schema577 = {"anyOf":[{"$ref":"#/components/schemas/ServiceTier"},{"type":"null"}]};
 
-function validate1486(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1487(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -71076,7 +71159,7 @@ valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs2 = errors;
 if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema576.anyOf[1].type,parentSchema:schema576.anyOf[1],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema577.anyOf[1].type,parentSchema:schema577.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -71089,7 +71172,7 @@ var _valid0 = _errs2 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema576.anyOf,parentSchema:schema576,data};
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema577.anyOf,parentSchema:schema577,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -71097,7 +71180,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1486.errors = vErrors;
+validate1487.errors = vErrors;
 return false;
 }
 else {
@@ -71111,52 +71194,52 @@ vErrors = null;
 }
 }
 }
-validate1486.errors = vErrors;
+validate1487.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_top_logprobs = validate1488;
-const schema577 = {"type":["integer","null"],"minimum":0,"maximum":20};
+const member_of_CreateResponseRequest_top_logprobs = validate1489;
+const schema578 = {"type":["integer","null"],"minimum":0,"maximum":20};
 
-function validate1488(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1489(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (data !== null)){
-validate1488.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema577.type},message:"must be integer,null",schema:schema577.type,parentSchema:schema577,data}];
+validate1489.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema578.type},message:"must be integer,null",schema:schema578.type,parentSchema:schema578,data}];
 return false;
 }
 if(errors === 0){
 if((typeof data == "number") && (isFinite(data))){
 if(data > 20 || isNaN(data)){
-validate1488.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 20},message:"must be <= 20",schema:20,parentSchema:schema577,data}];
+validate1489.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 20},message:"must be <= 20",schema:20,parentSchema:schema578,data}];
 return false;
 }
 else {
 if(data < 0 || isNaN(data)){
-validate1488.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema577,data}];
+validate1489.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema578,data}];
 return false;
 }
 }
 }
 }
-validate1488.errors = vErrors;
+validate1489.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_context_management = validate1489;
-const schema578 = {"type":["array","null"],"minItems":1,"x-expected":"an array of objects","items":{"$ref":"#/components/schemas/ContextManagement"}};
+const member_of_CreateResponseRequest_context_management = validate1490;
+const schema579 = {"type":["array","null"],"minItems":1,"x-expected":"an array of objects","items":{"$ref":"#/components/schemas/ContextManagement"}};
 
-function validate1489(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1490(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((!(Array.isArray(data))) && (data !== null)){
-validate1489.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema578.type},message:"must be array,null",schema:schema578.type,parentSchema:schema578,data}];
+validate1490.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema579.type},message:"must be array,null",schema:schema579.type,parentSchema:schema579,data}];
 return false;
 }
 if(errors === 0){
 if(Array.isArray(data)){
 if(data.length < 1){
-validate1489.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema578,data}];
+validate1490.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema579,data}];
 return false;
 }
 else {
@@ -71176,14 +71259,14 @@ break;
 }
 }
 }
-validate1489.errors = vErrors;
+validate1490.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_access_programs = validate1491;
-const schema579 = {"anyOf":[{"$ref":"#/components/schemas/AccessProgramsInput"},{"type":"null"}]};
+const member_of_CreateResponseRequest_access_programs = validate1492;
+const schema580 = {"anyOf":[{"$ref":"#/components/schemas/AccessProgramsInput"},{"type":"null"}]};
 
-function validate1491(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1492(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -71191,63 +71274,6 @@ let valid0 = false;
 const _errs1 = errors;
 if(!(validate945(data, {instancePath,parentData,parentDataProperty,rootData}))){
 vErrors = vErrors === null ? validate945.errors : vErrors.concat(validate945.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema579.anyOf[1].type,parentSchema:schema579.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema579.anyOf,parentSchema:schema579,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1491.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1491.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_image = validate1493;
-const schema580 = {"anyOf":[{"$ref":"#/components/schemas/ImageContextInput"},{"type":"null"}]};
-
-function validate1493(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate948(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate948.errors : vErrors.concat(validate948.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -71276,7 +71302,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1493.errors = vErrors;
+validate1492.errors = vErrors;
 return false;
 }
 else {
@@ -71290,14 +71316,71 @@ vErrors = null;
 }
 }
 }
-validate1493.errors = vErrors;
+validate1492.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_client_metadata = validate1495;
-const schema581 = {"anyOf":[{"type":"object","additionalProperties":{"type":"string"}},{"type":"null"}]};
+const member_of_CreateResponseRequest_image = validate1494;
+const schema581 = {"anyOf":[{"$ref":"#/components/schemas/ImageContextInput"},{"type":"null"}]};
 
-function validate1495(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1494(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate948(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate948.errors : vErrors.concat(validate948.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema581.anyOf[1].type,parentSchema:schema581.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema581.anyOf,parentSchema:schema581,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1494.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1494.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_client_metadata = validate1496;
+const schema582 = {"anyOf":[{"type":"object","additionalProperties":{"type":"string"}},{"type":"null"}]};
+
+function validate1496(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -71309,7 +71392,7 @@ for(const key0 in data){
 let data0 = data[key0];
 const _errs4 = errors;
 if(typeof data0 !== "string"){
-const err0 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/anyOf/0/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema581.anyOf[0].additionalProperties.type,parentSchema:schema581.anyOf[0].additionalProperties,data:data0};
+const err0 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/anyOf/0/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema582.anyOf[0].additionalProperties.type,parentSchema:schema582.anyOf[0].additionalProperties,data:data0};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -71325,7 +71408,7 @@ break;
 }
 }
 else {
-const err1 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema581.anyOf[0].type,parentSchema:schema581.anyOf[0],data};
+const err1 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema582.anyOf[0].type,parentSchema:schema582.anyOf[0],data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -71340,7 +71423,7 @@ valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs6 = errors;
 if(data !== null){
-const err2 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema581.anyOf[1].type,parentSchema:schema581.anyOf[1],data};
+const err2 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema582.anyOf[1].type,parentSchema:schema582.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -71353,7 +71436,7 @@ var _valid0 = _errs6 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err3 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema581.anyOf,parentSchema:schema581,data};
+const err3 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema582.anyOf,parentSchema:schema582,data};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -71361,7 +71444,7 @@ else {
 vErrors.push(err3);
 }
 errors++;
-validate1495.errors = vErrors;
+validate1496.errors = vErrors;
 return false;
 }
 else {
@@ -71375,14 +71458,14 @@ vErrors = null;
 }
 }
 }
-validate1495.errors = vErrors;
+validate1496.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_output_audio = validate1496;
-const schema582 = {"anyOf":[{"$ref":"#/components/schemas/OutputAudio"},{"type":"null"}]};
+const member_of_CreateResponseRequest_output_audio = validate1497;
+const schema583 = {"anyOf":[{"$ref":"#/components/schemas/OutputAudio"},{"type":"null"}]};
 
-function validate1496(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1497(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -71397,7 +71480,7 @@ valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs2 = errors;
 if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema582.anyOf[1].type,parentSchema:schema582.anyOf[1],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema583.anyOf[1].type,parentSchema:schema583.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -71410,7 +71493,7 @@ var _valid0 = _errs2 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema582.anyOf,parentSchema:schema582,data};
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema583.anyOf,parentSchema:schema583,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -71418,7 +71501,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1496.errors = vErrors;
+validate1497.errors = vErrors;
 return false;
 }
 else {
@@ -71432,21 +71515,21 @@ vErrors = null;
 }
 }
 }
-validate1496.errors = vErrors;
+validate1497.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_interruption = validate1498;
-const schema583 = {"anyOf":[{"type":"string","enum":["fail","restart"]},{"type":"null"}]};
+const member_of_CreateResponseRequest_interruption = validate1499;
+const schema584 = {"anyOf":[{"type":"string","enum":["fail","restart"]},{"type":"null"}]};
 
-function validate1498(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1499(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
 let valid0 = false;
 const _errs1 = errors;
 if(typeof data !== "string"){
-const err0 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema583.anyOf[0].type,parentSchema:schema583.anyOf[0],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema584.anyOf[0].type,parentSchema:schema584.anyOf[0],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -71456,7 +71539,7 @@ vErrors.push(err0);
 errors++;
 }
 if(!((data === "fail") || (data === "restart"))){
-const err1 = {instancePath,schemaPath:"#/anyOf/0/enum",keyword:"enum",params:{allowedValues: schema583.anyOf[0].enum},message:"must be equal to one of the allowed values",schema:schema583.anyOf[0].enum,parentSchema:schema583.anyOf[0],data};
+const err1 = {instancePath,schemaPath:"#/anyOf/0/enum",keyword:"enum",params:{allowedValues: schema584.anyOf[0].enum},message:"must be equal to one of the allowed values",schema:schema584.anyOf[0].enum,parentSchema:schema584.anyOf[0],data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -71470,7 +71553,7 @@ valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs3 = errors;
 if(data !== null){
-const err2 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema583.anyOf[1].type,parentSchema:schema583.anyOf[1],data};
+const err2 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema584.anyOf[1].type,parentSchema:schema584.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -71483,7 +71566,7 @@ var _valid0 = _errs3 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err3 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema583.anyOf,parentSchema:schema583,data};
+const err3 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema584.anyOf,parentSchema:schema584,data};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -71491,7 +71574,7 @@ else {
 vErrors.push(err3);
 }
 errors++;
-validate1498.errors = vErrors;
+validate1499.errors = vErrors;
 return false;
 }
 else {
@@ -71505,27 +71588,27 @@ vErrors = null;
 }
 }
 }
-validate1498.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_model = validate1499;
-const schema584 = {"type":"string"};
-
-function validate1499(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(typeof data !== "string"){
-validate1499.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema584.type,parentSchema:schema584,data}];
-return false;
-}
 validate1499.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_input = validate1500;
+const member_of_ResponseCreateFrame_model = validate1500;
+const schema585 = {"type":"string"};
 
 function validate1500(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(typeof data !== "string"){
+validate1500.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema585.type,parentSchema:schema585,data}];
+return false;
+}
+validate1500.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_input = validate1501;
+
+function validate1501(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -71598,7 +71681,7 @@ else {
 vErrors.push(err3);
 }
 errors++;
-validate1500.errors = vErrors;
+validate1501.errors = vErrors;
 return false;
 }
 else {
@@ -71612,28 +71695,28 @@ vErrors = null;
 }
 }
 }
-validate1500.errors = vErrors;
+validate1501.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_previous_response_id = validate1502;
-const schema586 = {"type":["string","null"]};
+const member_of_ResponseCreateFrame_previous_response_id = validate1503;
+const schema587 = {"type":["string","null"]};
 
-function validate1502(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1503(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((typeof data !== "string") && (data !== null)){
-validate1502.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema586.type},message:"must be string,null",schema:schema586.type,parentSchema:schema586,data}];
+validate1503.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema587.type},message:"must be string,null",schema:schema587.type,parentSchema:schema587,data}];
 return false;
 }
-validate1502.errors = vErrors;
+validate1503.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_conversation = validate1503;
-const schema587 = {"anyOf":[{"$ref":"#/components/schemas/ConversationParam"},{"type":"null"}],"x-expected":"one of a string or object"};
+const member_of_ResponseCreateFrame_conversation = validate1504;
+const schema588 = {"anyOf":[{"$ref":"#/components/schemas/ConversationParam"},{"type":"null"}],"x-expected":"one of a string or object"};
 
-function validate1503(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1504(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -71641,63 +71724,6 @@ let valid0 = false;
 const _errs1 = errors;
 if(!(validate911(data, {instancePath,parentData,parentDataProperty,rootData}))){
 vErrors = vErrors === null ? validate911.errors : vErrors.concat(validate911.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema587.anyOf[1].type,parentSchema:schema587.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema587.anyOf,parentSchema:schema587,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1503.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1503.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_prompt = validate1505;
-const schema588 = {"anyOf":[{"$ref":"#/components/schemas/PromptTemplateInput"},{"type":"null"}]};
-
-function validate1505(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate924(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate924.errors : vErrors.concat(validate924.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -71726,7 +71752,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1505.errors = vErrors;
+validate1504.errors = vErrors;
 return false;
 }
 else {
@@ -71740,21 +71766,21 @@ vErrors = null;
 }
 }
 }
-validate1505.errors = vErrors;
+validate1504.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_moderation = validate1507;
-const schema589 = {"anyOf":[{"$ref":"#/components/schemas/ModerationInput"},{"type":"null"}]};
+const member_of_ResponseCreateFrame_prompt = validate1506;
+const schema589 = {"anyOf":[{"$ref":"#/components/schemas/PromptTemplateInput"},{"type":"null"}]};
 
-function validate1507(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1506(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
 let valid0 = false;
 const _errs1 = errors;
-if(!(validate940(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate940.errors : vErrors.concat(validate940.errors);
+if(!(validate924(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate924.errors : vErrors.concat(validate924.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -71783,7 +71809,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1507.errors = vErrors;
+validate1506.errors = vErrors;
 return false;
 }
 else {
@@ -71797,18 +71823,75 @@ vErrors = null;
 }
 }
 }
-validate1507.errors = vErrors;
+validate1506.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_include = validate1509;
-const schema590 = {"type":["array","null"],"x-expected":"an array of one of 'fil...lts', 'web...lts', 'web...ces', 'mes...url', 'com...url', 'cod...uts', 'rea...ent', or 'mes...obs'","items":{"$ref":"#/components/schemas/Include"}};
+const member_of_ResponseCreateFrame_moderation = validate1508;
+const schema590 = {"anyOf":[{"$ref":"#/components/schemas/ModerationInput"},{"type":"null"}]};
 
-function validate1509(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1508(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate940(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate940.errors : vErrors.concat(validate940.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema590.anyOf[1].type,parentSchema:schema590.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema590.anyOf,parentSchema:schema590,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1508.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1508.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_include = validate1510;
+const schema591 = {"type":["array","null"],"x-expected":"an array of one of 'fil...lts', 'web...lts', 'web...ces', 'mes...url', 'com...url', 'cod...uts', 'rea...ent', or 'mes...obs'","items":{"$ref":"#/components/schemas/Include"}};
+
+function validate1510(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((!(Array.isArray(data))) && (data !== null)){
-validate1509.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema590.type},message:"must be array,null",schema:schema590.type,parentSchema:schema590,data}];
+validate1510.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema591.type},message:"must be array,null",schema:schema591.type,parentSchema:schema591,data}];
 return false;
 }
 if(errors === 0){
@@ -71828,18 +71911,18 @@ break;
 }
 }
 }
-validate1509.errors = vErrors;
+validate1510.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_tools = validate1511;
-const schema591 = {"type":["array","null"],"x-expected":"an array of tools","items":{"$ref":"#/components/schemas/ToolInput"}};
+const member_of_ResponseCreateFrame_tools = validate1512;
+const schema592 = {"type":["array","null"],"x-expected":"an array of tools","items":{"$ref":"#/components/schemas/ToolInput"}};
 
-function validate1511(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1512(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((!(Array.isArray(data))) && (data !== null)){
-validate1511.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema591.type},message:"must be array,null",schema:schema591.type,parentSchema:schema591,data}];
+validate1512.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema592.type},message:"must be array,null",schema:schema592.type,parentSchema:schema592,data}];
 return false;
 }
 if(errors === 0){
@@ -71859,14 +71942,14 @@ break;
 }
 }
 }
-validate1511.errors = vErrors;
+validate1512.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_tool_choice = validate1513;
-const schema592 = {"anyOf":[{"$ref":"#/components/schemas/ToolChoiceInput"},{"type":"null"}],"x-expected":"one of an object or 'none', 'auto', or 'required'"};
+const member_of_ResponseCreateFrame_tool_choice = validate1514;
+const schema593 = {"anyOf":[{"$ref":"#/components/schemas/ToolChoiceInput"},{"type":"null"}],"x-expected":"one of an object or 'none', 'auto', or 'required'"};
 
-function validate1513(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1514(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -71874,63 +71957,6 @@ let valid0 = false;
 const _errs1 = errors;
 if(!(validate874(data, {instancePath,parentData,parentDataProperty,rootData}))){
 vErrors = vErrors === null ? validate874.errors : vErrors.concat(validate874.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema592.anyOf[1].type,parentSchema:schema592.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema592.anyOf,parentSchema:schema592,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1513.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1513.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_metadata = validate1515;
-const schema593 = {"anyOf":[{"$ref":"#/components/schemas/Metadata"},{"type":"null"}],"x-expected":"a metadata object"};
-
-function validate1515(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate25(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate25.errors : vErrors.concat(validate25.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -71959,7 +71985,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1515.errors = vErrors;
+validate1514.errors = vErrors;
 return false;
 }
 else {
@@ -71973,21 +71999,21 @@ vErrors = null;
 }
 }
 }
-validate1515.errors = vErrors;
+validate1514.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_text = validate1517;
-const schema594 = {"anyOf":[{"$ref":"#/components/schemas/TextConfigInput"},{"type":"null"}]};
+const member_of_ResponseCreateFrame_metadata = validate1516;
+const schema594 = {"anyOf":[{"$ref":"#/components/schemas/Metadata"},{"type":"null"}],"x-expected":"a metadata object"};
 
-function validate1517(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1516(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
 let valid0 = false;
 const _errs1 = errors;
-if(!(validate900(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate900.errors : vErrors.concat(validate900.errors);
+if(!(validate25(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate25.errors : vErrors.concat(validate25.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -72016,7 +72042,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1517.errors = vErrors;
+validate1516.errors = vErrors;
 return false;
 }
 else {
@@ -72030,40 +72056,69 @@ vErrors = null;
 }
 }
 }
-validate1517.errors = vErrors;
+validate1516.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_temperature = validate1519;
-const schema595 = {"type":["number","null"],"minimum":0,"maximum":2};
+const member_of_ResponseCreateFrame_text = validate1518;
+const schema595 = {"anyOf":[{"$ref":"#/components/schemas/TextConfigInput"},{"type":"null"}]};
 
-function validate1519(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1518(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
-validate1519.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema595.type},message:"must be number,null",schema:schema595.type,parentSchema:schema595,data}];
-return false;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate900(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate900.errors : vErrors.concat(validate900.errors);
+errors = vErrors.length;
 }
-if(errors === 0){
-if((typeof data == "number") && (isFinite(data))){
-if(data > 2 || isNaN(data)){
-validate1519.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema595,data}];
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema595.anyOf[1].type,parentSchema:schema595.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema595.anyOf,parentSchema:schema595,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1518.errors = vErrors;
 return false;
 }
 else {
-if(data < 0 || isNaN(data)){
-validate1519.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema595,data}];
-return false;
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
 }
 }
 }
-}
-validate1519.errors = vErrors;
+validate1518.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_top_p = validate1520;
-const schema596 = {"type":["number","null"],"minimum":0,"maximum":1};
+const member_of_ResponseCreateFrame_temperature = validate1520;
+const schema596 = {"type":["number","null"],"minimum":0,"maximum":2};
 
 function validate1520(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -72074,8 +72129,8 @@ return false;
 }
 if(errors === 0){
 if((typeof data == "number") && (isFinite(data))){
-if(data > 1 || isNaN(data)){
-validate1520.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1",schema:1,parentSchema:schema596,data}];
+if(data > 2 || isNaN(data)){
+validate1520.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema596,data}];
 return false;
 }
 else {
@@ -72090,8 +72145,8 @@ validate1520.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_presence_penalty = validate1521;
-const schema597 = {"type":["number","null"],"minimum":-2,"maximum":2};
+const member_of_ResponseCreateFrame_top_p = validate1521;
+const schema597 = {"type":["number","null"],"minimum":0,"maximum":1};
 
 function validate1521(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -72102,13 +72157,13 @@ return false;
 }
 if(errors === 0){
 if((typeof data == "number") && (isFinite(data))){
-if(data > 2 || isNaN(data)){
-validate1521.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema597,data}];
+if(data > 1 || isNaN(data)){
+validate1521.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1",schema:1,parentSchema:schema597,data}];
 return false;
 }
 else {
-if(data < -2 || isNaN(data)){
-validate1521.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2},message:"must be >= -2",schema:-2,parentSchema:schema597,data}];
+if(data < 0 || isNaN(data)){
+validate1521.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema597,data}];
 return false;
 }
 }
@@ -72118,7 +72173,7 @@ validate1521.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_frequency_penalty = validate1522;
+const member_of_ResponseCreateFrame_presence_penalty = validate1522;
 const schema598 = {"type":["number","null"],"minimum":-2,"maximum":2};
 
 function validate1522(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
@@ -72146,21 +72201,35 @@ validate1522.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_parallel_tool_calls = validate1523;
-const schema599 = {"type":["boolean","null"]};
+const member_of_ResponseCreateFrame_frequency_penalty = validate1523;
+const schema599 = {"type":["number","null"],"minimum":-2,"maximum":2};
 
 function validate1523(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-if((typeof data !== "boolean") && (data !== null)){
-validate1523.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema599.type},message:"must be boolean,null",schema:schema599.type,parentSchema:schema599,data}];
+if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
+validate1523.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema599.type},message:"must be number,null",schema:schema599.type,parentSchema:schema599,data}];
 return false;
+}
+if(errors === 0){
+if((typeof data == "number") && (isFinite(data))){
+if(data > 2 || isNaN(data)){
+validate1523.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema599,data}];
+return false;
+}
+else {
+if(data < -2 || isNaN(data)){
+validate1523.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2},message:"must be >= -2",schema:-2,parentSchema:schema599,data}];
+return false;
+}
+}
+}
 }
 validate1523.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_stream = validate1524;
+const member_of_ResponseCreateFrame_parallel_tool_calls = validate1524;
 const schema600 = {"type":["boolean","null"]};
 
 function validate1524(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
@@ -72174,10 +72243,24 @@ validate1524.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_stream_options = validate1525;
-const schema601 = {"anyOf":[{"$ref":"#/components/schemas/StreamOptions"},{"type":"null"}]};
+const member_of_ResponseCreateFrame_stream = validate1525;
+const schema601 = {"type":["boolean","null"]};
 
 function validate1525(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((typeof data !== "boolean") && (data !== null)){
+validate1525.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema601.type},message:"must be boolean,null",schema:schema601.type,parentSchema:schema601,data}];
+return false;
+}
+validate1525.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_stream_options = validate1526;
+const schema602 = {"anyOf":[{"$ref":"#/components/schemas/StreamOptions"},{"type":"null"}]};
+
+function validate1526(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -72192,7 +72275,7 @@ valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs2 = errors;
 if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema601.anyOf[1].type,parentSchema:schema601.anyOf[1],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema602.anyOf[1].type,parentSchema:schema602.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -72205,7 +72288,7 @@ var _valid0 = _errs2 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema601.anyOf,parentSchema:schema601,data};
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema602.anyOf,parentSchema:schema602,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -72213,7 +72296,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1525.errors = vErrors;
+validate1526.errors = vErrors;
 return false;
 }
 else {
@@ -72227,28 +72310,28 @@ vErrors = null;
 }
 }
 }
-validate1525.errors = vErrors;
+validate1526.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_background = validate1527;
-const schema602 = {"type":["boolean","null"]};
+const member_of_ResponseCreateFrame_background = validate1528;
+const schema603 = {"type":["boolean","null"]};
 
-function validate1527(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1528(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((typeof data !== "boolean") && (data !== null)){
-validate1527.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema602.type},message:"must be boolean,null",schema:schema602.type,parentSchema:schema602,data}];
+validate1528.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema603.type},message:"must be boolean,null",schema:schema603.type,parentSchema:schema603,data}];
 return false;
 }
-validate1527.errors = vErrors;
+validate1528.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_background_options = validate1528;
-const schema603 = {"anyOf":[{"$ref":"#/components/schemas/BackgroundOptionsInput"},{"type":"null"}]};
+const member_of_ResponseCreateFrame_background_options = validate1529;
+const schema604 = {"anyOf":[{"$ref":"#/components/schemas/BackgroundOptionsInput"},{"type":"null"}]};
 
-function validate1528(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1529(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -72263,7 +72346,7 @@ valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs2 = errors;
 if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema603.anyOf[1].type,parentSchema:schema603.anyOf[1],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema604.anyOf[1].type,parentSchema:schema604.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -72276,7 +72359,7 @@ var _valid0 = _errs2 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema603.anyOf,parentSchema:schema603,data};
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema604.anyOf,parentSchema:schema604,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -72284,7 +72367,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1528.errors = vErrors;
+validate1529.errors = vErrors;
 return false;
 }
 else {
@@ -72298,34 +72381,12 @@ vErrors = null;
 }
 }
 }
-validate1528.errors = vErrors;
+validate1529.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_max_output_tokens = validate1530;
-const schema604 = {"type":["integer","null"],"minimum":16};
-
-function validate1530(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (data !== null)){
-validate1530.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema604.type},message:"must be integer,null",schema:schema604.type,parentSchema:schema604,data}];
-return false;
-}
-if(errors === 0){
-if((typeof data == "number") && (isFinite(data))){
-if(data < 16 || isNaN(data)){
-validate1530.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 16},message:"must be >= 16",schema:16,parentSchema:schema604,data}];
-return false;
-}
-}
-}
-validate1530.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_max_tool_calls = validate1531;
-const schema605 = {"type":["integer","null"],"minimum":1};
+const member_of_ResponseCreateFrame_max_output_tokens = validate1531;
+const schema605 = {"type":["integer","null"],"minimum":16};
 
 function validate1531(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -72336,8 +72397,8 @@ return false;
 }
 if(errors === 0){
 if((typeof data == "number") && (isFinite(data))){
-if(data < 1 || isNaN(data)){
-validate1531.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema605,data}];
+if(data < 16 || isNaN(data)){
+validate1531.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 16},message:"must be >= 16",schema:16,parentSchema:schema605,data}];
 return false;
 }
 }
@@ -72346,10 +72407,32 @@ validate1531.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_reasoning = validate1532;
-const schema606 = {"anyOf":[{"$ref":"#/components/schemas/ReasoningInput"},{"type":"null"}]};
+const member_of_ResponseCreateFrame_max_tool_calls = validate1532;
+const schema606 = {"type":["integer","null"],"minimum":1};
 
 function validate1532(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (data !== null)){
+validate1532.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema606.type},message:"must be integer,null",schema:schema606.type,parentSchema:schema606,data}];
+return false;
+}
+if(errors === 0){
+if((typeof data == "number") && (isFinite(data))){
+if(data < 1 || isNaN(data)){
+validate1532.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema606,data}];
+return false;
+}
+}
+}
+validate1532.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_reasoning = validate1533;
+const schema607 = {"anyOf":[{"$ref":"#/components/schemas/ReasoningInput"},{"type":"null"}]};
+
+function validate1533(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -72364,7 +72447,7 @@ valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs2 = errors;
 if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema606.anyOf[1].type,parentSchema:schema606.anyOf[1],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema607.anyOf[1].type,parentSchema:schema607.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -72377,7 +72460,7 @@ var _valid0 = _errs2 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema606.anyOf,parentSchema:schema606,data};
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema607.anyOf,parentSchema:schema607,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -72385,7 +72468,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1532.errors = vErrors;
+validate1533.errors = vErrors;
 return false;
 }
 else {
@@ -72399,26 +72482,12 @@ vErrors = null;
 }
 }
 }
-validate1532.errors = vErrors;
+validate1533.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_user = validate1534;
-const schema607 = {"type":["string","null"]};
-
-function validate1534(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((typeof data !== "string") && (data !== null)){
-validate1534.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema607.type},message:"must be string,null",schema:schema607.type,parentSchema:schema607,data}];
-return false;
-}
-validate1534.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_safety_identifier = validate1535;
-const schema608 = {"type":["string","null"],"maxLength":64};
+const member_of_ResponseCreateFrame_user = validate1535;
+const schema608 = {"type":["string","null"]};
 
 function validate1535(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -72427,22 +72496,36 @@ if((typeof data !== "string") && (data !== null)){
 validate1535.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema608.type},message:"must be string,null",schema:schema608.type,parentSchema:schema608,data}];
 return false;
 }
-if(errors === 0){
-if(typeof data === "string"){
-if(data.length > 2 * 64 || (data.length > 64 && func2(data) > 64)){
-validate1535.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema608,data}];
-return false;
-}
-}
-}
 validate1535.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_prompt_cache_options = validate1536;
-const schema609 = {"anyOf":[{"$ref":"#/components/schemas/PromptCacheOptionsInput"},{"type":"null"}]};
+const member_of_ResponseCreateFrame_safety_identifier = validate1536;
+const schema609 = {"type":["string","null"],"maxLength":64};
 
 function validate1536(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((typeof data !== "string") && (data !== null)){
+validate1536.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema609.type},message:"must be string,null",schema:schema609.type,parentSchema:schema609,data}];
+return false;
+}
+if(errors === 0){
+if(typeof data === "string"){
+if(data.length > 2 * 64 || (data.length > 64 && func2(data) > 64)){
+validate1536.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema609,data}];
+return false;
+}
+}
+}
+validate1536.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_prompt_cache_options = validate1537;
+const schema610 = {"anyOf":[{"$ref":"#/components/schemas/PromptCacheOptionsInput"},{"type":"null"}]};
+
+function validate1537(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -72457,7 +72540,7 @@ valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs2 = errors;
 if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema609.anyOf[1].type,parentSchema:schema609.anyOf[1],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema610.anyOf[1].type,parentSchema:schema610.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -72470,7 +72553,7 @@ var _valid0 = _errs2 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema609.anyOf,parentSchema:schema609,data};
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema610.anyOf,parentSchema:schema610,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -72478,7 +72561,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1536.errors = vErrors;
+validate1537.errors = vErrors;
 return false;
 }
 else {
@@ -72492,28 +72575,28 @@ vErrors = null;
 }
 }
 }
-validate1536.errors = vErrors;
+validate1537.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_prompt_cache_key = validate1538;
-const schema610 = {"type":["string","null"]};
+const member_of_ResponseCreateFrame_prompt_cache_key = validate1539;
+const schema611 = {"type":["string","null"]};
 
-function validate1538(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1539(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((typeof data !== "string") && (data !== null)){
-validate1538.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema610.type},message:"must be string,null",schema:schema610.type,parentSchema:schema610,data}];
+validate1539.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema611.type},message:"must be string,null",schema:schema611.type,parentSchema:schema611,data}];
 return false;
 }
-validate1538.errors = vErrors;
+validate1539.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_prompt_cache_retention = validate1539;
-const schema611 = {"anyOf":[{"$ref":"#/components/schemas/PromptCacheRetention"},{"type":"null"}]};
+const member_of_ResponseCreateFrame_prompt_cache_retention = validate1540;
+const schema612 = {"anyOf":[{"$ref":"#/components/schemas/PromptCacheRetention"},{"type":"null"}]};
 
-function validate1539(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1540(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -72521,63 +72604,6 @@ let valid0 = false;
 const _errs1 = errors;
 if(!(validate34(data, {instancePath,parentData,parentDataProperty,rootData}))){
 vErrors = vErrors === null ? validate34.errors : vErrors.concat(validate34.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema611.anyOf[1].type,parentSchema:schema611.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema611.anyOf,parentSchema:schema611,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1539.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1539.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_truncation = validate1541;
-const schema612 = {"anyOf":[{"$ref":"#/components/schemas/Truncation"},{"type":"null"}],"x-expected":"one of 'auto' or 'disabled'"};
-
-function validate1541(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate32(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate32.errors : vErrors.concat(validate32.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -72606,7 +72632,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1541.errors = vErrors;
+validate1540.errors = vErrors;
 return false;
 }
 else {
@@ -72620,21 +72646,21 @@ vErrors = null;
 }
 }
 }
-validate1541.errors = vErrors;
+validate1540.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_instructions = validate1543;
-const schema613 = {"anyOf":[{"$ref":"#/components/schemas/InstructionsParam"},{"type":"null"}],"x-expected":"a string"};
+const member_of_ResponseCreateFrame_truncation = validate1542;
+const schema613 = {"anyOf":[{"$ref":"#/components/schemas/Truncation"},{"type":"null"}],"x-expected":"one of 'auto' or 'disabled'"};
 
-function validate1543(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1542(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
 let valid0 = false;
 const _errs1 = errors;
-if(!(validate908(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate908.errors : vErrors.concat(validate908.errors);
+if(!(validate32(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate32.errors : vErrors.concat(validate32.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -72663,7 +72689,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1543.errors = vErrors;
+validate1542.errors = vErrors;
 return false;
 }
 else {
@@ -72677,28 +72703,85 @@ vErrors = null;
 }
 }
 }
-validate1543.errors = vErrors;
+validate1542.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_store = validate1545;
-const schema614 = {"type":["boolean","null"]};
+const member_of_ResponseCreateFrame_instructions = validate1544;
+const schema614 = {"anyOf":[{"$ref":"#/components/schemas/InstructionsParam"},{"type":"null"}],"x-expected":"a string"};
 
-function validate1545(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1544(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate908(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate908.errors : vErrors.concat(validate908.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema614.anyOf[1].type,parentSchema:schema614.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema614.anyOf,parentSchema:schema614,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1544.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1544.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_store = validate1546;
+const schema615 = {"type":["boolean","null"]};
+
+function validate1546(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((typeof data !== "boolean") && (data !== null)){
-validate1545.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema614.type},message:"must be boolean,null",schema:schema614.type,parentSchema:schema614,data}];
+validate1546.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema615.type},message:"must be boolean,null",schema:schema615.type,parentSchema:schema615,data}];
 return false;
 }
-validate1545.errors = vErrors;
+validate1546.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_service_tier = validate1546;
-const schema615 = {"anyOf":[{"$ref":"#/components/schemas/ServiceTier"},{"type":"null"}]};
+const member_of_ResponseCreateFrame_service_tier = validate1547;
+const schema616 = {"anyOf":[{"$ref":"#/components/schemas/ServiceTier"},{"type":"null"}]};
 
-function validate1546(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1547(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -72713,7 +72796,7 @@ valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs2 = errors;
 if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema615.anyOf[1].type,parentSchema:schema615.anyOf[1],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema616.anyOf[1].type,parentSchema:schema616.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -72726,7 +72809,7 @@ var _valid0 = _errs2 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema615.anyOf,parentSchema:schema615,data};
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema616.anyOf,parentSchema:schema616,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -72734,7 +72817,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1546.errors = vErrors;
+validate1547.errors = vErrors;
 return false;
 }
 else {
@@ -72748,52 +72831,52 @@ vErrors = null;
 }
 }
 }
-validate1546.errors = vErrors;
+validate1547.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_top_logprobs = validate1548;
-const schema616 = {"type":["integer","null"],"minimum":0,"maximum":20};
+const member_of_ResponseCreateFrame_top_logprobs = validate1549;
+const schema617 = {"type":["integer","null"],"minimum":0,"maximum":20};
 
-function validate1548(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1549(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (data !== null)){
-validate1548.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema616.type},message:"must be integer,null",schema:schema616.type,parentSchema:schema616,data}];
+validate1549.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema617.type},message:"must be integer,null",schema:schema617.type,parentSchema:schema617,data}];
 return false;
 }
 if(errors === 0){
 if((typeof data == "number") && (isFinite(data))){
 if(data > 20 || isNaN(data)){
-validate1548.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 20},message:"must be <= 20",schema:20,parentSchema:schema616,data}];
+validate1549.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 20},message:"must be <= 20",schema:20,parentSchema:schema617,data}];
 return false;
 }
 else {
 if(data < 0 || isNaN(data)){
-validate1548.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema616,data}];
+validate1549.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema617,data}];
 return false;
 }
 }
 }
 }
-validate1548.errors = vErrors;
+validate1549.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_context_management = validate1549;
-const schema617 = {"type":["array","null"],"minItems":1,"x-expected":"an array of objects","items":{"$ref":"#/components/schemas/ContextManagement"}};
+const member_of_ResponseCreateFrame_context_management = validate1550;
+const schema618 = {"type":["array","null"],"minItems":1,"x-expected":"an array of objects","items":{"$ref":"#/components/schemas/ContextManagement"}};
 
-function validate1549(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1550(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((!(Array.isArray(data))) && (data !== null)){
-validate1549.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema617.type},message:"must be array,null",schema:schema617.type,parentSchema:schema617,data}];
+validate1550.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema618.type},message:"must be array,null",schema:schema618.type,parentSchema:schema618,data}];
 return false;
 }
 if(errors === 0){
 if(Array.isArray(data)){
 if(data.length < 1){
-validate1549.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema617,data}];
+validate1550.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema618,data}];
 return false;
 }
 else {
@@ -72813,14 +72896,14 @@ break;
 }
 }
 }
-validate1549.errors = vErrors;
+validate1550.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_access_programs = validate1551;
-const schema618 = {"anyOf":[{"$ref":"#/components/schemas/AccessProgramsInput"},{"type":"null"}]};
+const member_of_ResponseCreateFrame_access_programs = validate1552;
+const schema619 = {"anyOf":[{"$ref":"#/components/schemas/AccessProgramsInput"},{"type":"null"}]};
 
-function validate1551(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1552(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -72828,63 +72911,6 @@ let valid0 = false;
 const _errs1 = errors;
 if(!(validate945(data, {instancePath,parentData,parentDataProperty,rootData}))){
 vErrors = vErrors === null ? validate945.errors : vErrors.concat(validate945.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema618.anyOf[1].type,parentSchema:schema618.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema618.anyOf,parentSchema:schema618,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1551.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1551.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_image = validate1553;
-const schema619 = {"anyOf":[{"$ref":"#/components/schemas/ImageContextInput"},{"type":"null"}]};
-
-function validate1553(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate948(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate948.errors : vErrors.concat(validate948.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -72913,7 +72939,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1553.errors = vErrors;
+validate1552.errors = vErrors;
 return false;
 }
 else {
@@ -72927,14 +72953,71 @@ vErrors = null;
 }
 }
 }
-validate1553.errors = vErrors;
+validate1552.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_client_metadata = validate1555;
-const schema620 = {"anyOf":[{"type":"object","additionalProperties":{"type":"string"}},{"type":"null"}]};
+const member_of_ResponseCreateFrame_image = validate1554;
+const schema620 = {"anyOf":[{"$ref":"#/components/schemas/ImageContextInput"},{"type":"null"}]};
 
-function validate1555(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1554(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate948(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate948.errors : vErrors.concat(validate948.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema620.anyOf[1].type,parentSchema:schema620.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema620.anyOf,parentSchema:schema620,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1554.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1554.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_client_metadata = validate1556;
+const schema621 = {"anyOf":[{"type":"object","additionalProperties":{"type":"string"}},{"type":"null"}]};
+
+function validate1556(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -72946,7 +73029,7 @@ for(const key0 in data){
 let data0 = data[key0];
 const _errs4 = errors;
 if(typeof data0 !== "string"){
-const err0 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/anyOf/0/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema620.anyOf[0].additionalProperties.type,parentSchema:schema620.anyOf[0].additionalProperties,data:data0};
+const err0 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/anyOf/0/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema621.anyOf[0].additionalProperties.type,parentSchema:schema621.anyOf[0].additionalProperties,data:data0};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -72962,7 +73045,7 @@ break;
 }
 }
 else {
-const err1 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema620.anyOf[0].type,parentSchema:schema620.anyOf[0],data};
+const err1 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema621.anyOf[0].type,parentSchema:schema621.anyOf[0],data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -72977,7 +73060,7 @@ valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs6 = errors;
 if(data !== null){
-const err2 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema620.anyOf[1].type,parentSchema:schema620.anyOf[1],data};
+const err2 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema621.anyOf[1].type,parentSchema:schema621.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -72990,7 +73073,7 @@ var _valid0 = _errs6 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err3 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema620.anyOf,parentSchema:schema620,data};
+const err3 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema621.anyOf,parentSchema:schema621,data};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -72998,7 +73081,7 @@ else {
 vErrors.push(err3);
 }
 errors++;
-validate1555.errors = vErrors;
+validate1556.errors = vErrors;
 return false;
 }
 else {
@@ -73012,14 +73095,14 @@ vErrors = null;
 }
 }
 }
-validate1555.errors = vErrors;
+validate1556.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_output_audio = validate1556;
-const schema621 = {"anyOf":[{"$ref":"#/components/schemas/OutputAudio"},{"type":"null"}]};
+const member_of_ResponseCreateFrame_output_audio = validate1557;
+const schema622 = {"anyOf":[{"$ref":"#/components/schemas/OutputAudio"},{"type":"null"}]};
 
-function validate1556(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1557(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -73034,7 +73117,7 @@ valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs2 = errors;
 if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema621.anyOf[1].type,parentSchema:schema621.anyOf[1],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema622.anyOf[1].type,parentSchema:schema622.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -73047,7 +73130,7 @@ var _valid0 = _errs2 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema621.anyOf,parentSchema:schema621,data};
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema622.anyOf,parentSchema:schema622,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -73055,7 +73138,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1556.errors = vErrors;
+validate1557.errors = vErrors;
 return false;
 }
 else {
@@ -73069,21 +73152,21 @@ vErrors = null;
 }
 }
 }
-validate1556.errors = vErrors;
+validate1557.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_interruption = validate1558;
-const schema622 = {"anyOf":[{"type":"string","enum":["fail","restart"]},{"type":"null"}]};
+const member_of_ResponseCreateFrame_interruption = validate1559;
+const schema623 = {"anyOf":[{"type":"string","enum":["fail","restart"]},{"type":"null"}]};
 
-function validate1558(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1559(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
 let valid0 = false;
 const _errs1 = errors;
 if(typeof data !== "string"){
-const err0 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema622.anyOf[0].type,parentSchema:schema622.anyOf[0],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema623.anyOf[0].type,parentSchema:schema623.anyOf[0],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -73093,7 +73176,7 @@ vErrors.push(err0);
 errors++;
 }
 if(!((data === "fail") || (data === "restart"))){
-const err1 = {instancePath,schemaPath:"#/anyOf/0/enum",keyword:"enum",params:{allowedValues: schema622.anyOf[0].enum},message:"must be equal to one of the allowed values",schema:schema622.anyOf[0].enum,parentSchema:schema622.anyOf[0],data};
+const err1 = {instancePath,schemaPath:"#/anyOf/0/enum",keyword:"enum",params:{allowedValues: schema623.anyOf[0].enum},message:"must be equal to one of the allowed values",schema:schema623.anyOf[0].enum,parentSchema:schema623.anyOf[0],data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -73107,7 +73190,7 @@ valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs3 = errors;
 if(data !== null){
-const err2 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema622.anyOf[1].type,parentSchema:schema622.anyOf[1],data};
+const err2 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema623.anyOf[1].type,parentSchema:schema623.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -73120,7 +73203,7 @@ var _valid0 = _errs3 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err3 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema622.anyOf,parentSchema:schema622,data};
+const err3 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema623.anyOf,parentSchema:schema623,data};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -73128,7 +73211,7 @@ else {
 vErrors.push(err3);
 }
 errors++;
-validate1558.errors = vErrors;
+validate1559.errors = vErrors;
 return false;
 }
 else {
@@ -73142,73 +73225,73 @@ vErrors = null;
 }
 }
 }
-validate1558.errors = vErrors;
+validate1559.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_stream_id = validate1559;
-const schema623 = {"type":["string","null"],"minLength":1,"maxLength":256,"pattern":"^[A-Za-z0-9_.-]+$"};
+const member_of_ResponseCreateFrame_stream_id = validate1560;
+const schema624 = {"type":["string","null"],"minLength":1,"maxLength":256,"pattern":"^[A-Za-z0-9_.-]+$"};
 
-function validate1559(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1560(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((typeof data !== "string") && (data !== null)){
-validate1559.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema623.type},message:"must be string,null",schema:schema623.type,parentSchema:schema623,data}];
+validate1560.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema624.type},message:"must be string,null",schema:schema624.type,parentSchema:schema624,data}];
 return false;
 }
 if(errors === 0){
 if(typeof data === "string"){
 if(data.length > 2 * 256 || (data.length > 256 && func2(data) > 256)){
-validate1559.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema623,data}];
+validate1560.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema624,data}];
 return false;
 }
 else {
 if(data.length < 2 * 1 && func2(data) < 1){
-validate1559.errors = [{instancePath,schemaPath:"#/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema623,data}];
+validate1560.errors = [{instancePath,schemaPath:"#/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema624,data}];
 return false;
 }
 else {
 if(!pattern9.test(data)){
-validate1559.errors = [{instancePath,schemaPath:"#/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]+$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]+$"+"\"",schema:"^[A-Za-z0-9_.-]+$",parentSchema:schema623,data}];
+validate1560.errors = [{instancePath,schemaPath:"#/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]+$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]+$"+"\"",schema:"^[A-Za-z0-9_.-]+$",parentSchema:schema624,data}];
 return false;
 }
 }
 }
 }
-}
-validate1559.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_generate = validate1560;
-const schema624 = {"type":["boolean","null"]};
-
-function validate1560(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((typeof data !== "boolean") && (data !== null)){
-validate1560.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema624.type},message:"must be boolean,null",schema:schema624.type,parentSchema:schema624,data}];
-return false;
 }
 validate1560.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_type = validate1561;
-const schema625 = {"type":"string","const":"response.create"};
+const member_of_ResponseCreateFrame_generate = validate1561;
+const schema625 = {"type":["boolean","null"]};
 
 function validate1561(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-if(typeof data !== "string"){
-validate1561.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema625.type,parentSchema:schema625,data}];
-return false;
-}
-if("response.create" !== data){
-validate1561.errors = [{instancePath,schemaPath:"#/const",keyword:"const",params:{allowedValue: "response.create"},message:"must be equal to constant",schema:"response.create",parentSchema:schema625,data}];
+if((typeof data !== "boolean") && (data !== null)){
+validate1561.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema625.type},message:"must be boolean,null",schema:schema625.type,parentSchema:schema625,data}];
 return false;
 }
 validate1561.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_type = validate1562;
+const schema626 = {"type":"string","const":"response.create"};
+
+function validate1562(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(typeof data !== "string"){
+validate1562.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema626.type,parentSchema:schema626,data}];
+return false;
+}
+if("response.create" !== data){
+validate1562.errors = [{instancePath,schemaPath:"#/const",keyword:"const",params:{allowedValue: "response.create"},message:"must be equal to constant",schema:"response.create",parentSchema:schema626,data}];
+return false;
+}
+validate1562.errors = vErrors;
 return errors === 0;
 }
 

@@ -62,6 +62,7 @@ const SDK_METHODS: Readonly<Record<string, string>> = {
   deleteConversationItem: "conversations.items.delete",
   listModels: "models.list",
   getModel: "models.retrieve",
+  deleteModel: "models.delete",
   listFiles: "files.list",
   createFile: "files.create",
   getFile: "files.retrieve",

@@ -2,9 +2,21 @@ import { expect, onTestFinished, test } from "vitest";
 import { contractOperations } from "../hostile/contract-operations.ts";
 import { startTestServer } from "../test-server.ts";
 import { verifies } from "../verifies.ts";
-import { checkReply, codeless } from "./check-refusal.ts";
+import { checkReply, codeless, MODEL } from "./check-refusal.ts";
 
 const FOR_OPERATORS = ["/healthz", "/readyz", "/metrics"];
+
+test("a model cannot be deleted", async () => {
+  verifies("errors.catalogue.models-are-not-deleted");
+  const server = await startTestServer();
+  onTestFinished(() => server.close());
+  const remove = (model: string): Promise<Response> => server.fetch(`/v1/models/${model}`, { method: "DELETE" });
+  const refusal = { param: "model", status: 403, code: "model_not_deletable" };
+  await checkReply(await remove(MODEL), { ...refusal, message: /operator of this server chooses its models/ });
+  const unknown = { ...refusal, status: 404, code: "model_not_found" };
+  await checkReply(await remove("none"), { ...unknown, message: "The model 'none' does not exist." });
+  expect((await server.fetch(`/v1/models/${MODEL}`)).status).toBe(200);
+});
 
 test("every path begins with /v1/ and does not exist without it, except those for operators", async () => {
   verifies("http.routes.all-carry-v1");

@@ -6,6 +6,11 @@ export function modelInPathNotFound(model: string): ApiError {
   return invalidRequest(404, "model_not_found", "model", `The model '${model}' does not exist.`);
 }
 
+export function modelNotDeletable(model: string): ApiError {
+  const message = `The model '${model}' cannot be deleted: the operator of this server chooses its models.`;
+  return invalidRequest(403, "model_not_deletable", "model", message);
+}
+
 /** The error for an unknown model in a request body; `modelInPathNotFound` is for a model in the path. */
 export function modelInBodyNotFound(model: string): ApiError {
   return invalidRequest(400, "model_not_found", "model", `The requested model '${model}' does not exist.`);

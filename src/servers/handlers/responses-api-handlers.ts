@@ -10,6 +10,7 @@ import { createResponse } from "../../responses-api/operations/create-response.t
 import { deleteConversation } from "../../responses-api/operations/delete-conversation.ts";
 import { deleteConversationItem } from "../../responses-api/operations/delete-conversation-item.ts";
 import { deleteFile } from "../../responses-api/operations/delete-file.ts";
+import { deleteModel } from "../../responses-api/operations/delete-model.ts";
 import { deleteResponse } from "../../responses-api/operations/delete-response.ts";
 import { downloadFile } from "../../responses-api/operations/download-file.ts";
 import { getConversation } from "../../responses-api/operations/get-conversation.ts";
@@ -62,6 +63,7 @@ export function responsesApiHandlers(
     deleteConversation: deleteConversation(services),
     deleteConversationItem: deleteConversationItem(services),
     deleteFile: deleteFile(services),
+    deleteModel: deleteModel(services),
     deleteResponse: deleteResponse(services),
     deleteResponseExchanges: deleteResponseExchanges(services),
     downloadFile: downloadFile(services),
