@@ -28,12 +28,12 @@ function framePattern({ type }: ExampleEvent): string {
 
 /** The same frames with the id lines that only /events sends. */
 export function framedWithIds(events: readonly { readonly type: string; readonly sequence_number: number }[]): string {
-  return events.map((event) => `id: ${event.sequence_number}\n${framed([event])}`).join("");
+  return events.map((event) => framed([event]).replace("\n", `\nid: ${event.sequence_number}\n`)).join("");
 }
 
 /** A pattern of frames for the same frames with id lines. */
 export function patternWithIds(pattern: string): string {
-  return pattern.replaceAll("(event: ", "(id: [0-9]+\\nevent: ");
+  return pattern.replaceAll("\\ndata: ", "\\nid: [0-9]+\\ndata: ");
 }
 
 /** Returns the events without padding, as a replay sends them. */

@@ -1,5 +1,4 @@
 import type { ModelAbilities, ReasoningDefaults } from "../../runs/ports.ts";
-import { openaiReasoning } from "./openai-reasoning.ts";
 
 /**
  * How a server marks reasoning in `content`: `leading` if content may begin with `<think>`, `already_open` if the chat
@@ -46,6 +45,15 @@ const GENERIC: BackendProfile = {
   abilities: { images: true, imageUrls: false, files: false, audioFormats: [] },
 };
 
+const OPENAI_REASONING: ReasoningDefaults = { context: "current_turn", effort: "medium", mode: "standard" };
+
+/** By the names of models, which may end in a date. Other models may not reason, or are not known. */
+const REASONING_DEFAULTS: readonly (readonly [names: RegExp, defaults: ReasoningDefaults])[] = [
+  [/^(o1|o3|o3-mini|o4-mini|gpt-5|gpt-5-mini|gpt-5-nano|gpt-5\.5)(-\d{4}-\d\d-\d\d)?$/, OPENAI_REASONING],
+  [/^gpt-5\.[124](-mini|-nano)?(-\d{4}-\d\d-\d\d)?$/, { ...OPENAI_REASONING, effort: "none" }],
+  [/^gpt-5\.6(-[a-z]+)?(-\d{4}-\d\d-\d\d)?$/, { ...OPENAI_REASONING, context: "all_turns" }],
+];
+
 const OPENAI: BackendProfile = {
   lateSystemRole: "system",
   contentOfCalls: null,
@@ -65,4 +73,9 @@ export const PROFILES = { generic: GENERIC, openai: OPENAI } as const;
 export function chooseProfile(baseUrl: URL, known: Partial<BackendProfile> = {}): BackendProfile {
   const isOpenAi = baseUrl.hostname === "api.openai.com" || baseUrl.hostname.endsWith(".api.openai.com");
   return { ...(isOpenAi ? OPENAI : GENERIC), ...known };
+}
+
+/** How a model of OpenAI reasons where a request does not say it, as its own Responses API echoes it. */
+function openaiReasoning(model: string): ReasoningDefaults | null {
+  return REASONING_DEFAULTS.find(([names]) => names.test(model))?.[1] ?? null;
 }
