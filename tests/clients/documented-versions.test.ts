@@ -10,6 +10,6 @@ test("docs/clients.md names the installed versions", () => {
     expect(page).toContain(` ${installedVersion(name)}`);
   expect(page).toContain(` ${installedVersion("@openai/codex", CODEX_FOLDER)} |`);
   const python = readFileSync(resolve(import.meta.dirname, "python/requirements.txt"), "utf8");
-  for (const name of ["openai", "openai-agents"])
+  for (const name of ["openai", "openai-agents", "pydantic-ai-slim"])
     expect(page).toContain(`| \`${name}\` for Python | ${new RegExp(`^${name}==(.+)$`, "m").exec(python)?.[1]} |`);
 });

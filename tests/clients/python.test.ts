@@ -11,6 +11,7 @@ import { createStore, takenIn, upload } from "../vector-stores/store-client.ts";
 import { verifies } from "../verifies.ts";
 import { ASKED, BEGUN, KNOWN, OTHER, startBreakingServer, WHOLE } from "./breaking-server.ts";
 import { CODE_SCENARIOS, SALES, SUMS, TURNS } from "./code-scenarios.ts";
+import { startInvoiceServer } from "./invoice-model.ts";
 import { WEATHER } from "./openai-client.ts";
 import { startToolServers, toolScenarios } from "./tool-servers.ts";
 
@@ -24,6 +25,7 @@ const others = await startToolServers();
 const server = await startTestServer({ env: others.env, scenario: toolScenarios(others) });
 afterAll(() => server.close());
 const breaking = await startBreakingServer();
+const invoices = await startInvoiceServer();
 const codeServer = await startTestServer({ env: CODE_ENGINE, scenario: CODE_SCENARIOS });
 afterAll(() => codeServer.close());
 
@@ -269,5 +271,28 @@ describe.skipIf(!existsSync(PYTHON))(
       expect(told).toMatchObject({ text: "I asked the shop.", asked: ["pay"] });
       expect(ran).toEqual(expected);
     });
+  },
+);
+
+describe.skipIf(!existsSync(PYTHON))(
+  `pydantic-ai-slim (Python) ${version("pydantic-ai-slim")}`,
+  { timeout: TIMEOUT_MS },
+  () => {
+    let run: Program;
+    beforeAll(() => {
+      run = program("pydantic_ai_client.py", invoices);
+    });
+
+    test.each(["whole", "stripped"])(
+      "an agent finds a tool, calls it, and goes on from its history: %s",
+      async (way) => {
+        verifies("create.history.tool-search-with-own-id");
+        expect((await run(way)).told).toMatchObject({
+          text: "Done.",
+          parts: expect.arrayContaining(["builtin-tool-call", "tool-call", "tool-return"]),
+          again: "Shown 2 outputs.",
+        });
+      },
+    );
   },
 );
