@@ -148,7 +148,9 @@ describe("a client that looks for what is not there", () => {
         status: 403,
         code: "model_not_deletable",
         param: "model",
-        message: string(`The model '${EXAMPLE_MODEL}' cannot be deleted: the operator of this server chooses its models.`),
+        message: string(
+          `The model '${EXAMPLE_MODEL}' cannot be deleted: the operator of this server chooses its models.`,
+        ),
       },
       {
         official: (client) => client.models.delete(EXAMPLE_MODEL),

@@ -55,14 +55,14 @@ describe("a search for tools in a history", () => {
   });
 
   const ran = { call_id: "tsc_1", execution: "server", status: "completed" };
-  const output = (members: object): object => ({ ...found("f"), ...ran, ...members });
+  const ranOutput = (members: object): object => ({ ...found("f"), ...ran, ...members });
   const kept = JSON.stringify({ tools: ["f"] });
   test.each([
     ["with its id", [search({ ...ran, id: "tsc_1" })], NOT_KEPT],
     ["without its id", [search(ran)], NOT_KEPT],
     ["without its execution", [search({ id: "tsc_1", call_id: "tsc_1" })], NOT_KEPT],
-    ["with its output", [search({ ...ran, id: "tsc_1" }), output({ id: "tso_1" })], kept],
-    ["with its output and without ids", [search(ran), output({})], kept],
+    ["with its output", [search({ ...ran, id: "tsc_1" }), ranOutput({ id: "tso_1" })], kept],
+    ["with its output and without ids", [search(ran), ranOutput({})], kept],
   ])("of the server may have its own id as its call id: %s", async (_title, items, answer) => {
     verifies("create.history.tool-search-with-own-id");
     const behind = await serveBehind(says("Yes."));

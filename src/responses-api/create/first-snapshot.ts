@@ -90,25 +90,34 @@ function promptCacheEcho({
   };
 }
 
-/**
- * Echoes `auto` as the value that it stands for. What the request leaves out is filled in from the model's defaults;
- * without them, a request without reasoning settings gets the echo of a model that does not reason.
- */
+/** What the request leaves out is filled in from the model's defaults, and is null without them. */
 function reasoningEcho(
   { reasoning }: CreateResponseRequest,
   defaults: ReasoningDefaults | null,
 ): Response["reasoning"] {
-  const summary = reasoning?.summary ?? (reasoning?.enable_chain_of_thought === true ? "auto" : null);
-  const { context = null, effort = null, mode = null } = reasoning ?? {};
-  const reasons = [context, effort, mode, summary].some((asked) => asked !== null);
-  const ownContext = defaults?.context ?? (reasons ? "current_turn" : null);
-  const shownMode = mode ?? defaults?.mode ?? null;
+  const mode = reasoning?.mode ?? defaults?.mode;
   return {
-    context: context === "auto" ? ownContext : (context ?? ownContext),
-    effort: effort ?? defaults?.effort ?? null,
-    ...(shownMode === null ? {} : { mode: shownMode }),
-    summary: summary === "auto" ? "detailed" : summary,
+    context: contextEcho(reasoning, defaults),
+    effort: reasoning?.effort ?? defaults?.effort ?? null,
+    ...(mode === undefined ? {} : { mode }),
+    summary: summaryEcho(reasoning),
   };
+}
+
+type AskedReasoning = CreateResponseRequest["reasoning"];
+
+/** Echoes `auto` as the value that it stands for, as it is for any request that names a setting of reasoning. */
+function contextEcho(asked: AskedReasoning, defaults: ReasoningDefaults | null): "current_turn" | "all_turns" | null {
+  const context = asked?.context ?? null;
+  if (context !== null && context !== "auto") return context;
+  if (defaults !== null) return defaults.context;
+  const settings = [context, asked?.effort, asked?.mode, summaryEcho(asked)];
+  return settings.some((setting) => setting != null) ? "current_turn" : null;
+}
+
+function summaryEcho(asked: AskedReasoning): "concise" | "detailed" | null {
+  const summary = asked?.summary ?? (asked?.enable_chain_of_thought === true ? "auto" : null);
+  return summary === "auto" ? "detailed" : summary;
 }
 
 /** `auto` until the serving tier is known; a tier that the request names is echoed from the start. */

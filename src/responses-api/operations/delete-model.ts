@@ -5,9 +5,7 @@ import type { ResponseServices } from "../services.ts";
 import { offeredModels } from "../show/offered-models.ts";
 
 /** `DELETE /v1/models/{model}`: refused, because models are the operator's. */
-export function deleteModel({
-  engine,
-}: Pick<ResponseServices, "engine">): ResponsesApiHandlers<Caller>["deleteModel"] {
+export function deleteModel({ engine }: Pick<ResponseServices, "engine">): ResponsesApiHandlers<Caller>["deleteModel"] {
   return async ({ path: { model } }, { signal }) => {
     const exists = (await offeredModels(engine, signal)).some(({ id }) => id === model);
     throw exists ? modelNotDeletable(model) : modelInPathNotFound(model);
