@@ -333,6 +333,8 @@ export interface RequestOptions {
   readonly timeoutMs?: number;
   /** Maximum retries after a transient failure. */
   readonly retriesMax?: number;
+  /** Whether an error event ends the loop over a stream with an error, as by default, or is yielded like any event. */
+  readonly errorEvents?: "throw" | "yield";
 }
 
 /** Events or lines as they arrive. They can be read once. Leaving the loop, or `abort`, closes the connection. */
