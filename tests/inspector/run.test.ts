@@ -127,6 +127,17 @@ describe.skipIf(CHROMIUM === null)("a run", () => {
     await failed.getByRole("alert").getByText("overloaded").waitFor();
   });
 
+  test("shows a failed run with all of its events, its duration and the linter's verdict", async () => {
+    verifies("inspection.page.failed-runs");
+    const page = await open(runs.failed);
+    await page.getByText("No rule broken").waitFor();
+    const events = page.getByRole("listbox", { name: /^Events/ });
+    await expect.poll(() => events.innerText()).toMatch(/\nerror\n[^]*\nfailed\n/);
+    expect(await page.locator(".fact").filter({ hasText: "Duration" }).innerText()).toMatch(/\d m?s$/);
+    await page.getByRole("tab", { name: "Linter" }).click();
+    await page.getByText(/^\d+ events, no rule broken$/).waitFor();
+  });
+
   test("shows what other servers were asked, without secrets, and forgets it on demand", async () => {
     const page = await open(runs.refund.id, "exchanges");
     const exchange = page.getByRole("region", { name: "Exchanges" }).locator("details.exchange").first();

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { verifies } from "../../../tests/verifies.ts";
-import { Antiphon, APIUserAbortError, InvalidReplyError, StreamBrokenError } from "../index.ts";
+import { Antiphon, APIUserAbortError, InvalidReplyError, type RequestOptions, StreamBrokenError } from "../index.ts";
 import { createEventCutter } from "./event-stream.ts";
 import { bodyOf, collect, eventText, type LocalServer, openEvents, startLocalServer } from "./local-server.fixture.ts";
 
@@ -36,6 +36,17 @@ test.each(["response.completed", "response.incomplete", "response.failed"])(
     expect(await readAll([{ type }, DELTA])).toEqual([{ type }]);
   },
 );
+
+test("error events are yielded where the caller wants them, and the events after them", async () => {
+  verifies("client.streams.error-events");
+  const events = [
+    CREATED,
+    { type: "error", sequence_number: 1, error: { code: "server_error", message: "Overloaded." } },
+    { type: "response.failed", sequence_number: 2, response: { id: "resp_1" } },
+  ];
+  expect(await readAll(events, { errorEvents: "yield" })).toEqual(events);
+  await expect(readAll(events)).rejects.toMatchObject({ name: "APIError", code: "server_error" });
+});
 
 test("events and members that the contract does not know are passed on", async () => {
   verifies("client.readers.unknown-members-ignored");
@@ -247,16 +258,16 @@ test("the stream of a stored response can be resumed after the last received num
   expect(server.requests[1]?.url).toBe("/v1/responses/resp_1?stream=true&starting_after=1");
 });
 
-function open(server: LocalServer) {
-  return new Antiphon({ baseUrl: server.url }).createResponse({ model: "m", stream: true });
+function open(server: LocalServer, options: RequestOptions = {}) {
+  return new Antiphon({ baseUrl: server.url }).createResponse({ model: "m", stream: true }, options);
 }
 
-async function readAll(events: readonly { readonly type: string }[]): Promise<unknown[]> {
+async function readAll(events: readonly { readonly type: string }[], options: RequestOptions = {}): Promise<unknown[]> {
   await using server = await startLocalServer((reply) => {
     openEvents(reply);
     reply.end(events.map(eventText).join(""));
   });
-  return await collect(await open(server));
+  return await collect(await open(server, options));
 }
 
 /** Sends two events and then nothing. */

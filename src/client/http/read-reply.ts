@@ -1,4 +1,4 @@
-import type { ClientRequest } from "../../../generated/responses-api/client.ts";
+import type { ClientRequest, RequestOptions } from "../../../generated/responses-api/client.ts";
 import { readPieces } from "./body-text.ts";
 import type { CallWatch } from "./call-watch.ts";
 import { InvalidReplyError } from "./errors.ts";
@@ -7,16 +7,22 @@ import { parseJson } from "./json-members.ts";
 import { createLineCutter, SPEECH_MESSAGES } from "./line-stream.ts";
 import { ReplyStream } from "./reply-stream.ts";
 
+/** The form of a reply, and what its error events do if it is a stream. */
+export interface ExpectedReply {
+  readonly accept: ClientRequest["accept"];
+  readonly errorEvents: NonNullable<RequestOptions["errorEvents"]>;
+}
+
 /** Reads a successful reply. A stream is returned as soon as it has begun. */
 export async function readReply(
   response: Response,
-  accept: ClientRequest["accept"],
+  { accept, errorEvents }: ExpectedReply,
   watch: CallWatch,
 ): Promise<unknown> {
   switch (accept) {
     case "events":
     case "lines":
-      return openStream(response, accept, watch);
+      return openStream(response, { accept, errorEvents }, watch);
     case "json":
       return readJson(response);
     case "text":
@@ -31,7 +37,11 @@ export async function readReply(
   }
 }
 
-function openStream(response: Response, accept: "events" | "lines", watch: CallWatch): ReplyStream {
+interface ExpectedStream extends ExpectedReply {
+  readonly accept: "events" | "lines";
+}
+
+function openStream(response: Response, { accept, errorEvents }: ExpectedStream, watch: CallWatch): ReplyStream {
   const { body, headers } = response;
   const mediaType = accept === "events" ? "text/event-stream" : "application/x-ndjson";
   if (body === null || !(headers.get("content-type") ?? mediaType).startsWith(mediaType)) {
@@ -39,7 +49,8 @@ function openStream(response: Response, accept: "events" | "lines", watch: CallW
   }
   const cutter = accept === "events" ? createEventCutter() : createLineCutter();
   const kind = accept === "events" ? RESPONSE_EVENTS : SPEECH_MESSAGES;
-  return new ReplyStream(readPieces(body, cutter, watch), { watch, kind, headers });
+  const shown = errorEvents === "yield" ? { ...kind, errorTypes: [] } : kind;
+  return new ReplyStream(readPieces(body, cutter, watch), { watch, kind: shown, headers });
 }
 
 async function readJson(response: Response): Promise<unknown> {

@@ -3,7 +3,7 @@ import { CallWatch } from "./call-watch.ts";
 import type { Connection } from "./connection.ts";
 import { AntiphonError, APIConnectionError } from "./errors.ts";
 import { readError } from "./read-error.ts";
-import { readReply } from "./read-reply.ts";
+import { type ExpectedReply, readReply } from "./read-reply.ts";
 import { ReplyStream } from "./reply-stream.ts";
 import { withRetries } from "./retry.ts";
 import { trustReply } from "./trust-reply.ts";
@@ -14,7 +14,8 @@ export function createSend(connection: Connection): ClientSend {
   return async <Reply>(request: ClientRequest, options: RequestOptions = {}): Promise<Reply> => {
     const written = writeRequest(connection, request, options);
     const limits = { signal: options.signal, timeoutMs: options.timeoutMs ?? connection.timeoutMs };
-    const tryOnce = () => exchange({ connection, request, written, watch: new CallWatch(limits) });
+    const { errorEvents = "throw" } = options;
+    const tryOnce = () => exchange({ connection, request, written, errorEvents, watch: new CallWatch(limits) });
     const retriesMax = written.isRepeatable ? (options.retriesMax ?? connection.retriesMax) : 0;
     return trustReply(await withRetries(tryOnce, { retriesMax, signal: options.signal }));
   };
@@ -24,17 +25,18 @@ interface Exchange {
   readonly connection: Connection;
   readonly request: ClientRequest;
   readonly written: WrittenRequest;
+  readonly errorEvents: ExpectedReply["errorEvents"];
   readonly watch: CallWatch;
 }
 
 /** One attempt. A stream keeps its watch; for every other reply, the call is over when this resolves. */
-async function exchange({ connection, request, written, watch }: Exchange): Promise<unknown> {
+async function exchange({ connection, request, written, errorEvents, watch }: Exchange): Promise<unknown> {
   try {
     watch.signal.throwIfAborted();
     watch.expectServer();
     const response = await connection.fetch(written.url, written.toInit(watch));
     if (!response.ok) throw await readError(response);
-    const reply = await readReply(response, request.accept, watch);
+    const reply = await readReply(response, { accept: request.accept, errorEvents }, watch);
     if (reply instanceof ReplyStream) watch.stopExpecting();
     else watch.release();
     return reply;

@@ -42,7 +42,8 @@ export async function followRun(
   try {
     const knownMs = await readTimes(client, id, { times, after: null, signal }).catch(timesUnknown);
     const attachedAt = performance.now();
-    for await (const event of await client.streamResponseEvents(id, { dialect: "reference" }, { signal })) {
+    const options = { signal, errorEvents: "yield" } as const; // Of a failed run, more follows the error.
+    for await (const event of await client.streamResponseEvents(id, { dialect: "reference" }, options)) {
       const logged = logEvent(event, times, knownMs + performance.now() - attachedAt);
       if (logged !== null) events.push(logged);
       timer ??= setTimeout(showNow, SHOW_INTERVAL_MS, true);
