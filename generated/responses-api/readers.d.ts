@@ -477,6 +477,7 @@ export declare const readExchangeReply: Validate<Schema.ExchangeReply>;
 export declare const readExchangeHeaders: Validate<Schema.ExchangeHeaders>;
 export declare const readExchangeBody: Validate<Schema.ExchangeBody>;
 export declare const readResponseNote: Validate<Schema.ResponseNote>;
+export declare const readShownToolResult: Validate<Schema.ShownToolResult>;
 export declare const readResponseExchangeList: Validate<Schema.ResponseExchangeList>;
 export declare const readDeletedExchanges: Validate<Schema.DeletedExchanges>;
 export declare const readModel: Validate<Schema.Model>;

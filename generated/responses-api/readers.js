@@ -64847,8 +64847,8 @@ validate1431.errors = vErrors;
 return errors === 0;
 }
 
-export const readResponseExchangeList = validate1432;
-const schema541 = {"type":"object","required":["data"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/ResponseExchange"}},"notes":{"type":"array","items":{"$ref":"#/components/schemas/ResponseNote"}},"is_kept":{"type":"boolean"},"is_complete":{"type":"boolean"}}};
+export const readShownToolResult = validate1432;
+const schema541 = {"type":"object","required":["item_id","text"],"properties":{"item_id":{"type":"string"},"text":{"type":"string","maxLength":65536},"is_truncated":{"type":"boolean"}}};
 
 function validate1432(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -64856,8 +64856,81 @@ let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if((data.data === undefined) && (missing0 = "data")){
+if(((data.item_id === undefined) && (missing0 = "item_id")) || ((data.text === undefined) && (missing0 = "text"))){
 validate1432.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema541.required,parentSchema:schema541,data}];
+return false;
+}
+else {
+if(data.item_id !== undefined){
+let data0 = data.item_id;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1432.errors = [{instancePath:instancePath+"/item_id",schemaPath:"#/properties/item_id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema541.properties.item_id.type,parentSchema:schema541.properties.item_id,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.text !== undefined){
+let data1 = data.text;
+const _errs3 = errors;
+if(errors === _errs3){
+if(typeof data1 === "string"){
+if(data1.length > 2 * 65536 || (data1.length > 65536 && func2(data1) > 65536)){
+validate1432.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/maxLength",keyword:"maxLength",params:{limit: 65536},message:"must NOT have more than 65536 characters",schema:65536,parentSchema:schema541.properties.text,data:data1}];
+return false;
+}
+}
+else {
+validate1432.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema541.properties.text.type,parentSchema:schema541.properties.text,data:data1}];
+return false;
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.is_truncated !== undefined){
+let data2 = data.is_truncated;
+const _errs5 = errors;
+if(typeof data2 !== "boolean"){
+validate1432.errors = [{instancePath:instancePath+"/is_truncated",schemaPath:"#/properties/is_truncated/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema541.properties.is_truncated.type,parentSchema:schema541.properties.is_truncated,data:data2}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+else {
+validate1432.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema541.type,parentSchema:schema541,data}];
+return false;
+}
+}
+validate1432.errors = vErrors;
+return errors === 0;
+}
+
+export const readResponseExchangeList = validate1433;
+const schema542 = {"type":"object","required":["data"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/ResponseExchange"}},"notes":{"type":"array","items":{"$ref":"#/components/schemas/ResponseNote"}},"tool_results":{"type":"array","maxItems":64,"items":{"$ref":"#/components/schemas/ShownToolResult"}},"is_kept":{"type":"boolean"},"is_complete":{"type":"boolean"}}};
+
+function validate1433(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.data === undefined) && (missing0 = "data")){
+validate1433.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema542.required,parentSchema:schema542,data}];
 return false;
 }
 else {
@@ -64865,11 +64938,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1432.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema541.properties.object.type,parentSchema:schema541.properties.object,data:data0}];
+validate1433.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema542.properties.object.type,parentSchema:schema542.properties.object,data:data0}];
 return false;
 }
 if("list" !== data0){
-validate1432.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema541.properties.object,data:data0}];
+validate1433.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema542.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -64898,7 +64971,7 @@ break;
 }
 }
 else {
-validate1432.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema541.properties.data.type,parentSchema:schema541.properties.data,data:data1}];
+validate1433.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema542.properties.data.type,parentSchema:schema542.properties.data,data:data1}];
 return false;
 }
 }
@@ -64928,7 +65001,7 @@ break;
 }
 }
 else {
-validate1432.errors = [{instancePath:instancePath+"/notes",schemaPath:"#/properties/notes/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema541.properties.notes.type,parentSchema:schema541.properties.notes,data:data3}];
+validate1433.errors = [{instancePath:instancePath+"/notes",schemaPath:"#/properties/notes/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema542.properties.notes.type,parentSchema:schema542.properties.notes,data:data3}];
 return false;
 }
 }
@@ -64938,12 +65011,35 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.is_kept !== undefined){
-let data5 = data.is_kept;
+if(data.tool_results !== undefined){
+let data5 = data.tool_results;
 const _errs9 = errors;
-if(typeof data5 !== "boolean"){
-validate1432.errors = [{instancePath:instancePath+"/is_kept",schemaPath:"#/properties/is_kept/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema541.properties.is_kept.type,parentSchema:schema541.properties.is_kept,data:data5}];
+if(errors === _errs9){
+if(Array.isArray(data5)){
+if(data5.length > 64){
+validate1433.errors = [{instancePath:instancePath+"/tool_results",schemaPath:"#/properties/tool_results/maxItems",keyword:"maxItems",params:{limit: 64},message:"must NOT have more than 64 items",schema:64,parentSchema:schema542.properties.tool_results,data:data5}];
 return false;
+}
+else {
+var valid3 = true;
+const len2 = data5.length;
+for(let i2=0; i2<len2; i2++){
+const _errs11 = errors;
+if(!(validate1432(data5[i2], {instancePath:instancePath+"/tool_results/" + i2,parentData:data5,parentDataProperty:i2,rootData}))){
+vErrors = vErrors === null ? validate1432.errors : vErrors.concat(validate1432.errors);
+errors = vErrors.length;
+}
+var valid3 = _errs11 === errors;
+if(!valid3){
+break;
+}
+}
+}
+}
+else {
+validate1433.errors = [{instancePath:instancePath+"/tool_results",schemaPath:"#/properties/tool_results/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema542.properties.tool_results.type,parentSchema:schema542.properties.tool_results,data:data5}];
+return false;
+}
 }
 var valid0 = _errs9 === errors;
 }
@@ -64951,14 +65047,27 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.is_complete !== undefined){
-let data6 = data.is_complete;
-const _errs11 = errors;
-if(typeof data6 !== "boolean"){
-validate1432.errors = [{instancePath:instancePath+"/is_complete",schemaPath:"#/properties/is_complete/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema541.properties.is_complete.type,parentSchema:schema541.properties.is_complete,data:data6}];
+if(data.is_kept !== undefined){
+let data7 = data.is_kept;
+const _errs12 = errors;
+if(typeof data7 !== "boolean"){
+validate1433.errors = [{instancePath:instancePath+"/is_kept",schemaPath:"#/properties/is_kept/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema542.properties.is_kept.type,parentSchema:schema542.properties.is_kept,data:data7}];
 return false;
 }
-var valid0 = _errs11 === errors;
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.is_complete !== undefined){
+let data8 = data.is_complete;
+const _errs14 = errors;
+if(typeof data8 !== "boolean"){
+validate1433.errors = [{instancePath:instancePath+"/is_complete",schemaPath:"#/properties/is_complete/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema542.properties.is_complete.type,parentSchema:schema542.properties.is_complete,data:data8}];
+return false;
+}
+var valid0 = _errs14 === errors;
 }
 else {
 var valid0 = true;
@@ -64969,26 +65078,27 @@ var valid0 = true;
 }
 }
 }
+}
 else {
-validate1432.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema541.type,parentSchema:schema541,data}];
+validate1433.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema542.type,parentSchema:schema542,data}];
 return false;
 }
 }
-validate1432.errors = vErrors;
+validate1433.errors = vErrors;
 return errors === 0;
 }
 
-export const readDeletedExchanges = validate1435;
-const schema542 = {"type":"object","required":["id"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"response.exchanges.deleted"},"deleted":{"type":"boolean","const":true}}};
+export const readDeletedExchanges = validate1437;
+const schema543 = {"type":"object","required":["id"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"response.exchanges.deleted"},"deleted":{"type":"boolean","const":true}}};
 
-function validate1435(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1437(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.id === undefined) && (missing0 = "id")){
-validate1435.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema542.required,parentSchema:schema542,data}];
+validate1437.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema543.required,parentSchema:schema543,data}];
 return false;
 }
 else {
@@ -64996,7 +65106,7 @@ if(data.id !== undefined){
 let data0 = data.id;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1435.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema542.properties.id.type,parentSchema:schema542.properties.id,data:data0}];
+validate1437.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema543.properties.id.type,parentSchema:schema543.properties.id,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -65009,11 +65119,11 @@ if(data.object !== undefined){
 let data1 = data.object;
 const _errs3 = errors;
 if(typeof data1 !== "string"){
-validate1435.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema542.properties.object.type,parentSchema:schema542.properties.object,data:data1}];
+validate1437.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema543.properties.object.type,parentSchema:schema543.properties.object,data:data1}];
 return false;
 }
 if("response.exchanges.deleted" !== data1){
-validate1435.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "response.exchanges.deleted"},message:"must be equal to constant",schema:"response.exchanges.deleted",parentSchema:schema542.properties.object,data:data1}];
+validate1437.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "response.exchanges.deleted"},message:"must be equal to constant",schema:"response.exchanges.deleted",parentSchema:schema543.properties.object,data:data1}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -65026,11 +65136,11 @@ if(data.deleted !== undefined){
 let data2 = data.deleted;
 const _errs5 = errors;
 if(typeof data2 !== "boolean"){
-validate1435.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema542.properties.deleted.type,parentSchema:schema542.properties.deleted,data:data2}];
+validate1437.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema543.properties.deleted.type,parentSchema:schema543.properties.deleted,data:data2}];
 return false;
 }
 if(true !== data2){
-validate1435.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/const",keyword:"const",params:{allowedValue: true},message:"must be equal to constant",schema:true,parentSchema:schema542.properties.deleted,data:data2}];
+validate1437.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/const",keyword:"const",params:{allowedValue: true},message:"must be equal to constant",schema:true,parentSchema:schema543.properties.deleted,data:data2}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -65043,25 +65153,25 @@ var valid0 = true;
 }
 }
 else {
-validate1435.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema542.type,parentSchema:schema542,data}];
+validate1437.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema543.type,parentSchema:schema543,data}];
 return false;
 }
 }
-validate1435.errors = vErrors;
+validate1437.errors = vErrors;
 return errors === 0;
 }
 
-export const readModel = validate1436;
-const schema543 = {"type":"object","required":["id"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"model"},"created":{"type":"integer"},"owned_by":{"type":"string"},"shutdown_date":{"type":["string","null"]},"description":{"type":"string"}}};
+export const readModel = validate1438;
+const schema544 = {"type":"object","required":["id"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"model"},"created":{"type":"integer"},"owned_by":{"type":"string"},"shutdown_date":{"type":["string","null"]},"description":{"type":"string"}}};
 
-function validate1436(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1438(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.id === undefined) && (missing0 = "id")){
-validate1436.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema543.required,parentSchema:schema543,data}];
+validate1438.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema544.required,parentSchema:schema544,data}];
 return false;
 }
 else {
@@ -65069,7 +65179,7 @@ if(data.id !== undefined){
 let data0 = data.id;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1436.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema543.properties.id.type,parentSchema:schema543.properties.id,data:data0}];
+validate1438.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema544.properties.id.type,parentSchema:schema544.properties.id,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -65082,11 +65192,11 @@ if(data.object !== undefined){
 let data1 = data.object;
 const _errs3 = errors;
 if(typeof data1 !== "string"){
-validate1436.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema543.properties.object.type,parentSchema:schema543.properties.object,data:data1}];
+validate1438.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema544.properties.object.type,parentSchema:schema544.properties.object,data:data1}];
 return false;
 }
 if("model" !== data1){
-validate1436.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "model"},message:"must be equal to constant",schema:"model",parentSchema:schema543.properties.object,data:data1}];
+validate1438.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "model"},message:"must be equal to constant",schema:"model",parentSchema:schema544.properties.object,data:data1}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -65099,7 +65209,7 @@ if(data.created !== undefined){
 let data2 = data.created;
 const _errs5 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1436.errors = [{instancePath:instancePath+"/created",schemaPath:"#/properties/created/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema543.properties.created.type,parentSchema:schema543.properties.created,data:data2}];
+validate1438.errors = [{instancePath:instancePath+"/created",schemaPath:"#/properties/created/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema544.properties.created.type,parentSchema:schema544.properties.created,data:data2}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -65112,7 +65222,7 @@ if(data.owned_by !== undefined){
 let data3 = data.owned_by;
 const _errs7 = errors;
 if(typeof data3 !== "string"){
-validate1436.errors = [{instancePath:instancePath+"/owned_by",schemaPath:"#/properties/owned_by/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema543.properties.owned_by.type,parentSchema:schema543.properties.owned_by,data:data3}];
+validate1438.errors = [{instancePath:instancePath+"/owned_by",schemaPath:"#/properties/owned_by/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema544.properties.owned_by.type,parentSchema:schema544.properties.owned_by,data:data3}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -65125,7 +65235,7 @@ if(data.shutdown_date !== undefined){
 let data4 = data.shutdown_date;
 const _errs9 = errors;
 if((typeof data4 !== "string") && (data4 !== null)){
-validate1436.errors = [{instancePath:instancePath+"/shutdown_date",schemaPath:"#/properties/shutdown_date/type",keyword:"type",params:{type: schema543.properties.shutdown_date.type},message:"must be string,null",schema:schema543.properties.shutdown_date.type,parentSchema:schema543.properties.shutdown_date,data:data4}];
+validate1438.errors = [{instancePath:instancePath+"/shutdown_date",schemaPath:"#/properties/shutdown_date/type",keyword:"type",params:{type: schema544.properties.shutdown_date.type},message:"must be string,null",schema:schema544.properties.shutdown_date.type,parentSchema:schema544.properties.shutdown_date,data:data4}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -65138,7 +65248,7 @@ if(data.description !== undefined){
 let data5 = data.description;
 const _errs11 = errors;
 if(typeof data5 !== "string"){
-validate1436.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema543.properties.description.type,parentSchema:schema543.properties.description,data:data5}];
+validate1438.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema544.properties.description.type,parentSchema:schema544.properties.description,data:data5}];
 return false;
 }
 var valid0 = _errs11 === errors;
@@ -65154,25 +65264,25 @@ var valid0 = true;
 }
 }
 else {
-validate1436.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema543.type,parentSchema:schema543,data}];
+validate1438.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema544.type,parentSchema:schema544,data}];
 return false;
 }
 }
-validate1436.errors = vErrors;
+validate1438.errors = vErrors;
 return errors === 0;
 }
 
-export const readModelList = validate1437;
-const schema544 = {"type":"object","required":["data"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Model"}}}};
+export const readModelList = validate1439;
+const schema545 = {"type":"object","required":["data"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Model"}}}};
 
-function validate1437(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1439(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.data === undefined) && (missing0 = "data")){
-validate1437.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema544.required,parentSchema:schema544,data}];
+validate1439.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema545.required,parentSchema:schema545,data}];
 return false;
 }
 else {
@@ -65180,11 +65290,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1437.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema544.properties.object.type,parentSchema:schema544.properties.object,data:data0}];
+validate1439.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema545.properties.object.type,parentSchema:schema545.properties.object,data:data0}];
 return false;
 }
 if("list" !== data0){
-validate1437.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema544.properties.object,data:data0}];
+validate1439.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema545.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -65202,8 +65312,8 @@ var valid1 = true;
 const len0 = data1.length;
 for(let i0=0; i0<len0; i0++){
 const _errs5 = errors;
-if(!(validate1436(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate1436.errors : vErrors.concat(validate1436.errors);
+if(!(validate1438(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate1438.errors : vErrors.concat(validate1438.errors);
 errors = vErrors.length;
 }
 var valid1 = _errs5 === errors;
@@ -65213,7 +65323,7 @@ break;
 }
 }
 else {
-validate1437.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema544.properties.data.type,parentSchema:schema544.properties.data,data:data1}];
+validate1439.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema545.properties.data.type,parentSchema:schema545.properties.data,data:data1}];
 return false;
 }
 }
@@ -65226,11 +65336,11 @@ var valid0 = true;
 }
 }
 else {
-validate1437.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema544.type,parentSchema:schema544,data}];
+validate1439.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema545.type,parentSchema:schema545,data}];
 return false;
 }
 }
-validate1437.errors = vErrors;
+validate1439.errors = vErrors;
 return errors === 0;
 }
 

@@ -5640,6 +5640,14 @@ export interface components {
             /** @description The server that tells it (NODE_NAME). Only of what happened. */
             node?: string;
         };
+        /** @description What the model was shown of a call of a tool that this server ran. */
+        ShownToolResult: {
+            /** @description The output item of the call. */
+            item_id: string;
+            text: string;
+            /** @description Whether only the beginning is shown here. */
+            is_truncated: boolean;
+        };
         /** @description The exchanges of a response, oldest first. */
         ResponseExchangeList: {
             /** @constant */
@@ -5647,6 +5655,8 @@ export interface components {
             data: components["schemas"]["ResponseExchange"][];
             /** @description What was emulated or omitted, at most 32 notes, and what happened meanwhile, oldest first. Also where exchanges are not kept. */
             notes: components["schemas"]["ResponseNote"][];
+            /** @description What the model was shown of the first calls that this server ran, oldest first. Also where exchanges are not kept, and where the request did not include results. */
+            tool_results: components["schemas"]["ShownToolResult"][];
             /** @description Whether this server keeps exchanges at all (KEEP_EXCHANGES). */
             is_kept: boolean;
             /** @description False if some of the exchanges were not kept, because there were too many or they were too large. */
@@ -6535,6 +6545,7 @@ export type ExchangeReply = components['schemas']['ExchangeReply'];
 export type ExchangeHeaders = components['schemas']['ExchangeHeaders'];
 export type ExchangeBody = components['schemas']['ExchangeBody'];
 export type ResponseNote = components['schemas']['ResponseNote'];
+export type ShownToolResult = components['schemas']['ShownToolResult'];
 export type ResponseExchangeList = components['schemas']['ResponseExchangeList'];
 export type DeletedExchanges = components['schemas']['DeletedExchanges'];
 export type Model = components['schemas']['Model'];

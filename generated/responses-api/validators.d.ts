@@ -471,6 +471,7 @@ export declare const validateExchangeReply: Validate<Schema.ExchangeReply>;
 export declare const validateExchangeHeaders: Validate<Schema.ExchangeHeaders>;
 export declare const validateExchangeBody: Validate<Schema.ExchangeBody>;
 export declare const validateResponseNote: Validate<Schema.ResponseNote>;
+export declare const validateShownToolResult: Validate<Schema.ShownToolResult>;
 export declare const validateResponseExchangeList: Validate<Schema.ResponseExchangeList>;
 export declare const validateDeletedExchanges: Validate<Schema.DeletedExchanges>;
 export declare const validateModel: Validate<Schema.Model>;

@@ -8187,7 +8187,7 @@ return errors === 0;
 
 export const validateWebSearchSource = validate181;
 const schema80 = {"type":"object","required":["type"],"discriminator":{"propertyName":"type"},"oneOf":[{"$ref":"#/components/schemas/WebSearchUrlSource"},{"$ref":"#/components/schemas/WebSearchApiSource"}],"x-tags":["url","api"]};
-const schema81 = {"type":"object","additionalProperties":false,"required":["type","url"],"properties":{"type":{"type":"string","const":"url"},"url":{"type":"string"},"title":{"type":"string"}}};
+const schema81 = {"type":"object","additionalProperties":false,"required":["type","url"],"properties":{"type":{"type":"string","const":"url"},"url":{"type":"string"}}};
 
 function validate182(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -8202,7 +8202,7 @@ return false;
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!(((key0 === "type") || (key0 === "url")) || (key0 === "title"))){
+if(!((key0 === "type") || (key0 === "url"))){
 validate182.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema81,data}];
 return false;
 break;
@@ -8237,20 +8237,6 @@ var valid0 = _errs4 === errors;
 }
 else {
 var valid0 = true;
-}
-if(valid0){
-if(data.title !== undefined){
-let data2 = data.title;
-const _errs6 = errors;
-if(typeof data2 !== "string"){
-validate182.errors = [{instancePath:instancePath+"/title",schemaPath:"#/properties/title/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema81.properties.title.type,parentSchema:schema81.properties.title,data:data2}];
-return false;
-}
-var valid0 = _errs6 === errors;
-}
-else {
-var valid0 = true;
-}
 }
 }
 }
@@ -8454,7 +8440,7 @@ return false;
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!(((key0 === "type") || (key0 === "url")) || (key0 === "title"))){
+if(!((key0 === "type") || (key0 === "url"))){
 validate187.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema81,data}];
 return false;
 break;
@@ -8489,20 +8475,6 @@ var valid0 = _errs4 === errors;
 }
 else {
 var valid0 = true;
-}
-if(valid0){
-if(data.title !== undefined){
-let data2 = data.title;
-const _errs6 = errors;
-if(typeof data2 !== "string"){
-validate187.errors = [{instancePath:instancePath+"/title",schemaPath:"#/properties/title/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema81.properties.title.type,parentSchema:schema81.properties.title,data:data2}];
-return false;
-}
-var valid0 = _errs6 === errors;
-}
-else {
-var valid0 = true;
-}
 }
 }
 }
@@ -69445,8 +69417,8 @@ validate1431.errors = vErrors;
 return errors === 0;
 }
 
-export const validateResponseExchangeList = validate1432;
-const schema541 = {"type":"object","additionalProperties":false,"required":["object","data","notes","is_kept","is_complete"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/ResponseExchange"}},"notes":{"type":"array","items":{"$ref":"#/components/schemas/ResponseNote"}},"is_kept":{"type":"boolean"},"is_complete":{"type":"boolean"}}};
+export const validateShownToolResult = validate1432;
+const schema541 = {"type":"object","additionalProperties":false,"required":["item_id","text","is_truncated"],"properties":{"item_id":{"type":"string"},"text":{"type":"string","maxLength":65536},"is_truncated":{"type":"boolean"}}};
 
 function validate1432(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -69454,15 +69426,98 @@ let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if((((((data.object === undefined) && (missing0 = "object")) || ((data.data === undefined) && (missing0 = "data"))) || ((data.notes === undefined) && (missing0 = "notes"))) || ((data.is_kept === undefined) && (missing0 = "is_kept"))) || ((data.is_complete === undefined) && (missing0 = "is_complete"))){
+if((((data.item_id === undefined) && (missing0 = "item_id")) || ((data.text === undefined) && (missing0 = "text"))) || ((data.is_truncated === undefined) && (missing0 = "is_truncated"))){
 validate1432.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema541.required,parentSchema:schema541,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!(((((key0 === "object") || (key0 === "data")) || (key0 === "notes")) || (key0 === "is_kept")) || (key0 === "is_complete"))){
+if(!(((key0 === "item_id") || (key0 === "text")) || (key0 === "is_truncated"))){
 validate1432.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema541,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.item_id !== undefined){
+let data0 = data.item_id;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1432.errors = [{instancePath:instancePath+"/item_id",schemaPath:"#/properties/item_id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema541.properties.item_id.type,parentSchema:schema541.properties.item_id,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.text !== undefined){
+let data1 = data.text;
+const _errs4 = errors;
+if(errors === _errs4){
+if(typeof data1 === "string"){
+if(data1.length > 2 * 65536 || (data1.length > 65536 && func2(data1) > 65536)){
+validate1432.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/maxLength",keyword:"maxLength",params:{limit: 65536},message:"must NOT have more than 65536 characters",schema:65536,parentSchema:schema541.properties.text,data:data1}];
+return false;
+}
+}
+else {
+validate1432.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema541.properties.text.type,parentSchema:schema541.properties.text,data:data1}];
+return false;
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.is_truncated !== undefined){
+let data2 = data.is_truncated;
+const _errs6 = errors;
+if(typeof data2 !== "boolean"){
+validate1432.errors = [{instancePath:instancePath+"/is_truncated",schemaPath:"#/properties/is_truncated/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema541.properties.is_truncated.type,parentSchema:schema541.properties.is_truncated,data:data2}];
+return false;
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+else {
+validate1432.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema541.type,parentSchema:schema541,data}];
+return false;
+}
+}
+validate1432.errors = vErrors;
+return errors === 0;
+}
+
+export const validateResponseExchangeList = validate1433;
+const schema542 = {"type":"object","additionalProperties":false,"required":["object","data","notes","tool_results","is_kept","is_complete"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/ResponseExchange"}},"notes":{"type":"array","items":{"$ref":"#/components/schemas/ResponseNote"}},"tool_results":{"type":"array","maxItems":64,"items":{"$ref":"#/components/schemas/ShownToolResult"}},"is_kept":{"type":"boolean"},"is_complete":{"type":"boolean"}}};
+
+function validate1433(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((((((data.object === undefined) && (missing0 = "object")) || ((data.data === undefined) && (missing0 = "data"))) || ((data.notes === undefined) && (missing0 = "notes"))) || ((data.tool_results === undefined) && (missing0 = "tool_results"))) || ((data.is_kept === undefined) && (missing0 = "is_kept"))) || ((data.is_complete === undefined) && (missing0 = "is_complete"))){
+validate1433.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema542.required,parentSchema:schema542,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!((((((key0 === "object") || (key0 === "data")) || (key0 === "notes")) || (key0 === "tool_results")) || (key0 === "is_kept")) || (key0 === "is_complete"))){
+validate1433.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema542,data}];
 return false;
 break;
 }
@@ -69472,11 +69527,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1432.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema541.properties.object.type,parentSchema:schema541.properties.object,data:data0}];
+validate1433.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema542.properties.object.type,parentSchema:schema542.properties.object,data:data0}];
 return false;
 }
 if("list" !== data0){
-validate1432.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema541.properties.object,data:data0}];
+validate1433.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema542.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -69505,7 +69560,7 @@ break;
 }
 }
 else {
-validate1432.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema541.properties.data.type,parentSchema:schema541.properties.data,data:data1}];
+validate1433.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema542.properties.data.type,parentSchema:schema542.properties.data,data:data1}];
 return false;
 }
 }
@@ -69535,7 +69590,7 @@ break;
 }
 }
 else {
-validate1432.errors = [{instancePath:instancePath+"/notes",schemaPath:"#/properties/notes/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema541.properties.notes.type,parentSchema:schema541.properties.notes,data:data3}];
+validate1433.errors = [{instancePath:instancePath+"/notes",schemaPath:"#/properties/notes/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema542.properties.notes.type,parentSchema:schema542.properties.notes,data:data3}];
 return false;
 }
 }
@@ -69545,12 +69600,35 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.is_kept !== undefined){
-let data5 = data.is_kept;
+if(data.tool_results !== undefined){
+let data5 = data.tool_results;
 const _errs10 = errors;
-if(typeof data5 !== "boolean"){
-validate1432.errors = [{instancePath:instancePath+"/is_kept",schemaPath:"#/properties/is_kept/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema541.properties.is_kept.type,parentSchema:schema541.properties.is_kept,data:data5}];
+if(errors === _errs10){
+if(Array.isArray(data5)){
+if(data5.length > 64){
+validate1433.errors = [{instancePath:instancePath+"/tool_results",schemaPath:"#/properties/tool_results/maxItems",keyword:"maxItems",params:{limit: 64},message:"must NOT have more than 64 items",schema:64,parentSchema:schema542.properties.tool_results,data:data5}];
 return false;
+}
+else {
+var valid3 = true;
+const len2 = data5.length;
+for(let i2=0; i2<len2; i2++){
+const _errs12 = errors;
+if(!(validate1432(data5[i2], {instancePath:instancePath+"/tool_results/" + i2,parentData:data5,parentDataProperty:i2,rootData}))){
+vErrors = vErrors === null ? validate1432.errors : vErrors.concat(validate1432.errors);
+errors = vErrors.length;
+}
+var valid3 = _errs12 === errors;
+if(!valid3){
+break;
+}
+}
+}
+}
+else {
+validate1433.errors = [{instancePath:instancePath+"/tool_results",schemaPath:"#/properties/tool_results/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema542.properties.tool_results.type,parentSchema:schema542.properties.tool_results,data:data5}];
+return false;
+}
 }
 var valid0 = _errs10 === errors;
 }
@@ -69558,14 +69636,27 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.is_complete !== undefined){
-let data6 = data.is_complete;
-const _errs12 = errors;
-if(typeof data6 !== "boolean"){
-validate1432.errors = [{instancePath:instancePath+"/is_complete",schemaPath:"#/properties/is_complete/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema541.properties.is_complete.type,parentSchema:schema541.properties.is_complete,data:data6}];
+if(data.is_kept !== undefined){
+let data7 = data.is_kept;
+const _errs13 = errors;
+if(typeof data7 !== "boolean"){
+validate1433.errors = [{instancePath:instancePath+"/is_kept",schemaPath:"#/properties/is_kept/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema542.properties.is_kept.type,parentSchema:schema542.properties.is_kept,data:data7}];
 return false;
 }
-var valid0 = _errs12 === errors;
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.is_complete !== undefined){
+let data8 = data.is_complete;
+const _errs15 = errors;
+if(typeof data8 !== "boolean"){
+validate1433.errors = [{instancePath:instancePath+"/is_complete",schemaPath:"#/properties/is_complete/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema542.properties.is_complete.type,parentSchema:schema542.properties.is_complete,data:data8}];
+return false;
+}
+var valid0 = _errs15 === errors;
 }
 else {
 var valid0 = true;
@@ -69577,33 +69668,34 @@ var valid0 = true;
 }
 }
 }
+}
 else {
-validate1432.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema541.type,parentSchema:schema541,data}];
+validate1433.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema542.type,parentSchema:schema542,data}];
 return false;
 }
 }
-validate1432.errors = vErrors;
+validate1433.errors = vErrors;
 return errors === 0;
 }
 
-export const validateDeletedExchanges = validate1435;
-const schema542 = {"type":"object","additionalProperties":false,"required":["id","object","deleted"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"response.exchanges.deleted"},"deleted":{"type":"boolean","const":true}}};
+export const validateDeletedExchanges = validate1437;
+const schema543 = {"type":"object","additionalProperties":false,"required":["id","object","deleted"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"response.exchanges.deleted"},"deleted":{"type":"boolean","const":true}}};
 
-function validate1435(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1437(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((data.id === undefined) && (missing0 = "id")) || ((data.object === undefined) && (missing0 = "object"))) || ((data.deleted === undefined) && (missing0 = "deleted"))){
-validate1435.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema542.required,parentSchema:schema542,data}];
+validate1437.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema543.required,parentSchema:schema543,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!(((key0 === "id") || (key0 === "object")) || (key0 === "deleted"))){
-validate1435.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema542,data}];
+validate1437.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema543,data}];
 return false;
 break;
 }
@@ -69613,7 +69705,7 @@ if(data.id !== undefined){
 let data0 = data.id;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1435.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema542.properties.id.type,parentSchema:schema542.properties.id,data:data0}];
+validate1437.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema543.properties.id.type,parentSchema:schema543.properties.id,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -69626,11 +69718,11 @@ if(data.object !== undefined){
 let data1 = data.object;
 const _errs4 = errors;
 if(typeof data1 !== "string"){
-validate1435.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema542.properties.object.type,parentSchema:schema542.properties.object,data:data1}];
+validate1437.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema543.properties.object.type,parentSchema:schema543.properties.object,data:data1}];
 return false;
 }
 if("response.exchanges.deleted" !== data1){
-validate1435.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "response.exchanges.deleted"},message:"must be equal to constant",schema:"response.exchanges.deleted",parentSchema:schema542.properties.object,data:data1}];
+validate1437.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "response.exchanges.deleted"},message:"must be equal to constant",schema:"response.exchanges.deleted",parentSchema:schema543.properties.object,data:data1}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -69643,11 +69735,11 @@ if(data.deleted !== undefined){
 let data2 = data.deleted;
 const _errs6 = errors;
 if(typeof data2 !== "boolean"){
-validate1435.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema542.properties.deleted.type,parentSchema:schema542.properties.deleted,data:data2}];
+validate1437.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema543.properties.deleted.type,parentSchema:schema543.properties.deleted,data:data2}];
 return false;
 }
 if(true !== data2){
-validate1435.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/const",keyword:"const",params:{allowedValue: true},message:"must be equal to constant",schema:true,parentSchema:schema542.properties.deleted,data:data2}];
+validate1437.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/const",keyword:"const",params:{allowedValue: true},message:"must be equal to constant",schema:true,parentSchema:schema543.properties.deleted,data:data2}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -69661,32 +69753,32 @@ var valid0 = true;
 }
 }
 else {
-validate1435.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema542.type,parentSchema:schema542,data}];
+validate1437.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema543.type,parentSchema:schema543,data}];
 return false;
 }
 }
-validate1435.errors = vErrors;
+validate1437.errors = vErrors;
 return errors === 0;
 }
 
-export const validateModel = validate1436;
-const schema543 = {"type":"object","additionalProperties":false,"required":["id","object","created","owned_by"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"model"},"created":{"type":"integer"},"owned_by":{"type":"string"},"shutdown_date":{"type":["string","null"]},"description":{"type":"string"}}};
+export const validateModel = validate1438;
+const schema544 = {"type":"object","additionalProperties":false,"required":["id","object","created","owned_by"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"model"},"created":{"type":"integer"},"owned_by":{"type":"string"},"shutdown_date":{"type":["string","null"]},"description":{"type":"string"}}};
 
-function validate1436(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1438(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((((data.id === undefined) && (missing0 = "id")) || ((data.object === undefined) && (missing0 = "object"))) || ((data.created === undefined) && (missing0 = "created"))) || ((data.owned_by === undefined) && (missing0 = "owned_by"))){
-validate1436.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema543.required,parentSchema:schema543,data}];
+validate1438.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema544.required,parentSchema:schema544,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!((((((key0 === "id") || (key0 === "object")) || (key0 === "created")) || (key0 === "owned_by")) || (key0 === "shutdown_date")) || (key0 === "description"))){
-validate1436.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema543,data}];
+validate1438.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema544,data}];
 return false;
 break;
 }
@@ -69696,7 +69788,7 @@ if(data.id !== undefined){
 let data0 = data.id;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1436.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema543.properties.id.type,parentSchema:schema543.properties.id,data:data0}];
+validate1438.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema544.properties.id.type,parentSchema:schema544.properties.id,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -69709,11 +69801,11 @@ if(data.object !== undefined){
 let data1 = data.object;
 const _errs4 = errors;
 if(typeof data1 !== "string"){
-validate1436.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema543.properties.object.type,parentSchema:schema543.properties.object,data:data1}];
+validate1438.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema544.properties.object.type,parentSchema:schema544.properties.object,data:data1}];
 return false;
 }
 if("model" !== data1){
-validate1436.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "model"},message:"must be equal to constant",schema:"model",parentSchema:schema543.properties.object,data:data1}];
+validate1438.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "model"},message:"must be equal to constant",schema:"model",parentSchema:schema544.properties.object,data:data1}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -69726,7 +69818,7 @@ if(data.created !== undefined){
 let data2 = data.created;
 const _errs6 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1436.errors = [{instancePath:instancePath+"/created",schemaPath:"#/properties/created/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema543.properties.created.type,parentSchema:schema543.properties.created,data:data2}];
+validate1438.errors = [{instancePath:instancePath+"/created",schemaPath:"#/properties/created/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema544.properties.created.type,parentSchema:schema544.properties.created,data:data2}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -69739,7 +69831,7 @@ if(data.owned_by !== undefined){
 let data3 = data.owned_by;
 const _errs8 = errors;
 if(typeof data3 !== "string"){
-validate1436.errors = [{instancePath:instancePath+"/owned_by",schemaPath:"#/properties/owned_by/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema543.properties.owned_by.type,parentSchema:schema543.properties.owned_by,data:data3}];
+validate1438.errors = [{instancePath:instancePath+"/owned_by",schemaPath:"#/properties/owned_by/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema544.properties.owned_by.type,parentSchema:schema544.properties.owned_by,data:data3}];
 return false;
 }
 var valid0 = _errs8 === errors;
@@ -69752,7 +69844,7 @@ if(data.shutdown_date !== undefined){
 let data4 = data.shutdown_date;
 const _errs10 = errors;
 if((typeof data4 !== "string") && (data4 !== null)){
-validate1436.errors = [{instancePath:instancePath+"/shutdown_date",schemaPath:"#/properties/shutdown_date/type",keyword:"type",params:{type: schema543.properties.shutdown_date.type},message:"must be string,null",schema:schema543.properties.shutdown_date.type,parentSchema:schema543.properties.shutdown_date,data:data4}];
+validate1438.errors = [{instancePath:instancePath+"/shutdown_date",schemaPath:"#/properties/shutdown_date/type",keyword:"type",params:{type: schema544.properties.shutdown_date.type},message:"must be string,null",schema:schema544.properties.shutdown_date.type,parentSchema:schema544.properties.shutdown_date,data:data4}];
 return false;
 }
 var valid0 = _errs10 === errors;
@@ -69765,7 +69857,7 @@ if(data.description !== undefined){
 let data5 = data.description;
 const _errs12 = errors;
 if(typeof data5 !== "string"){
-validate1436.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema543.properties.description.type,parentSchema:schema543.properties.description,data:data5}];
+validate1438.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema544.properties.description.type,parentSchema:schema544.properties.description,data:data5}];
 return false;
 }
 var valid0 = _errs12 === errors;
@@ -69782,32 +69874,32 @@ var valid0 = true;
 }
 }
 else {
-validate1436.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema543.type,parentSchema:schema543,data}];
+validate1438.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema544.type,parentSchema:schema544,data}];
 return false;
 }
 }
-validate1436.errors = vErrors;
+validate1438.errors = vErrors;
 return errors === 0;
 }
 
-export const validateModelList = validate1437;
-const schema544 = {"type":"object","additionalProperties":false,"required":["object","data"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Model"}}}};
+export const validateModelList = validate1439;
+const schema545 = {"type":"object","additionalProperties":false,"required":["object","data"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Model"}}}};
 
-function validate1437(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1439(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.object === undefined) && (missing0 = "object")) || ((data.data === undefined) && (missing0 = "data"))){
-validate1437.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema544.required,parentSchema:schema544,data}];
+validate1439.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema545.required,parentSchema:schema545,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!((key0 === "object") || (key0 === "data"))){
-validate1437.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema544,data}];
+validate1439.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema545,data}];
 return false;
 break;
 }
@@ -69817,11 +69909,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1437.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema544.properties.object.type,parentSchema:schema544.properties.object,data:data0}];
+validate1439.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema545.properties.object.type,parentSchema:schema545.properties.object,data:data0}];
 return false;
 }
 if("list" !== data0){
-validate1437.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema544.properties.object,data:data0}];
+validate1439.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema545.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -69839,8 +69931,8 @@ var valid1 = true;
 const len0 = data1.length;
 for(let i0=0; i0<len0; i0++){
 const _errs6 = errors;
-if(!(validate1436(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate1436.errors : vErrors.concat(validate1436.errors);
+if(!(validate1438(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate1438.errors : vErrors.concat(validate1438.errors);
 errors = vErrors.length;
 }
 var valid1 = _errs6 === errors;
@@ -69850,7 +69942,7 @@ break;
 }
 }
 else {
-validate1437.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema544.properties.data.type,parentSchema:schema544.properties.data,data:data1}];
+validate1439.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema545.properties.data.type,parentSchema:schema545.properties.data,data:data1}];
 return false;
 }
 }
@@ -69858,89 +69950,6 @@ var valid0 = _errs4 === errors;
 }
 else {
 var valid0 = true;
-}
-}
-}
-}
-}
-else {
-validate1437.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema544.type,parentSchema:schema544,data}];
-return false;
-}
-}
-validate1437.errors = vErrors;
-return errors === 0;
-}
-
-export const validateModelDeleted = validate1439;
-const schema545 = {"type":"object","additionalProperties":false,"required":["id","object","deleted"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"model"},"deleted":{"type":"boolean","const":true}}};
-
-function validate1439(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((((data.id === undefined) && (missing0 = "id")) || ((data.object === undefined) && (missing0 = "object"))) || ((data.deleted === undefined) && (missing0 = "deleted"))){
-validate1439.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema545.required,parentSchema:schema545,data}];
-return false;
-}
-else {
-const _errs1 = errors;
-for(const key0 in data){
-if(!(((key0 === "id") || (key0 === "object")) || (key0 === "deleted"))){
-validate1439.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema545,data}];
-return false;
-break;
-}
-}
-if(_errs1 === errors){
-if(data.id !== undefined){
-let data0 = data.id;
-const _errs2 = errors;
-if(typeof data0 !== "string"){
-validate1439.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema545.properties.id.type,parentSchema:schema545.properties.id,data:data0}];
-return false;
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.object !== undefined){
-let data1 = data.object;
-const _errs4 = errors;
-if(typeof data1 !== "string"){
-validate1439.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema545.properties.object.type,parentSchema:schema545.properties.object,data:data1}];
-return false;
-}
-if("model" !== data1){
-validate1439.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "model"},message:"must be equal to constant",schema:"model",parentSchema:schema545.properties.object,data:data1}];
-return false;
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.deleted !== undefined){
-let data2 = data.deleted;
-const _errs6 = errors;
-if(typeof data2 !== "boolean"){
-validate1439.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema545.properties.deleted.type,parentSchema:schema545.properties.deleted,data:data2}];
-return false;
-}
-if(true !== data2){
-validate1439.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/const",keyword:"const",params:{allowedValue: true},message:"must be equal to constant",schema:true,parentSchema:schema545.properties.deleted,data:data2}];
-return false;
-}
-var valid0 = _errs6 === errors;
-}
-else {
-var valid0 = true;
-}
 }
 }
 }
@@ -69955,23 +69964,23 @@ validate1439.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_model = validate1440;
+const member_of_CreateResponseRequest_model = validate1441;
 const schema546 = {"type":"string"};
 
-function validate1440(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1441(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(typeof data !== "string"){
-validate1440.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema546.type,parentSchema:schema546,data}];
+validate1441.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema546.type,parentSchema:schema546,data}];
 return false;
 }
-validate1440.errors = vErrors;
+validate1441.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_input = validate1441;
+const member_of_CreateResponseRequest_input = validate1442;
 
-function validate1441(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1442(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -70044,7 +70053,7 @@ else {
 vErrors.push(err3);
 }
 errors++;
-validate1441.errors = vErrors;
+validate1442.errors = vErrors;
 return false;
 }
 else {
@@ -70058,28 +70067,28 @@ vErrors = null;
 }
 }
 }
-validate1441.errors = vErrors;
+validate1442.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_previous_response_id = validate1443;
+const member_of_CreateResponseRequest_previous_response_id = validate1444;
 const schema548 = {"type":["string","null"]};
 
-function validate1443(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1444(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((typeof data !== "string") && (data !== null)){
-validate1443.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema548.type},message:"must be string,null",schema:schema548.type,parentSchema:schema548,data}];
+validate1444.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema548.type},message:"must be string,null",schema:schema548.type,parentSchema:schema548,data}];
 return false;
 }
-validate1443.errors = vErrors;
+validate1444.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_conversation = validate1444;
+const member_of_CreateResponseRequest_conversation = validate1445;
 const schema549 = {"anyOf":[{"$ref":"#/components/schemas/ConversationParam"},{"type":"null"}],"x-expected":"one of a string or object"};
 
-function validate1444(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1445(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -70115,7 +70124,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1444.errors = vErrors;
+validate1445.errors = vErrors;
 return false;
 }
 else {
@@ -70129,14 +70138,14 @@ vErrors = null;
 }
 }
 }
-validate1444.errors = vErrors;
+validate1445.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_prompt = validate1446;
+const member_of_CreateResponseRequest_prompt = validate1447;
 const schema550 = {"anyOf":[{"$ref":"#/components/schemas/PromptTemplateInput"},{"type":"null"}]};
 
-function validate1446(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1447(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -70172,7 +70181,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1446.errors = vErrors;
+validate1447.errors = vErrors;
 return false;
 }
 else {
@@ -70186,14 +70195,14 @@ vErrors = null;
 }
 }
 }
-validate1446.errors = vErrors;
+validate1447.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_moderation = validate1448;
+const member_of_CreateResponseRequest_moderation = validate1449;
 const schema551 = {"anyOf":[{"$ref":"#/components/schemas/ModerationInput"},{"type":"null"}]};
 
-function validate1448(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1449(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -70229,7 +70238,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1448.errors = vErrors;
+validate1449.errors = vErrors;
 return false;
 }
 else {
@@ -70243,18 +70252,18 @@ vErrors = null;
 }
 }
 }
-validate1448.errors = vErrors;
+validate1449.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_include = validate1450;
+const member_of_CreateResponseRequest_include = validate1451;
 const schema552 = {"type":["array","null"],"x-expected":"an array of one of 'fil...lts', 'web...lts', 'web...ces', 'mes...url', 'com...url', 'cod...uts', 'rea...ent', or 'mes...obs'","items":{"$ref":"#/components/schemas/Include"}};
 
-function validate1450(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1451(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((!(Array.isArray(data))) && (data !== null)){
-validate1450.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema552.type},message:"must be array,null",schema:schema552.type,parentSchema:schema552,data}];
+validate1451.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema552.type},message:"must be array,null",schema:schema552.type,parentSchema:schema552,data}];
 return false;
 }
 if(errors === 0){
@@ -70274,18 +70283,18 @@ break;
 }
 }
 }
-validate1450.errors = vErrors;
+validate1451.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_tools = validate1452;
+const member_of_CreateResponseRequest_tools = validate1453;
 const schema553 = {"type":["array","null"],"x-expected":"an array of tools","items":{"$ref":"#/components/schemas/ToolInput"}};
 
-function validate1452(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1453(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((!(Array.isArray(data))) && (data !== null)){
-validate1452.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema553.type},message:"must be array,null",schema:schema553.type,parentSchema:schema553,data}];
+validate1453.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema553.type},message:"must be array,null",schema:schema553.type,parentSchema:schema553,data}];
 return false;
 }
 if(errors === 0){
@@ -70305,14 +70314,14 @@ break;
 }
 }
 }
-validate1452.errors = vErrors;
+validate1453.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_tool_choice = validate1454;
+const member_of_CreateResponseRequest_tool_choice = validate1455;
 const schema554 = {"anyOf":[{"$ref":"#/components/schemas/ToolChoiceInput"},{"type":"null"}],"x-expected":"one of an object or 'none', 'auto', or 'required'"};
 
-function validate1454(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1455(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -70348,7 +70357,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1454.errors = vErrors;
+validate1455.errors = vErrors;
 return false;
 }
 else {
@@ -70362,14 +70371,14 @@ vErrors = null;
 }
 }
 }
-validate1454.errors = vErrors;
+validate1455.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_metadata = validate1456;
+const member_of_CreateResponseRequest_metadata = validate1457;
 const schema555 = {"anyOf":[{"$ref":"#/components/schemas/Metadata"},{"type":"null"}],"x-expected":"a metadata object"};
 
-function validate1456(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1457(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -70405,7 +70414,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1456.errors = vErrors;
+validate1457.errors = vErrors;
 return false;
 }
 else {
@@ -70419,14 +70428,14 @@ vErrors = null;
 }
 }
 }
-validate1456.errors = vErrors;
+validate1457.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_text = validate1458;
+const member_of_CreateResponseRequest_text = validate1459;
 const schema556 = {"anyOf":[{"$ref":"#/components/schemas/TextConfigInput"},{"type":"null"}]};
 
-function validate1458(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1459(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -70462,7 +70471,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1458.errors = vErrors;
+validate1459.errors = vErrors;
 return false;
 }
 else {
@@ -70476,57 +70485,29 @@ vErrors = null;
 }
 }
 }
-validate1458.errors = vErrors;
+validate1459.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_temperature = validate1460;
+const member_of_CreateResponseRequest_temperature = validate1461;
 const schema557 = {"type":["number","null"],"minimum":0,"maximum":2};
-
-function validate1460(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
-validate1460.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema557.type},message:"must be number,null",schema:schema557.type,parentSchema:schema557,data}];
-return false;
-}
-if(errors === 0){
-if((typeof data == "number") && (isFinite(data))){
-if(data > 2 || isNaN(data)){
-validate1460.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema557,data}];
-return false;
-}
-else {
-if(data < 0 || isNaN(data)){
-validate1460.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema557,data}];
-return false;
-}
-}
-}
-}
-validate1460.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_top_p = validate1461;
-const schema558 = {"type":["number","null"],"minimum":0,"maximum":1};
 
 function validate1461(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
-validate1461.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema558.type},message:"must be number,null",schema:schema558.type,parentSchema:schema558,data}];
+validate1461.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema557.type},message:"must be number,null",schema:schema557.type,parentSchema:schema557,data}];
 return false;
 }
 if(errors === 0){
 if((typeof data == "number") && (isFinite(data))){
-if(data > 1 || isNaN(data)){
-validate1461.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1",schema:1,parentSchema:schema558,data}];
+if(data > 2 || isNaN(data)){
+validate1461.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema557,data}];
 return false;
 }
 else {
 if(data < 0 || isNaN(data)){
-validate1461.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema558,data}];
+validate1461.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema557,data}];
 return false;
 }
 }
@@ -70536,25 +70517,25 @@ validate1461.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_presence_penalty = validate1462;
-const schema559 = {"type":["number","null"],"minimum":-2,"maximum":2};
+const member_of_CreateResponseRequest_top_p = validate1462;
+const schema558 = {"type":["number","null"],"minimum":0,"maximum":1};
 
 function validate1462(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
-validate1462.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema559.type},message:"must be number,null",schema:schema559.type,parentSchema:schema559,data}];
+validate1462.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema558.type},message:"must be number,null",schema:schema558.type,parentSchema:schema558,data}];
 return false;
 }
 if(errors === 0){
 if((typeof data == "number") && (isFinite(data))){
-if(data > 2 || isNaN(data)){
-validate1462.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema559,data}];
+if(data > 1 || isNaN(data)){
+validate1462.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1",schema:1,parentSchema:schema558,data}];
 return false;
 }
 else {
-if(data < -2 || isNaN(data)){
-validate1462.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2},message:"must be >= -2",schema:-2,parentSchema:schema559,data}];
+if(data < 0 || isNaN(data)){
+validate1462.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema558,data}];
 return false;
 }
 }
@@ -70564,25 +70545,25 @@ validate1462.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_frequency_penalty = validate1463;
-const schema560 = {"type":["number","null"],"minimum":-2,"maximum":2};
+const member_of_CreateResponseRequest_presence_penalty = validate1463;
+const schema559 = {"type":["number","null"],"minimum":-2,"maximum":2};
 
 function validate1463(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
-validate1463.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema560.type},message:"must be number,null",schema:schema560.type,parentSchema:schema560,data}];
+validate1463.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema559.type},message:"must be number,null",schema:schema559.type,parentSchema:schema559,data}];
 return false;
 }
 if(errors === 0){
 if((typeof data == "number") && (isFinite(data))){
 if(data > 2 || isNaN(data)){
-validate1463.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema560,data}];
+validate1463.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema559,data}];
 return false;
 }
 else {
 if(data < -2 || isNaN(data)){
-validate1463.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2},message:"must be >= -2",schema:-2,parentSchema:schema560,data}];
+validate1463.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2},message:"must be >= -2",schema:-2,parentSchema:schema559,data}];
 return false;
 }
 }
@@ -70592,38 +70573,66 @@ validate1463.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_parallel_tool_calls = validate1464;
-const schema561 = {"type":["boolean","null"]};
+const member_of_CreateResponseRequest_frequency_penalty = validate1464;
+const schema560 = {"type":["number","null"],"minimum":-2,"maximum":2};
 
 function validate1464(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-if((typeof data !== "boolean") && (data !== null)){
-validate1464.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema561.type},message:"must be boolean,null",schema:schema561.type,parentSchema:schema561,data}];
+if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
+validate1464.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema560.type},message:"must be number,null",schema:schema560.type,parentSchema:schema560,data}];
 return false;
+}
+if(errors === 0){
+if((typeof data == "number") && (isFinite(data))){
+if(data > 2 || isNaN(data)){
+validate1464.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema560,data}];
+return false;
+}
+else {
+if(data < -2 || isNaN(data)){
+validate1464.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2},message:"must be >= -2",schema:-2,parentSchema:schema560,data}];
+return false;
+}
+}
+}
 }
 validate1464.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_stream = validate1465;
-const schema562 = {"type":["boolean","null"]};
+const member_of_CreateResponseRequest_parallel_tool_calls = validate1465;
+const schema561 = {"type":["boolean","null"]};
 
 function validate1465(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((typeof data !== "boolean") && (data !== null)){
-validate1465.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema562.type},message:"must be boolean,null",schema:schema562.type,parentSchema:schema562,data}];
+validate1465.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema561.type},message:"must be boolean,null",schema:schema561.type,parentSchema:schema561,data}];
 return false;
 }
 validate1465.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_stream_options = validate1466;
-const schema563 = {"anyOf":[{"$ref":"#/components/schemas/StreamOptions"},{"type":"null"}]};
+const member_of_CreateResponseRequest_stream = validate1466;
+const schema562 = {"type":["boolean","null"]};
 
 function validate1466(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((typeof data !== "boolean") && (data !== null)){
+validate1466.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema562.type},message:"must be boolean,null",schema:schema562.type,parentSchema:schema562,data}];
+return false;
+}
+validate1466.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_stream_options = validate1467;
+const schema563 = {"anyOf":[{"$ref":"#/components/schemas/StreamOptions"},{"type":"null"}]};
+
+function validate1467(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -70659,7 +70668,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1466.errors = vErrors;
+validate1467.errors = vErrors;
 return false;
 }
 else {
@@ -70673,28 +70682,28 @@ vErrors = null;
 }
 }
 }
-validate1466.errors = vErrors;
+validate1467.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_background = validate1468;
+const member_of_CreateResponseRequest_background = validate1469;
 const schema564 = {"type":["boolean","null"]};
 
-function validate1468(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1469(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((typeof data !== "boolean") && (data !== null)){
-validate1468.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema564.type},message:"must be boolean,null",schema:schema564.type,parentSchema:schema564,data}];
+validate1469.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema564.type},message:"must be boolean,null",schema:schema564.type,parentSchema:schema564,data}];
 return false;
 }
-validate1468.errors = vErrors;
+validate1469.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_background_options = validate1469;
+const member_of_CreateResponseRequest_background_options = validate1470;
 const schema565 = {"anyOf":[{"$ref":"#/components/schemas/BackgroundOptionsInput"},{"type":"null"}]};
 
-function validate1469(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1470(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -70730,7 +70739,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1469.errors = vErrors;
+validate1470.errors = vErrors;
 return false;
 }
 else {
@@ -70744,46 +70753,24 @@ vErrors = null;
 }
 }
 }
-validate1469.errors = vErrors;
+validate1470.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_max_output_tokens = validate1471;
+const member_of_CreateResponseRequest_max_output_tokens = validate1472;
 const schema566 = {"type":["integer","null"],"minimum":16};
-
-function validate1471(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (data !== null)){
-validate1471.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema566.type},message:"must be integer,null",schema:schema566.type,parentSchema:schema566,data}];
-return false;
-}
-if(errors === 0){
-if((typeof data == "number") && (isFinite(data))){
-if(data < 16 || isNaN(data)){
-validate1471.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 16},message:"must be >= 16",schema:16,parentSchema:schema566,data}];
-return false;
-}
-}
-}
-validate1471.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_max_tool_calls = validate1472;
-const schema567 = {"type":["integer","null"],"minimum":1};
 
 function validate1472(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (data !== null)){
-validate1472.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema567.type},message:"must be integer,null",schema:schema567.type,parentSchema:schema567,data}];
+validate1472.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema566.type},message:"must be integer,null",schema:schema566.type,parentSchema:schema566,data}];
 return false;
 }
 if(errors === 0){
 if((typeof data == "number") && (isFinite(data))){
-if(data < 1 || isNaN(data)){
-validate1472.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema567,data}];
+if(data < 16 || isNaN(data)){
+validate1472.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 16},message:"must be >= 16",schema:16,parentSchema:schema566,data}];
 return false;
 }
 }
@@ -70792,10 +70779,32 @@ validate1472.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_reasoning = validate1473;
-const schema568 = {"anyOf":[{"$ref":"#/components/schemas/ReasoningInput"},{"type":"null"}]};
+const member_of_CreateResponseRequest_max_tool_calls = validate1473;
+const schema567 = {"type":["integer","null"],"minimum":1};
 
 function validate1473(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (data !== null)){
+validate1473.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema567.type},message:"must be integer,null",schema:schema567.type,parentSchema:schema567,data}];
+return false;
+}
+if(errors === 0){
+if((typeof data == "number") && (isFinite(data))){
+if(data < 1 || isNaN(data)){
+validate1473.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema567,data}];
+return false;
+}
+}
+}
+validate1473.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_reasoning = validate1474;
+const schema568 = {"anyOf":[{"$ref":"#/components/schemas/ReasoningInput"},{"type":"null"}]};
+
+function validate1474(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -70831,7 +70840,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1473.errors = vErrors;
+validate1474.errors = vErrors;
 return false;
 }
 else {
@@ -70845,50 +70854,50 @@ vErrors = null;
 }
 }
 }
-validate1473.errors = vErrors;
+validate1474.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_user = validate1475;
+const member_of_CreateResponseRequest_user = validate1476;
 const schema569 = {"type":["string","null"]};
-
-function validate1475(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((typeof data !== "string") && (data !== null)){
-validate1475.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema569.type},message:"must be string,null",schema:schema569.type,parentSchema:schema569,data}];
-return false;
-}
-validate1475.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_safety_identifier = validate1476;
-const schema570 = {"type":["string","null"],"maxLength":64};
 
 function validate1476(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((typeof data !== "string") && (data !== null)){
-validate1476.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema570.type},message:"must be string,null",schema:schema570.type,parentSchema:schema570,data}];
+validate1476.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema569.type},message:"must be string,null",schema:schema569.type,parentSchema:schema569,data}];
 return false;
-}
-if(errors === 0){
-if(typeof data === "string"){
-if(data.length > 2 * 64 || (data.length > 64 && func2(data) > 64)){
-validate1476.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema570,data}];
-return false;
-}
-}
 }
 validate1476.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_prompt_cache_options = validate1477;
-const schema571 = {"anyOf":[{"$ref":"#/components/schemas/PromptCacheOptionsInput"},{"type":"null"}]};
+const member_of_CreateResponseRequest_safety_identifier = validate1477;
+const schema570 = {"type":["string","null"],"maxLength":64};
 
 function validate1477(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((typeof data !== "string") && (data !== null)){
+validate1477.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema570.type},message:"must be string,null",schema:schema570.type,parentSchema:schema570,data}];
+return false;
+}
+if(errors === 0){
+if(typeof data === "string"){
+if(data.length > 2 * 64 || (data.length > 64 && func2(data) > 64)){
+validate1477.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema570,data}];
+return false;
+}
+}
+}
+validate1477.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_prompt_cache_options = validate1478;
+const schema571 = {"anyOf":[{"$ref":"#/components/schemas/PromptCacheOptionsInput"},{"type":"null"}]};
+
+function validate1478(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -70924,7 +70933,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1477.errors = vErrors;
+validate1478.errors = vErrors;
 return false;
 }
 else {
@@ -70938,28 +70947,28 @@ vErrors = null;
 }
 }
 }
-validate1477.errors = vErrors;
+validate1478.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_prompt_cache_key = validate1479;
+const member_of_CreateResponseRequest_prompt_cache_key = validate1480;
 const schema572 = {"type":["string","null"]};
 
-function validate1479(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1480(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((typeof data !== "string") && (data !== null)){
-validate1479.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema572.type},message:"must be string,null",schema:schema572.type,parentSchema:schema572,data}];
+validate1480.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema572.type},message:"must be string,null",schema:schema572.type,parentSchema:schema572,data}];
 return false;
 }
-validate1479.errors = vErrors;
+validate1480.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_prompt_cache_retention = validate1480;
+const member_of_CreateResponseRequest_prompt_cache_retention = validate1481;
 const schema573 = {"anyOf":[{"$ref":"#/components/schemas/PromptCacheRetention"},{"type":"null"}]};
 
-function validate1480(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1481(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -70995,7 +71004,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1480.errors = vErrors;
+validate1481.errors = vErrors;
 return false;
 }
 else {
@@ -71009,14 +71018,14 @@ vErrors = null;
 }
 }
 }
-validate1480.errors = vErrors;
+validate1481.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_truncation = validate1482;
+const member_of_CreateResponseRequest_truncation = validate1483;
 const schema574 = {"anyOf":[{"$ref":"#/components/schemas/Truncation"},{"type":"null"}],"x-expected":"one of 'auto' or 'disabled'"};
 
-function validate1482(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1483(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -71052,7 +71061,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1482.errors = vErrors;
+validate1483.errors = vErrors;
 return false;
 }
 else {
@@ -71066,14 +71075,14 @@ vErrors = null;
 }
 }
 }
-validate1482.errors = vErrors;
+validate1483.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_instructions = validate1484;
+const member_of_CreateResponseRequest_instructions = validate1485;
 const schema575 = {"anyOf":[{"$ref":"#/components/schemas/InstructionsParam"},{"type":"null"}],"x-expected":"a string"};
 
-function validate1484(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1485(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -71109,7 +71118,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1484.errors = vErrors;
+validate1485.errors = vErrors;
 return false;
 }
 else {
@@ -71123,28 +71132,28 @@ vErrors = null;
 }
 }
 }
-validate1484.errors = vErrors;
+validate1485.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_store = validate1486;
+const member_of_CreateResponseRequest_store = validate1487;
 const schema576 = {"type":["boolean","null"]};
 
-function validate1486(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1487(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((typeof data !== "boolean") && (data !== null)){
-validate1486.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema576.type},message:"must be boolean,null",schema:schema576.type,parentSchema:schema576,data}];
+validate1487.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema576.type},message:"must be boolean,null",schema:schema576.type,parentSchema:schema576,data}];
 return false;
 }
-validate1486.errors = vErrors;
+validate1487.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_service_tier = validate1487;
+const member_of_CreateResponseRequest_service_tier = validate1488;
 const schema577 = {"anyOf":[{"$ref":"#/components/schemas/ServiceTier"},{"type":"null"}]};
 
-function validate1487(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1488(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -71180,7 +71189,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1487.errors = vErrors;
+validate1488.errors = vErrors;
 return false;
 }
 else {
@@ -71194,52 +71203,52 @@ vErrors = null;
 }
 }
 }
-validate1487.errors = vErrors;
+validate1488.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_top_logprobs = validate1489;
+const member_of_CreateResponseRequest_top_logprobs = validate1490;
 const schema578 = {"type":["integer","null"],"minimum":0,"maximum":20};
 
-function validate1489(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1490(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (data !== null)){
-validate1489.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema578.type},message:"must be integer,null",schema:schema578.type,parentSchema:schema578,data}];
+validate1490.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema578.type},message:"must be integer,null",schema:schema578.type,parentSchema:schema578,data}];
 return false;
 }
 if(errors === 0){
 if((typeof data == "number") && (isFinite(data))){
 if(data > 20 || isNaN(data)){
-validate1489.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 20},message:"must be <= 20",schema:20,parentSchema:schema578,data}];
+validate1490.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 20},message:"must be <= 20",schema:20,parentSchema:schema578,data}];
 return false;
 }
 else {
 if(data < 0 || isNaN(data)){
-validate1489.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema578,data}];
+validate1490.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema578,data}];
 return false;
 }
 }
 }
 }
-validate1489.errors = vErrors;
+validate1490.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_context_management = validate1490;
+const member_of_CreateResponseRequest_context_management = validate1491;
 const schema579 = {"type":["array","null"],"minItems":1,"x-expected":"an array of objects","items":{"$ref":"#/components/schemas/ContextManagement"}};
 
-function validate1490(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1491(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((!(Array.isArray(data))) && (data !== null)){
-validate1490.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema579.type},message:"must be array,null",schema:schema579.type,parentSchema:schema579,data}];
+validate1491.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema579.type},message:"must be array,null",schema:schema579.type,parentSchema:schema579,data}];
 return false;
 }
 if(errors === 0){
 if(Array.isArray(data)){
 if(data.length < 1){
-validate1490.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema579,data}];
+validate1491.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema579,data}];
 return false;
 }
 else {
@@ -71259,14 +71268,14 @@ break;
 }
 }
 }
-validate1490.errors = vErrors;
+validate1491.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_access_programs = validate1492;
+const member_of_CreateResponseRequest_access_programs = validate1493;
 const schema580 = {"anyOf":[{"$ref":"#/components/schemas/AccessProgramsInput"},{"type":"null"}]};
 
-function validate1492(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1493(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -71302,7 +71311,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1492.errors = vErrors;
+validate1493.errors = vErrors;
 return false;
 }
 else {
@@ -71316,14 +71325,14 @@ vErrors = null;
 }
 }
 }
-validate1492.errors = vErrors;
+validate1493.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_image = validate1494;
+const member_of_CreateResponseRequest_image = validate1495;
 const schema581 = {"anyOf":[{"$ref":"#/components/schemas/ImageContextInput"},{"type":"null"}]};
 
-function validate1494(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1495(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -71359,7 +71368,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1494.errors = vErrors;
+validate1495.errors = vErrors;
 return false;
 }
 else {
@@ -71373,14 +71382,14 @@ vErrors = null;
 }
 }
 }
-validate1494.errors = vErrors;
+validate1495.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_client_metadata = validate1496;
+const member_of_CreateResponseRequest_client_metadata = validate1497;
 const schema582 = {"anyOf":[{"type":"object","additionalProperties":{"type":"string"}},{"type":"null"}]};
 
-function validate1496(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1497(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -71444,7 +71453,7 @@ else {
 vErrors.push(err3);
 }
 errors++;
-validate1496.errors = vErrors;
+validate1497.errors = vErrors;
 return false;
 }
 else {
@@ -71458,14 +71467,14 @@ vErrors = null;
 }
 }
 }
-validate1496.errors = vErrors;
+validate1497.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_output_audio = validate1497;
+const member_of_CreateResponseRequest_output_audio = validate1498;
 const schema583 = {"anyOf":[{"$ref":"#/components/schemas/OutputAudio"},{"type":"null"}]};
 
-function validate1497(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1498(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -71501,7 +71510,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1497.errors = vErrors;
+validate1498.errors = vErrors;
 return false;
 }
 else {
@@ -71515,14 +71524,14 @@ vErrors = null;
 }
 }
 }
-validate1497.errors = vErrors;
+validate1498.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_interruption = validate1499;
+const member_of_CreateResponseRequest_interruption = validate1500;
 const schema584 = {"anyOf":[{"type":"string","enum":["fail","restart"]},{"type":"null"}]};
 
-function validate1499(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1500(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -71574,7 +71583,7 @@ else {
 vErrors.push(err3);
 }
 errors++;
-validate1499.errors = vErrors;
+validate1500.errors = vErrors;
 return false;
 }
 else {
@@ -71588,27 +71597,27 @@ vErrors = null;
 }
 }
 }
-validate1499.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_model = validate1500;
-const schema585 = {"type":"string"};
-
-function validate1500(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(typeof data !== "string"){
-validate1500.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema585.type,parentSchema:schema585,data}];
-return false;
-}
 validate1500.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_input = validate1501;
+const member_of_ResponseCreateFrame_model = validate1501;
+const schema585 = {"type":"string"};
 
 function validate1501(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(typeof data !== "string"){
+validate1501.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema585.type,parentSchema:schema585,data}];
+return false;
+}
+validate1501.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_input = validate1502;
+
+function validate1502(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -71681,7 +71690,7 @@ else {
 vErrors.push(err3);
 }
 errors++;
-validate1501.errors = vErrors;
+validate1502.errors = vErrors;
 return false;
 }
 else {
@@ -71695,28 +71704,28 @@ vErrors = null;
 }
 }
 }
-validate1501.errors = vErrors;
+validate1502.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_previous_response_id = validate1503;
+const member_of_ResponseCreateFrame_previous_response_id = validate1504;
 const schema587 = {"type":["string","null"]};
 
-function validate1503(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1504(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((typeof data !== "string") && (data !== null)){
-validate1503.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema587.type},message:"must be string,null",schema:schema587.type,parentSchema:schema587,data}];
+validate1504.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema587.type},message:"must be string,null",schema:schema587.type,parentSchema:schema587,data}];
 return false;
 }
-validate1503.errors = vErrors;
+validate1504.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_conversation = validate1504;
+const member_of_ResponseCreateFrame_conversation = validate1505;
 const schema588 = {"anyOf":[{"$ref":"#/components/schemas/ConversationParam"},{"type":"null"}],"x-expected":"one of a string or object"};
 
-function validate1504(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1505(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -71752,7 +71761,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1504.errors = vErrors;
+validate1505.errors = vErrors;
 return false;
 }
 else {
@@ -71766,14 +71775,14 @@ vErrors = null;
 }
 }
 }
-validate1504.errors = vErrors;
+validate1505.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_prompt = validate1506;
+const member_of_ResponseCreateFrame_prompt = validate1507;
 const schema589 = {"anyOf":[{"$ref":"#/components/schemas/PromptTemplateInput"},{"type":"null"}]};
 
-function validate1506(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1507(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -71809,7 +71818,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1506.errors = vErrors;
+validate1507.errors = vErrors;
 return false;
 }
 else {
@@ -71823,14 +71832,14 @@ vErrors = null;
 }
 }
 }
-validate1506.errors = vErrors;
+validate1507.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_moderation = validate1508;
+const member_of_ResponseCreateFrame_moderation = validate1509;
 const schema590 = {"anyOf":[{"$ref":"#/components/schemas/ModerationInput"},{"type":"null"}]};
 
-function validate1508(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1509(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -71866,7 +71875,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1508.errors = vErrors;
+validate1509.errors = vErrors;
 return false;
 }
 else {
@@ -71880,18 +71889,18 @@ vErrors = null;
 }
 }
 }
-validate1508.errors = vErrors;
+validate1509.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_include = validate1510;
+const member_of_ResponseCreateFrame_include = validate1511;
 const schema591 = {"type":["array","null"],"x-expected":"an array of one of 'fil...lts', 'web...lts', 'web...ces', 'mes...url', 'com...url', 'cod...uts', 'rea...ent', or 'mes...obs'","items":{"$ref":"#/components/schemas/Include"}};
 
-function validate1510(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1511(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((!(Array.isArray(data))) && (data !== null)){
-validate1510.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema591.type},message:"must be array,null",schema:schema591.type,parentSchema:schema591,data}];
+validate1511.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema591.type},message:"must be array,null",schema:schema591.type,parentSchema:schema591,data}];
 return false;
 }
 if(errors === 0){
@@ -71911,18 +71920,18 @@ break;
 }
 }
 }
-validate1510.errors = vErrors;
+validate1511.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_tools = validate1512;
+const member_of_ResponseCreateFrame_tools = validate1513;
 const schema592 = {"type":["array","null"],"x-expected":"an array of tools","items":{"$ref":"#/components/schemas/ToolInput"}};
 
-function validate1512(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1513(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((!(Array.isArray(data))) && (data !== null)){
-validate1512.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema592.type},message:"must be array,null",schema:schema592.type,parentSchema:schema592,data}];
+validate1513.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema592.type},message:"must be array,null",schema:schema592.type,parentSchema:schema592,data}];
 return false;
 }
 if(errors === 0){
@@ -71942,14 +71951,14 @@ break;
 }
 }
 }
-validate1512.errors = vErrors;
+validate1513.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_tool_choice = validate1514;
+const member_of_ResponseCreateFrame_tool_choice = validate1515;
 const schema593 = {"anyOf":[{"$ref":"#/components/schemas/ToolChoiceInput"},{"type":"null"}],"x-expected":"one of an object or 'none', 'auto', or 'required'"};
 
-function validate1514(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1515(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -71985,7 +71994,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1514.errors = vErrors;
+validate1515.errors = vErrors;
 return false;
 }
 else {
@@ -71999,14 +72008,14 @@ vErrors = null;
 }
 }
 }
-validate1514.errors = vErrors;
+validate1515.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_metadata = validate1516;
+const member_of_ResponseCreateFrame_metadata = validate1517;
 const schema594 = {"anyOf":[{"$ref":"#/components/schemas/Metadata"},{"type":"null"}],"x-expected":"a metadata object"};
 
-function validate1516(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1517(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -72042,7 +72051,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1516.errors = vErrors;
+validate1517.errors = vErrors;
 return false;
 }
 else {
@@ -72056,14 +72065,14 @@ vErrors = null;
 }
 }
 }
-validate1516.errors = vErrors;
+validate1517.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_text = validate1518;
+const member_of_ResponseCreateFrame_text = validate1519;
 const schema595 = {"anyOf":[{"$ref":"#/components/schemas/TextConfigInput"},{"type":"null"}]};
 
-function validate1518(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1519(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -72099,7 +72108,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1518.errors = vErrors;
+validate1519.errors = vErrors;
 return false;
 }
 else {
@@ -72113,57 +72122,29 @@ vErrors = null;
 }
 }
 }
-validate1518.errors = vErrors;
+validate1519.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_temperature = validate1520;
+const member_of_ResponseCreateFrame_temperature = validate1521;
 const schema596 = {"type":["number","null"],"minimum":0,"maximum":2};
-
-function validate1520(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
-validate1520.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema596.type},message:"must be number,null",schema:schema596.type,parentSchema:schema596,data}];
-return false;
-}
-if(errors === 0){
-if((typeof data == "number") && (isFinite(data))){
-if(data > 2 || isNaN(data)){
-validate1520.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema596,data}];
-return false;
-}
-else {
-if(data < 0 || isNaN(data)){
-validate1520.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema596,data}];
-return false;
-}
-}
-}
-}
-validate1520.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_top_p = validate1521;
-const schema597 = {"type":["number","null"],"minimum":0,"maximum":1};
 
 function validate1521(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
-validate1521.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema597.type},message:"must be number,null",schema:schema597.type,parentSchema:schema597,data}];
+validate1521.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema596.type},message:"must be number,null",schema:schema596.type,parentSchema:schema596,data}];
 return false;
 }
 if(errors === 0){
 if((typeof data == "number") && (isFinite(data))){
-if(data > 1 || isNaN(data)){
-validate1521.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1",schema:1,parentSchema:schema597,data}];
+if(data > 2 || isNaN(data)){
+validate1521.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema596,data}];
 return false;
 }
 else {
 if(data < 0 || isNaN(data)){
-validate1521.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema597,data}];
+validate1521.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema596,data}];
 return false;
 }
 }
@@ -72173,25 +72154,25 @@ validate1521.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_presence_penalty = validate1522;
-const schema598 = {"type":["number","null"],"minimum":-2,"maximum":2};
+const member_of_ResponseCreateFrame_top_p = validate1522;
+const schema597 = {"type":["number","null"],"minimum":0,"maximum":1};
 
 function validate1522(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
-validate1522.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema598.type},message:"must be number,null",schema:schema598.type,parentSchema:schema598,data}];
+validate1522.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema597.type},message:"must be number,null",schema:schema597.type,parentSchema:schema597,data}];
 return false;
 }
 if(errors === 0){
 if((typeof data == "number") && (isFinite(data))){
-if(data > 2 || isNaN(data)){
-validate1522.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema598,data}];
+if(data > 1 || isNaN(data)){
+validate1522.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1",schema:1,parentSchema:schema597,data}];
 return false;
 }
 else {
-if(data < -2 || isNaN(data)){
-validate1522.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2},message:"must be >= -2",schema:-2,parentSchema:schema598,data}];
+if(data < 0 || isNaN(data)){
+validate1522.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema597,data}];
 return false;
 }
 }
@@ -72201,25 +72182,25 @@ validate1522.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_frequency_penalty = validate1523;
-const schema599 = {"type":["number","null"],"minimum":-2,"maximum":2};
+const member_of_ResponseCreateFrame_presence_penalty = validate1523;
+const schema598 = {"type":["number","null"],"minimum":-2,"maximum":2};
 
 function validate1523(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
-validate1523.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema599.type},message:"must be number,null",schema:schema599.type,parentSchema:schema599,data}];
+validate1523.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema598.type},message:"must be number,null",schema:schema598.type,parentSchema:schema598,data}];
 return false;
 }
 if(errors === 0){
 if((typeof data == "number") && (isFinite(data))){
 if(data > 2 || isNaN(data)){
-validate1523.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema599,data}];
+validate1523.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema598,data}];
 return false;
 }
 else {
 if(data < -2 || isNaN(data)){
-validate1523.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2},message:"must be >= -2",schema:-2,parentSchema:schema599,data}];
+validate1523.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2},message:"must be >= -2",schema:-2,parentSchema:schema598,data}];
 return false;
 }
 }
@@ -72229,38 +72210,66 @@ validate1523.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_parallel_tool_calls = validate1524;
-const schema600 = {"type":["boolean","null"]};
+const member_of_ResponseCreateFrame_frequency_penalty = validate1524;
+const schema599 = {"type":["number","null"],"minimum":-2,"maximum":2};
 
 function validate1524(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-if((typeof data !== "boolean") && (data !== null)){
-validate1524.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema600.type},message:"must be boolean,null",schema:schema600.type,parentSchema:schema600,data}];
+if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
+validate1524.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema599.type},message:"must be number,null",schema:schema599.type,parentSchema:schema599,data}];
 return false;
+}
+if(errors === 0){
+if((typeof data == "number") && (isFinite(data))){
+if(data > 2 || isNaN(data)){
+validate1524.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema599,data}];
+return false;
+}
+else {
+if(data < -2 || isNaN(data)){
+validate1524.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2},message:"must be >= -2",schema:-2,parentSchema:schema599,data}];
+return false;
+}
+}
+}
 }
 validate1524.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_stream = validate1525;
-const schema601 = {"type":["boolean","null"]};
+const member_of_ResponseCreateFrame_parallel_tool_calls = validate1525;
+const schema600 = {"type":["boolean","null"]};
 
 function validate1525(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((typeof data !== "boolean") && (data !== null)){
-validate1525.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema601.type},message:"must be boolean,null",schema:schema601.type,parentSchema:schema601,data}];
+validate1525.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema600.type},message:"must be boolean,null",schema:schema600.type,parentSchema:schema600,data}];
 return false;
 }
 validate1525.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_stream_options = validate1526;
-const schema602 = {"anyOf":[{"$ref":"#/components/schemas/StreamOptions"},{"type":"null"}]};
+const member_of_ResponseCreateFrame_stream = validate1526;
+const schema601 = {"type":["boolean","null"]};
 
 function validate1526(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((typeof data !== "boolean") && (data !== null)){
+validate1526.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema601.type},message:"must be boolean,null",schema:schema601.type,parentSchema:schema601,data}];
+return false;
+}
+validate1526.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_stream_options = validate1527;
+const schema602 = {"anyOf":[{"$ref":"#/components/schemas/StreamOptions"},{"type":"null"}]};
+
+function validate1527(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -72296,7 +72305,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1526.errors = vErrors;
+validate1527.errors = vErrors;
 return false;
 }
 else {
@@ -72310,28 +72319,28 @@ vErrors = null;
 }
 }
 }
-validate1526.errors = vErrors;
+validate1527.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_background = validate1528;
+const member_of_ResponseCreateFrame_background = validate1529;
 const schema603 = {"type":["boolean","null"]};
 
-function validate1528(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1529(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((typeof data !== "boolean") && (data !== null)){
-validate1528.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema603.type},message:"must be boolean,null",schema:schema603.type,parentSchema:schema603,data}];
+validate1529.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema603.type},message:"must be boolean,null",schema:schema603.type,parentSchema:schema603,data}];
 return false;
 }
-validate1528.errors = vErrors;
+validate1529.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_background_options = validate1529;
+const member_of_ResponseCreateFrame_background_options = validate1530;
 const schema604 = {"anyOf":[{"$ref":"#/components/schemas/BackgroundOptionsInput"},{"type":"null"}]};
 
-function validate1529(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1530(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -72367,7 +72376,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1529.errors = vErrors;
+validate1530.errors = vErrors;
 return false;
 }
 else {
@@ -72381,46 +72390,24 @@ vErrors = null;
 }
 }
 }
-validate1529.errors = vErrors;
+validate1530.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_max_output_tokens = validate1531;
+const member_of_ResponseCreateFrame_max_output_tokens = validate1532;
 const schema605 = {"type":["integer","null"],"minimum":16};
-
-function validate1531(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (data !== null)){
-validate1531.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema605.type},message:"must be integer,null",schema:schema605.type,parentSchema:schema605,data}];
-return false;
-}
-if(errors === 0){
-if((typeof data == "number") && (isFinite(data))){
-if(data < 16 || isNaN(data)){
-validate1531.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 16},message:"must be >= 16",schema:16,parentSchema:schema605,data}];
-return false;
-}
-}
-}
-validate1531.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_max_tool_calls = validate1532;
-const schema606 = {"type":["integer","null"],"minimum":1};
 
 function validate1532(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (data !== null)){
-validate1532.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema606.type},message:"must be integer,null",schema:schema606.type,parentSchema:schema606,data}];
+validate1532.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema605.type},message:"must be integer,null",schema:schema605.type,parentSchema:schema605,data}];
 return false;
 }
 if(errors === 0){
 if((typeof data == "number") && (isFinite(data))){
-if(data < 1 || isNaN(data)){
-validate1532.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema606,data}];
+if(data < 16 || isNaN(data)){
+validate1532.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 16},message:"must be >= 16",schema:16,parentSchema:schema605,data}];
 return false;
 }
 }
@@ -72429,10 +72416,32 @@ validate1532.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_reasoning = validate1533;
-const schema607 = {"anyOf":[{"$ref":"#/components/schemas/ReasoningInput"},{"type":"null"}]};
+const member_of_ResponseCreateFrame_max_tool_calls = validate1533;
+const schema606 = {"type":["integer","null"],"minimum":1};
 
 function validate1533(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (data !== null)){
+validate1533.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema606.type},message:"must be integer,null",schema:schema606.type,parentSchema:schema606,data}];
+return false;
+}
+if(errors === 0){
+if((typeof data == "number") && (isFinite(data))){
+if(data < 1 || isNaN(data)){
+validate1533.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema606,data}];
+return false;
+}
+}
+}
+validate1533.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_reasoning = validate1534;
+const schema607 = {"anyOf":[{"$ref":"#/components/schemas/ReasoningInput"},{"type":"null"}]};
+
+function validate1534(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -72468,7 +72477,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1533.errors = vErrors;
+validate1534.errors = vErrors;
 return false;
 }
 else {
@@ -72482,50 +72491,50 @@ vErrors = null;
 }
 }
 }
-validate1533.errors = vErrors;
+validate1534.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_user = validate1535;
+const member_of_ResponseCreateFrame_user = validate1536;
 const schema608 = {"type":["string","null"]};
-
-function validate1535(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((typeof data !== "string") && (data !== null)){
-validate1535.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema608.type},message:"must be string,null",schema:schema608.type,parentSchema:schema608,data}];
-return false;
-}
-validate1535.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_safety_identifier = validate1536;
-const schema609 = {"type":["string","null"],"maxLength":64};
 
 function validate1536(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((typeof data !== "string") && (data !== null)){
-validate1536.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema609.type},message:"must be string,null",schema:schema609.type,parentSchema:schema609,data}];
+validate1536.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema608.type},message:"must be string,null",schema:schema608.type,parentSchema:schema608,data}];
 return false;
-}
-if(errors === 0){
-if(typeof data === "string"){
-if(data.length > 2 * 64 || (data.length > 64 && func2(data) > 64)){
-validate1536.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema609,data}];
-return false;
-}
-}
 }
 validate1536.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_prompt_cache_options = validate1537;
-const schema610 = {"anyOf":[{"$ref":"#/components/schemas/PromptCacheOptionsInput"},{"type":"null"}]};
+const member_of_ResponseCreateFrame_safety_identifier = validate1537;
+const schema609 = {"type":["string","null"],"maxLength":64};
 
 function validate1537(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((typeof data !== "string") && (data !== null)){
+validate1537.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema609.type},message:"must be string,null",schema:schema609.type,parentSchema:schema609,data}];
+return false;
+}
+if(errors === 0){
+if(typeof data === "string"){
+if(data.length > 2 * 64 || (data.length > 64 && func2(data) > 64)){
+validate1537.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema609,data}];
+return false;
+}
+}
+}
+validate1537.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_prompt_cache_options = validate1538;
+const schema610 = {"anyOf":[{"$ref":"#/components/schemas/PromptCacheOptionsInput"},{"type":"null"}]};
+
+function validate1538(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -72561,7 +72570,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1537.errors = vErrors;
+validate1538.errors = vErrors;
 return false;
 }
 else {
@@ -72575,28 +72584,28 @@ vErrors = null;
 }
 }
 }
-validate1537.errors = vErrors;
+validate1538.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_prompt_cache_key = validate1539;
+const member_of_ResponseCreateFrame_prompt_cache_key = validate1540;
 const schema611 = {"type":["string","null"]};
 
-function validate1539(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1540(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((typeof data !== "string") && (data !== null)){
-validate1539.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema611.type},message:"must be string,null",schema:schema611.type,parentSchema:schema611,data}];
+validate1540.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema611.type},message:"must be string,null",schema:schema611.type,parentSchema:schema611,data}];
 return false;
 }
-validate1539.errors = vErrors;
+validate1540.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_prompt_cache_retention = validate1540;
+const member_of_ResponseCreateFrame_prompt_cache_retention = validate1541;
 const schema612 = {"anyOf":[{"$ref":"#/components/schemas/PromptCacheRetention"},{"type":"null"}]};
 
-function validate1540(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1541(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -72632,7 +72641,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1540.errors = vErrors;
+validate1541.errors = vErrors;
 return false;
 }
 else {
@@ -72646,14 +72655,14 @@ vErrors = null;
 }
 }
 }
-validate1540.errors = vErrors;
+validate1541.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_truncation = validate1542;
+const member_of_ResponseCreateFrame_truncation = validate1543;
 const schema613 = {"anyOf":[{"$ref":"#/components/schemas/Truncation"},{"type":"null"}],"x-expected":"one of 'auto' or 'disabled'"};
 
-function validate1542(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1543(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -72689,7 +72698,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1542.errors = vErrors;
+validate1543.errors = vErrors;
 return false;
 }
 else {
@@ -72703,14 +72712,14 @@ vErrors = null;
 }
 }
 }
-validate1542.errors = vErrors;
+validate1543.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_instructions = validate1544;
+const member_of_ResponseCreateFrame_instructions = validate1545;
 const schema614 = {"anyOf":[{"$ref":"#/components/schemas/InstructionsParam"},{"type":"null"}],"x-expected":"a string"};
 
-function validate1544(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1545(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -72746,7 +72755,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1544.errors = vErrors;
+validate1545.errors = vErrors;
 return false;
 }
 else {
@@ -72760,28 +72769,28 @@ vErrors = null;
 }
 }
 }
-validate1544.errors = vErrors;
+validate1545.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_store = validate1546;
+const member_of_ResponseCreateFrame_store = validate1547;
 const schema615 = {"type":["boolean","null"]};
 
-function validate1546(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1547(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((typeof data !== "boolean") && (data !== null)){
-validate1546.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema615.type},message:"must be boolean,null",schema:schema615.type,parentSchema:schema615,data}];
+validate1547.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema615.type},message:"must be boolean,null",schema:schema615.type,parentSchema:schema615,data}];
 return false;
 }
-validate1546.errors = vErrors;
+validate1547.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_service_tier = validate1547;
+const member_of_ResponseCreateFrame_service_tier = validate1548;
 const schema616 = {"anyOf":[{"$ref":"#/components/schemas/ServiceTier"},{"type":"null"}]};
 
-function validate1547(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1548(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -72817,7 +72826,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1547.errors = vErrors;
+validate1548.errors = vErrors;
 return false;
 }
 else {
@@ -72831,52 +72840,52 @@ vErrors = null;
 }
 }
 }
-validate1547.errors = vErrors;
+validate1548.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_top_logprobs = validate1549;
+const member_of_ResponseCreateFrame_top_logprobs = validate1550;
 const schema617 = {"type":["integer","null"],"minimum":0,"maximum":20};
 
-function validate1549(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1550(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (data !== null)){
-validate1549.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema617.type},message:"must be integer,null",schema:schema617.type,parentSchema:schema617,data}];
+validate1550.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema617.type},message:"must be integer,null",schema:schema617.type,parentSchema:schema617,data}];
 return false;
 }
 if(errors === 0){
 if((typeof data == "number") && (isFinite(data))){
 if(data > 20 || isNaN(data)){
-validate1549.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 20},message:"must be <= 20",schema:20,parentSchema:schema617,data}];
+validate1550.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 20},message:"must be <= 20",schema:20,parentSchema:schema617,data}];
 return false;
 }
 else {
 if(data < 0 || isNaN(data)){
-validate1549.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema617,data}];
+validate1550.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema617,data}];
 return false;
 }
 }
 }
 }
-validate1549.errors = vErrors;
+validate1550.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_context_management = validate1550;
+const member_of_ResponseCreateFrame_context_management = validate1551;
 const schema618 = {"type":["array","null"],"minItems":1,"x-expected":"an array of objects","items":{"$ref":"#/components/schemas/ContextManagement"}};
 
-function validate1550(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1551(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((!(Array.isArray(data))) && (data !== null)){
-validate1550.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema618.type},message:"must be array,null",schema:schema618.type,parentSchema:schema618,data}];
+validate1551.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema618.type},message:"must be array,null",schema:schema618.type,parentSchema:schema618,data}];
 return false;
 }
 if(errors === 0){
 if(Array.isArray(data)){
 if(data.length < 1){
-validate1550.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema618,data}];
+validate1551.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema618,data}];
 return false;
 }
 else {
@@ -72896,14 +72905,14 @@ break;
 }
 }
 }
-validate1550.errors = vErrors;
+validate1551.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_access_programs = validate1552;
+const member_of_ResponseCreateFrame_access_programs = validate1553;
 const schema619 = {"anyOf":[{"$ref":"#/components/schemas/AccessProgramsInput"},{"type":"null"}]};
 
-function validate1552(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1553(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -72939,7 +72948,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1552.errors = vErrors;
+validate1553.errors = vErrors;
 return false;
 }
 else {
@@ -72953,14 +72962,14 @@ vErrors = null;
 }
 }
 }
-validate1552.errors = vErrors;
+validate1553.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_image = validate1554;
+const member_of_ResponseCreateFrame_image = validate1555;
 const schema620 = {"anyOf":[{"$ref":"#/components/schemas/ImageContextInput"},{"type":"null"}]};
 
-function validate1554(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1555(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -72996,7 +73005,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1554.errors = vErrors;
+validate1555.errors = vErrors;
 return false;
 }
 else {
@@ -73010,14 +73019,14 @@ vErrors = null;
 }
 }
 }
-validate1554.errors = vErrors;
+validate1555.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_client_metadata = validate1556;
+const member_of_ResponseCreateFrame_client_metadata = validate1557;
 const schema621 = {"anyOf":[{"type":"object","additionalProperties":{"type":"string"}},{"type":"null"}]};
 
-function validate1556(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1557(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -73081,7 +73090,7 @@ else {
 vErrors.push(err3);
 }
 errors++;
-validate1556.errors = vErrors;
+validate1557.errors = vErrors;
 return false;
 }
 else {
@@ -73095,14 +73104,14 @@ vErrors = null;
 }
 }
 }
-validate1556.errors = vErrors;
+validate1557.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_output_audio = validate1557;
+const member_of_ResponseCreateFrame_output_audio = validate1558;
 const schema622 = {"anyOf":[{"$ref":"#/components/schemas/OutputAudio"},{"type":"null"}]};
 
-function validate1557(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1558(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -73138,7 +73147,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1557.errors = vErrors;
+validate1558.errors = vErrors;
 return false;
 }
 else {
@@ -73152,14 +73161,14 @@ vErrors = null;
 }
 }
 }
-validate1557.errors = vErrors;
+validate1558.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_interruption = validate1559;
+const member_of_ResponseCreateFrame_interruption = validate1560;
 const schema623 = {"anyOf":[{"type":"string","enum":["fail","restart"]},{"type":"null"}]};
 
-function validate1559(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1560(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -73211,7 +73220,7 @@ else {
 vErrors.push(err3);
 }
 errors++;
-validate1559.errors = vErrors;
+validate1560.errors = vErrors;
 return false;
 }
 else {
@@ -73225,73 +73234,73 @@ vErrors = null;
 }
 }
 }
-validate1559.errors = vErrors;
+validate1560.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_stream_id = validate1560;
+const member_of_ResponseCreateFrame_stream_id = validate1561;
 const schema624 = {"type":["string","null"],"minLength":1,"maxLength":256,"pattern":"^[A-Za-z0-9_.-]+$"};
 
-function validate1560(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1561(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((typeof data !== "string") && (data !== null)){
-validate1560.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema624.type},message:"must be string,null",schema:schema624.type,parentSchema:schema624,data}];
+validate1561.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema624.type},message:"must be string,null",schema:schema624.type,parentSchema:schema624,data}];
 return false;
 }
 if(errors === 0){
 if(typeof data === "string"){
 if(data.length > 2 * 256 || (data.length > 256 && func2(data) > 256)){
-validate1560.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema624,data}];
+validate1561.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema624,data}];
 return false;
 }
 else {
 if(data.length < 2 * 1 && func2(data) < 1){
-validate1560.errors = [{instancePath,schemaPath:"#/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema624,data}];
+validate1561.errors = [{instancePath,schemaPath:"#/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema624,data}];
 return false;
 }
 else {
 if(!pattern9.test(data)){
-validate1560.errors = [{instancePath,schemaPath:"#/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]+$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]+$"+"\"",schema:"^[A-Za-z0-9_.-]+$",parentSchema:schema624,data}];
+validate1561.errors = [{instancePath,schemaPath:"#/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]+$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]+$"+"\"",schema:"^[A-Za-z0-9_.-]+$",parentSchema:schema624,data}];
 return false;
 }
 }
 }
 }
-}
-validate1560.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_generate = validate1561;
-const schema625 = {"type":["boolean","null"]};
-
-function validate1561(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((typeof data !== "boolean") && (data !== null)){
-validate1561.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema625.type},message:"must be boolean,null",schema:schema625.type,parentSchema:schema625,data}];
-return false;
 }
 validate1561.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_type = validate1562;
-const schema626 = {"type":"string","const":"response.create"};
+const member_of_ResponseCreateFrame_generate = validate1562;
+const schema625 = {"type":["boolean","null"]};
 
 function validate1562(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-if(typeof data !== "string"){
-validate1562.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema626.type,parentSchema:schema626,data}];
-return false;
-}
-if("response.create" !== data){
-validate1562.errors = [{instancePath,schemaPath:"#/const",keyword:"const",params:{allowedValue: "response.create"},message:"must be equal to constant",schema:"response.create",parentSchema:schema626,data}];
+if((typeof data !== "boolean") && (data !== null)){
+validate1562.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema625.type},message:"must be boolean,null",schema:schema625.type,parentSchema:schema625,data}];
 return false;
 }
 validate1562.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_type = validate1563;
+const schema626 = {"type":"string","const":"response.create"};
+
+function validate1563(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(typeof data !== "string"){
+validate1563.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema626.type,parentSchema:schema626,data}];
+return false;
+}
+if("response.create" !== data){
+validate1563.errors = [{instancePath,schemaPath:"#/const",keyword:"const",params:{allowedValue: "response.create"},message:"must be equal to constant",schema:"response.create",parentSchema:schema626,data}];
+return false;
+}
+validate1563.errors = vErrors;
 return errors === 0;
 }
 
