@@ -152,7 +152,7 @@ describe("a client that looks at what was made", () => {
   });
 
   test("reads and deletes what other servers were asked", async () => {
-    const list = { object: "list", data: [], notes: [], is_kept: false, is_complete: true };
+    const list = { object: "list", data: [], notes: [], tool_results: [], is_kept: false, is_complete: true };
     const exchanges = `/responses/${RESPONSE_ID}/exchanges`;
     await checkAnswer(
       {

@@ -5,6 +5,7 @@ import type {
   ResponseNote,
   ResponseSummary,
   RunKind,
+  ShownToolResult,
 } from "../../generated/responses-api/types.ts";
 import type { Owner } from "../runs/ports.ts";
 import type { PageRequest } from "./ports.ts";
@@ -107,4 +108,6 @@ export interface ResponseArchive {
   count(owner: Owner, request: ResponseCountRequest): Promise<ResponseCounts>;
   /** Null if the response is unknown. */
   findRecord(owner: Owner, responseId: string): Promise<ResponseRecord | null>;
+  /** The beginnings of what the model was shown of the first calls of tools that have ended, oldest first. */
+  listToolResults(owner: Owner, responseId: string): Promise<readonly ShownToolResult[]>;
 }

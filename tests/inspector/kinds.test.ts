@@ -9,6 +9,7 @@ import { someCases } from "../some-cases.ts";
 import { startTestServer, type TestServer } from "../test-server.ts";
 import { CODE_ENGINE, HAS_BUBBLEWRAP } from "../tools/code-engines.ts";
 import { createStore, takenIn, upload } from "../vector-stores/store-client.ts";
+import { verifies } from "../verifies.ts";
 import { openSocket } from "../websocket/socket.ts";
 import { buildPages, openInspector } from "./inspector-page.ts";
 
@@ -164,6 +165,26 @@ describe.skipIf(CHROMIUM === null)("a run of any kind", () => {
     const call = page.getByRole("article", { name: "Code interpreter" });
     await expect.poll(() => call.getByRole("region", { name: "Code" }).textContent()).toBe("6 * 7");
     await expect.poll(() => call.getByRole("region", { name: "Printed" }).textContent()).toContain("42");
+  });
+
+  test.skipIf(!HAS_BUBBLEWRAP)("shows what code and a file search gave, though nobody asked for it", async () => {
+    verifies("inspection.exchanges.tool-results");
+    const searched = await client.createResponse({
+      model,
+      input: "owls",
+      tools: [{ type: "file_search", vector_store_ids: [storeId] }],
+    });
+    const page = await open(searched.id);
+    const search = page.getByRole("article", { name: "File search" });
+    await search.getByRole("region", { name: "Shown to the model" }).getByText("Owls hunt at night.").waitFor();
+    const computed = await client.createResponse({
+      model,
+      input: "run some code",
+      tools: [{ type: "code_interpreter", container: { type: "auto" } }],
+    });
+    const tools = await open(computed.id, "tools");
+    const code = tools.getByRole("article", { name: "Code interpreter" });
+    await code.getByRole("region", { name: "Shown to the model" }).getByText("42").waitFor();
   });
 
   test("shows pictures, files and recordings that were sent", async () => {

@@ -1,12 +1,33 @@
 import { expect } from "vitest";
 import type { ResponseExchange } from "../../../generated/responses-api/types.ts";
 import type { ResponseFilter } from "../../responses-api/inspection.ts";
+import type { FinishedExchange } from "../../responses-api/ports.ts";
 import { openTestStore, runSql, storeRun, temporaryFile, testStores } from "../store.fixture.ts";
 import { anItem, aResponse, OTHERS, OURS } from "../stored-shapes.fixture.ts";
 import { ALL } from "./response-filter.fixture.ts";
 
 const FIRST = { order: "desc", limit: 10, after: null } as const;
 const CREATED = 1_760_000_000;
+
+testStores("results of tools are read as the model was shown them, by their owner only", async () => {
+  const { archive, tools } = await openTestStore();
+  const call = { callId: "c", name: "file_search", server: null, arguments: "{}", effect: "none", turn: 1 } as const;
+  const result: Omit<FinishedExchange, "itemId" | "output"> = {
+    item: { id: "fs_1", type: "file_search_call", status: "completed", queries: ["owls"], results: null },
+    parts: [],
+    usage: null,
+    outcome: "finished",
+  };
+  for (const itemId of ["fs_1", "fs_2", "fs_3"])
+    await tools.begin(OURS, "resp_1", { ...call, itemId, approvalRequestId: null });
+  await tools.finish(OURS, "resp_1", { ...result, itemId: "fs_1", output: "x".repeat(65_537) });
+  await tools.finish(OURS, "resp_1", { ...result, itemId: "fs_2", output: "Owls hunt." });
+  expect(await archive.listToolResults(OURS, "resp_1")).toEqual([
+    { item_id: "fs_1", text: "x".repeat(65_536), is_truncated: true },
+    { item_id: "fs_2", text: "Owls hunt.", is_truncated: false },
+  ]);
+  for (const owner of OTHERS) expect(await archive.listToolResults(owner, "resp_1")).toEqual([]);
+});
 
 testStores("every filter of the list is understood, and other owners see nothing", async () => {
   const { archive, events } = await openTestStore();

@@ -1,5 +1,5 @@
 import { type Kysely, type RawBuilder, type SqlBool, sql } from "kysely";
-import type { Response, ResponseNote, RunKind } from "../../../generated/responses-api/types.ts";
+import type { Response, ResponseNote, RunKind, ShownToolResult } from "../../../generated/responses-api/types.ts";
 import type {
   ListedResponse,
   ResponseArchive,
@@ -17,6 +17,7 @@ import { Counts, countSlice, type SliceBounds } from "./response-counts.ts";
 import { fits, hasMore, isInReach, KIND, type PlacedSides } from "./response-filter.ts";
 import { SlicePace } from "./slice-pace.ts";
 import { type ReplySummary, readReplySummary, replySummaryOf } from "./summary-columns.ts";
+import { listToolResults } from "./tool-results.ts";
 
 /** How many responses one statement counts, so that each is short, and how many are counted in all. */
 const COUNTED_AT_ONCE = 1_000;
@@ -76,6 +77,10 @@ export class StoredArchive implements ResponseArchive {
     if (row === undefined) return null;
     const notes = row.notes === null ? [] : storedJson<readonly ResponseNote[]>(row.notes);
     return { eventTimes: row.event_times, notes };
+  }
+
+  async listToolResults(owner: Owner, responseId: string): Promise<readonly ShownToolResult[]> {
+    return await listToolResults(this.#db, owner, responseId);
   }
 
   async #findPlace(owner: Owner, responseId: string): Promise<Place | null> {

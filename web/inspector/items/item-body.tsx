@@ -12,6 +12,7 @@ import { ContentParts, Picture } from "./content-parts.tsx";
 import type { ShownItem } from "./fold-events.ts";
 import { Json, JsonText } from "./json.tsx";
 import { Prose } from "./prose.tsx";
+import { useToolResult } from "./tool-results.ts";
 
 /** What an item says or does. */
 export function ItemBody({ item }: { readonly item: ShownItem }) {
@@ -39,7 +40,12 @@ export function ItemBody({ item }: { readonly item: ShownItem }) {
         </p>
       );
     case "web_search_call":
-      return <WebSearch action={membersAt(item, "action")} />;
+      return (
+        <>
+          <WebSearch action={membersAt(item, "action")} />
+          <ShownToModel item={item} />
+        </>
+      );
     case "file_search_call":
       return <FileSearch item={item} />;
     case "code_interpreter_call":
@@ -141,6 +147,7 @@ function FileSearch({ item }: { readonly item: ShownItem }) {
       {listAt(item, "results").map((result, index) => (
         <Block key={index} label={textAt(result, "filename") || "Result"} text={textAt(result, "text")} />
       ))}
+      <ShownToModel item={item} />
     </>
   );
 }
@@ -156,6 +163,19 @@ function Code({ item }: { readonly item: ShownItem }) {
           <Block key={index} label="Printed" text={textAt(output, "logs")} />
         ),
       )}
+      <ShownToModel item={item} />
+    </>
+  );
+}
+
+/** The result of a call as the model saw it, where the item does not have it. */
+function ShownToModel({ item }: { readonly item: ShownItem }) {
+  const result = useToolResult(item);
+  if (result === null) return null;
+  return (
+    <>
+      <Block label="Shown to the model" text={result.text} />
+      {result.is_truncated ? <p className="hint">The model was shown more than this.</p> : null}
     </>
   );
 }

@@ -1,7 +1,10 @@
 import { useMemo, useState } from "react";
 import type { Response } from "../../../src/client/index.ts";
+import type { StreamReport } from "../../../src/stream-grammar/index.ts";
+import { useClient } from "../api/session.ts";
 import { asShownItem, foldEvents, type ShownItem } from "../items/fold-events.ts";
 import { isToolCall } from "../items/item-title.ts";
+import { ToolResultsProvider, useToolResults } from "../items/tool-results.ts";
 import { navigate, replaceRoute, runRoute } from "../shell/route.ts";
 import { useKey } from "../shell/shortcuts.tsx";
 import { TabPanel, Tabs } from "../shell/tabs.tsx";
@@ -39,9 +42,11 @@ export function RunPage({ id, tab }: { readonly id: string; readonly tab: string
 function LoadedRun({ run, response, tab }: { readonly run: Run; readonly response: Response; readonly tab: string }) {
   const [isExporting, setIsExporting] = useState(false);
   const { log } = run;
+  const client = useClient();
   const summary = useSummary(response);
   const input = useMemo(() => (run.input.reply ?? []).flatMap((item) => asShownItem(item) ?? []), [run.input.reply]);
   const output = useMemo(() => finalOutput(run, response), [log, response]);
+  const results = useToolResults(client, response.id, { output, isLive: log.isAttached });
   const report = useMemo(() => (log.isAttached ? null : lintLog(log)), [log]);
   const times = useMemo(() => timesOf(log.events, response.usage?.output_tokens ?? null), [log, response]);
   const fork = (): void => navigate({ page: "playground", from: response.id, item: null });
@@ -72,19 +77,43 @@ function LoadedRun({ run, response, tab }: { readonly run: Run; readonly respons
         current={current}
         onChoose={(id) => replaceRoute(runRoute(response.id, id))}
       />
-      <TabPanel id={current}>
-        {current === "overview" ? <OverviewTab run={run} response={response} input={input} output={output} /> : null}
-        {current === "request" ? <RequestTab response={response} input={input} /> : null}
-        {current === "exchanges" ? <ExchangesTab response={response} input={input} /> : null}
-        {current === "tools" ? <ToolsTab input={input} output={output} events={log.events} /> : null}
-        {current === "context" ? <ContextTab response={response} /> : null}
-        {current === "linter" ? <LinterTab report={report} log={log} /> : null}
-      </TabPanel>
+      <ToolResultsProvider value={results}>
+        <TabPanel id={current}>
+          <View name={current} run={run} response={response} input={input} output={output} report={report} />
+        </TabPanel>
+      </ToolResultsProvider>
       {isExporting ? (
         <ExportDialog response={response} input={input} log={log} onClose={() => setIsExporting(false)} />
       ) : null}
     </>
   );
+}
+
+interface ViewProps {
+  readonly name: string;
+  readonly run: Run;
+  readonly response: Response;
+  readonly input: readonly ShownItem[];
+  readonly output: readonly ShownItem[];
+  readonly report: StreamReport | null;
+}
+
+/** What the chosen tab shows. */
+function View({ name, run, response, input, output, report }: ViewProps) {
+  switch (name) {
+    case "request":
+      return <RequestTab response={response} input={input} />;
+    case "exchanges":
+      return <ExchangesTab response={response} input={input} />;
+    case "tools":
+      return <ToolsTab input={input} output={output} events={run.log.events} />;
+    case "context":
+      return <ContextTab response={response} />;
+    case "linter":
+      return <LinterTab report={report} log={run.log} />;
+    default:
+      return <OverviewTab run={run} response={response} input={input} output={output} />;
+  }
 }
 
 /** The output of the stored response; of a run that goes on, what its events have given so far. */

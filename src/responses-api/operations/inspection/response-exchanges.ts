@@ -7,19 +7,20 @@ import type { ResponseServices } from "../../services.ts";
 
 type Services = Pick<ResponseServices, "archive" | "exchanges" | "exchangeKeeper">;
 
-/** `GET /v1/responses/{response_id}/exchanges`: what other servers were asked for a response, oldest first. */
+/** `GET /v1/responses/{response_id}/exchanges`: what other servers were asked for a response, and what its tools gave. */
 export function listResponseExchanges(services: Services): ResponsesApiHandlers<Caller>["listResponseExchanges"] {
   const { archive, exchanges, exchangeKeeper } = services;
   return async ({ path: { response_id: id } }, { principal: { owner } }) => {
     const record = await archive.findRecord(owner, id);
     if (record === null) throw responseNotFound(id);
-    const data = await exchanges.list(owner, id);
+    const [data, toolResults] = await Promise.all([exchanges.list(owner, id), archive.listToolResults(owner, id)]);
     return {
       status: 200,
       body: {
         object: "list",
         data: [...data],
         notes: [...record.notes],
+        tool_results: [...toolResults],
         is_kept: exchangeKeeper !== null,
         is_complete: data.length < EXCHANGES_MAX && !data.some(isTruncated) && !lacksTurns(data),
       },
