@@ -45,10 +45,13 @@ test("any events in any order get a report without an exception", () => {
   );
 });
 
+/** A keep-alive may stand anywhere, so it is legal if its number happens to be right. */
+const foreignEvent = event.filter(({ type }) => type !== "keepalive");
+
 test("an event inserted into a legal stream is reported, and text between frames causes no exception", () => {
   const legal = Object.values(SAMPLE_STREAMS);
   fc.assert(
-    fc.property(fc.constantFrom(...legal), fc.nat(30), event, fc.string(), (events, at, foreign, noise) => {
+    fc.property(fc.constantFrom(...legal), fc.nat(30), foreignEvent, fc.string(), (events, at, foreign, noise) => {
       expect(lintEvents(events.toSpliced(at, 0, foreign)).faults.length).toBeGreaterThan(0);
       const text = events.map((one) => `event: ${one.type}\ndata: ${JSON.stringify(one)}\n\n`);
       expect(lintText(text.toSpliced(at, 0, noise).join("")).length).toBeGreaterThan(0);
