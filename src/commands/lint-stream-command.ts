@@ -14,6 +14,7 @@ const USAGE = `Usage: antiphon lint-stream FILE|URL|- [--json] [--dialect refere
 A file, or - for what is piped in, holds server-sent events or one JSON event a line. A URL is asked with the key in ANTIPHON_API_KEY or in --key-file FILE.
 --header 'NAME: VALUE' adds a header, as often as you like; --timeout SECONDS (600) says how long a live stream may take.
 
+Both dialects are known by their events; --dialect demands one of them.
 A note tells of what the reference does too, though a correct server does better; it breaks no rule.
 It exits with 0 if no rule is broken, with 1 if one is, and with 2 if there was no stream to judge.`;
 
@@ -72,8 +73,8 @@ interface World {
 }
 
 async function lintSource(source: string, values: Values, world: World): Promise<readonly StreamReport[]> {
-  const { dialect = "reference" } = values;
-  if (dialect !== "reference" && dialect !== "extension") throw misused(`--dialect '${dialect}' is none.`);
+  const { dialect = null } = values;
+  if (dialect !== null && dialect !== "reference" && dialect !== "extension") throw misused(`--dialect '${dialect}' is none.`);
   const linter = new TextLinter(dialect);
   const isLive = /^https?:\/\//.test(source);
   if (!isLive && values.body !== undefined) throw misused("--body goes to a URL.");

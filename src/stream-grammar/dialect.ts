@@ -13,6 +13,14 @@ const CALLS: ReadonlyMap<unknown, string> = new Map([
 const RENAMED =
   /^(error|response[.](function_call_arguments|mcp_call_arguments|custom_tool_call_input)[.].*|response[.]audio[.](delta|done))$/;
 
+const EXTENSION_ONLY = /^response[.](error|tool_call[.](delta|done)|output_audio[.](delta|done))$/;
+
+/** The dialect in which the type of an event is written; null if both write it so. */
+export function dialectOf(type: string): Dialect | null {
+  if (EXTENSION_ONLY.test(type)) return "extension";
+  return RENAMED.test(type) ? "reference" : null;
+}
+
 /** Renames an event of the extension dialect to the reference's name. Null if that dialect has no such event. */
 export function toReferenceEvent(type: string, event: Members, itemType: unknown): Members | null {
   if (RENAMED.test(type)) return null;

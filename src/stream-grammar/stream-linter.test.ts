@@ -177,10 +177,20 @@ describe("the extension dialect", () => {
     "renames events of %s",
     (name) => {
       expect(lintEvents(renamed(name), "extension").faults).toEqual([]);
+      expect(lintEvents(renamed(name), null).faults).toEqual([]);
+      expect(lintEvents(SAMPLE_STREAMS[name] ?? [], null).faults).toEqual([]);
       expect(lintEvents(renamed(name)).faults[0]?.rule).toBe("known-type");
       expect(lintEvents(SAMPLE_STREAMS[name] ?? [], "extension").faults[0]?.rule).toBe("known-type");
     },
   );
+});
+
+test("a stream that mixes both dialects is judged by the first of them", () => {
+  const delta = { type: "response.tool_call.delta", sequence_number: 0, delta: "{}" };
+  const error = { type: "error", sequence_number: 1, error: {} };
+  const rulesOf = (events: readonly unknown[]) => lintEvents(events, null).faults.map(({ says }) => says);
+  expect(rulesOf([delta, error])).toContain("the extension dialect has no error here");
+  expect(rulesOf([error, delta])).toContain("'response.tool_call.delta' is not an event type");
 });
 
 /** Does not compile if the contract has other event types. */

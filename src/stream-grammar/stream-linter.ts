@@ -1,5 +1,5 @@
 import { isRecord } from "../base/json/records.ts";
-import { type Dialect, toReferenceEvent } from "./dialect.ts";
+import { type Dialect, dialectOf, toReferenceEvent } from "./dialect.ts";
 import { findMemberFaults, isAboutItem, nameOfType } from "./event-members.ts";
 import { SOUND_GRAMMAR, STREAM_GRAMMAR } from "./grammar.ts";
 import { Items } from "./items/items.ts";
@@ -66,9 +66,10 @@ export class StreamLinter {
   #mayRepeatNumber = false;
   #responseId: string | null = null;
   #hasEnded = false;
-  readonly #dialect: Dialect;
+  #dialect: Dialect | null;
 
-  constructor(dialect: Dialect = "reference") {
+  /** `dialect`: null if the first event that only one of them has decides. */
+  constructor(dialect: Dialect | null = "reference") {
     this.#dialect = dialect;
   }
 
@@ -108,7 +109,8 @@ export class StreamLinter {
 
   #checkTyped(type: string, event: Members): void {
     const itemType = this.#items.typeAt(event["output_index"]);
-    const known = this.#dialect === "reference" ? event : toReferenceEvent(type, event, itemType);
+    this.#dialect ??= dialectOf(type);
+    const known = this.#dialect === "extension" ? toReferenceEvent(type, event, itemType) : event;
     if (known === null) {
       this.#checkNumber(event, false);
       this.report("known-type", `the extension dialect has no ${type} here`);
@@ -184,7 +186,7 @@ export class StreamLinter {
 }
 
 /** Checks the events of one stream. */
-export function lintEvents(events: Iterable<unknown>, dialect: Dialect = "reference"): StreamReport {
+export function lintEvents(events: Iterable<unknown>, dialect: Dialect | null = "reference"): StreamReport {
   const linter = new StreamLinter(dialect);
   for (const event of events) linter.take(event);
   return linter.end();

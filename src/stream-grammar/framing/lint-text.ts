@@ -11,7 +11,7 @@ type TextForm = "frames" | "lines";
 /** Checks a text that arrives in pieces. Its form is detected from its first character. */
 export class TextLinter {
   #form: TextForm | null = null;
-  readonly #dialect: Dialect;
+  readonly #dialect: Dialect | null;
   /** White space before the form is known. */
   #blank = "";
   readonly #lines = new LineCutter();
@@ -21,7 +21,8 @@ export class TextLinter {
   #lastId: string | null = null;
   #events = 0;
 
-  constructor(dialect: Dialect = "reference") {
+  /** `dialect`: null if each stream's own events decide. */
+  constructor(dialect: Dialect | null = "reference") {
     this.#dialect = dialect;
   }
 
@@ -92,7 +93,7 @@ export class TextLinter {
 }
 
 /** Checks a whole text. */
-export function lintText(text: string, dialect: Dialect = "reference"): readonly StreamReport[] {
+export function lintText(text: string, dialect: Dialect | null = "reference"): readonly StreamReport[] {
   const linter = new TextLinter(dialect);
   linter.take(text);
   return linter.end();
