@@ -39,10 +39,16 @@ export function formatFullMoment(seconds: number): string {
   return FULL.format(new Date(seconds * 1000));
 }
 
-/** The label of a time on an axis of this length. */
-export function formatTick(seconds: number, spanSeconds: number): string {
+/** The label of a time on an axis. `stepSeconds`: the distance between the times that are told apart. */
+export function formatTick(
+  seconds: number,
+  { from, to, stepSeconds }: { readonly from: number; readonly to: number; readonly stepSeconds: number },
+  nowMs = Date.now(),
+): string {
   const date = new Date(seconds * 1000);
-  return spanSeconds * 1000 > 2 * DAY_MS ? DAY.format(date) : MINUTE.format(date);
+  if (stepSeconds * 1000 >= DAY_MS) return DAY.format(date);
+  const days = [from * 1000, to * 1000, nowMs].map((ms) => new Date(ms).toDateString());
+  return new Set(days).size === 1 ? MINUTE.format(date) : `${DAY.format(date)} ${MINUTE.format(date)}`;
 }
 
 /** An amount of money. Small amounts show four digits. */

@@ -1,7 +1,8 @@
 import { Fragment, type ReactNode } from "react";
+import { cutTables, type ProseTable } from "./prose-table.ts";
 
 /**
- * Text of a model with the marks that models use most: fenced code, headings, lists, bold, italics, code and links.
+ * Text of a model with the marks that models use most: fenced code, headings, lists, tables, bold, code and links.
  * Everything else stays as it was written.
  */
 export function Prose({ text }: { readonly text: string }) {
@@ -26,7 +27,41 @@ function CodeBlock({ fenced }: { readonly fenced: string }) {
 
 function Paragraphs({ text }: { readonly text: string }) {
   const paragraphs = text.split(/\n{2,}/).filter((paragraph) => paragraph.trim() !== "");
-  return paragraphs.map((paragraph, index) => <Paragraph key={index} text={paragraph.replace(/^\n+|\n+$/g, "")} />);
+  return paragraphs
+    .flatMap((paragraph) => cutTables(paragraph.replace(/^\n+|\n+$/g, "")))
+    .map((part, index) =>
+      "table" in part ? <Table key={index} table={part.table} /> : <Paragraph key={index} text={part.text} />,
+    );
+}
+
+function Table({ table: { head, alignments, rows } }: { readonly table: ProseTable }) {
+  const styleOf = (index: number) => ({ textAlign: alignments[index] ?? "start" }) as const;
+  return (
+    <div className="prose-table" role="region" tabIndex={0} aria-label="Table">
+      <table>
+        <thead>
+          <tr>
+            {head.map((cell, index) => (
+              <th key={index} scope="col" style={styleOf(index)}>
+                <Inline text={cell} />
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((cells, row) => (
+            <tr key={row}>
+              {cells.map((cell, index) => (
+                <td key={index} style={styleOf(index)}>
+                  <Inline text={cell} />
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
 }
 
 function Paragraph({ text }: { readonly text: string }) {

@@ -83,12 +83,16 @@ export function Plot({ title, figure, kind, axis, series, format, onSpan }: Plot
         <Drawn kind={kind} series={series} count={count} most={most} />
       </svg>
       <div className="plot-axis" aria-hidden="true">
-        <span>{formatTick(axis.from, axis.to - axis.from)}</span>
+        <span>{tickOf(axis, axis.from)}</span>
         <span>{most === 1 && heightOf(series, kind, 0) === 0 ? "" : `up to ${format(most)}`}</span>
-        <span>{formatTick(axis.to, axis.to - axis.from)}</span>
+        <span>{tickOf(axis, axis.to)}</span>
       </div>
     </figure>
   );
+}
+
+function tickOf({ from, to, bucketSeconds }: Axis, seconds: number): string {
+  return formatTick(seconds, { from, to, stepSeconds: bucketSeconds });
 }
 
 /** Bars stand on one another; lines do not. */
@@ -103,7 +107,7 @@ function bucketText({ axis, series, format }: Pick<PlotProps, "axis" | "series" 
     const value = all[index] ?? null;
     return value === null ? null : `${format(value)} ${name}`;
   });
-  return `${formatTick(start, axis.bucketSeconds)}: ${values.filter((text) => text !== null).join(", ") || "nothing"}`;
+  return `${tickOf(axis, start)}: ${values.filter((text) => text !== null).join(", ") || "nothing"}`;
 }
 
 interface MarksProps {
