@@ -123,6 +123,16 @@ describe.skipIf(CHROMIUM === null)("an export of the inspector", () => {
     expect(stdout).toMatch(/no faults|0 faults|fine|ok/i);
   });
 
+  test("asks for no stream where the run was none", async () => {
+    const page = await open(runs.chained.id);
+    for (const form of ["TypeScript", "Python"]) {
+      await page.getByRole("tab", { name: form }).click();
+      const code = page.getByRole("region", { name: form });
+      await code.waitFor();
+      expect(await code.textContent()).not.toContain("stream");
+    }
+  });
+
   test.each(["a call of an MCP server", "a call of a function", "the end of a chain"])(
     "as a scenario makes another server answer the same: %s",
     async (name) => {

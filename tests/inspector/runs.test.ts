@@ -4,6 +4,8 @@ import { type DemoRuns, makeDemoRuns } from "../../scripts/demo/demo-runs.ts";
 import { type DemoServer, startDemoServer } from "../../scripts/demo/demo-server.ts";
 import { CHROMIUM, startChromium } from "../chromium.ts";
 import { accessibilityFaults, keep, openPage } from "../local-stt/chat-lab-page.ts";
+import { startTestServer } from "../test-server.ts";
+import { verifies } from "../verifies.ts";
 import { buildPages, focusedName, openInspector } from "./inspector-page.ts";
 
 const PHONE = { viewport: { width: 390, height: 844 } };
@@ -76,6 +78,31 @@ describe.skipIf(CHROMIUM === null)("the list of runs", () => {
     const row = page.locator("tr[data-run]").filter({ hasText: "Please take your time." });
     await row.getByText(/in progress|queued/).waitFor();
     await row.getByText("completed").waitFor();
+  });
+
+  test("says why a list is empty, and what to do", async () => {
+    verifies("inspection.page.empty");
+    const page = await openInspector(browser, { server, query: "?from=1&to=2" });
+    await page.getByText("No runs were stored in this time.").waitFor();
+    await page.getByRole("button", { name: "Show all time" }).click();
+    await page.getByRole("link", { name: "Are you overloaded?" }).waitFor();
+    await page.goto(`${server.url}/inspector?model=none`);
+    await page.getByRole("button", { name: "Clear the filters" }).click();
+    await page.getByRole("link", { name: "Are you overloaded?" }).waitFor();
+    await page.goto(`${server.url}/inspector?run=resp_unknown`);
+    await page.getByRole("heading", { name: "This run cannot be shown" }).waitFor();
+    await page.getByRole("link", { name: "All runs", exact: true }).click();
+    await page.getByRole("heading", { name: "Runs" }).waitFor();
+  });
+
+  test("says that a new server has no runs yet", async () => {
+    verifies("inspection.page.empty");
+    const fresh = await startTestServer();
+    const page = await openInspector(browser, { server: fresh });
+    await page.getByText("No runs yet.").waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.getByRole("link", { name: "Open the playground" }).click();
+    await page.getByLabel("Message").waitFor();
   });
 
   test("plots runs over time, and narrows the list to the time of a bar", async () => {

@@ -5,6 +5,7 @@ import { listAt, type Members, textAt } from "../base/members.ts";
 import { requestOf } from "../exports/request-of.ts";
 import { asShownItem, type ShownItem } from "../items/fold-events.ts";
 import { ItemCard } from "../items/item-card.tsx";
+import { MissingRun } from "../run/missing-run.tsx";
 import { type RunTimes, timesOf } from "../run/run-times.ts";
 import { type Run, useRun } from "../run/use-run.ts";
 import { Link } from "../shell/link.tsx";
@@ -16,11 +17,14 @@ import { diffTexts, type Stretch } from "./word-diff.ts";
 export function ComparePage({ left, right }: { readonly left: string; readonly right: string }) {
   const [one, other] = [useRun(left), useRun(right)];
   const [oneResponse, otherResponse] = [one.response.reply, other.response.reply];
+  const error = one.response.error ?? other.response.error;
   if (oneResponse === null || otherResponse === null)
-    return (
+    return error === null ? (
       <p className="loading" role="status">
-        {one.response.error ?? other.response.error ?? "Loading the runs…"}
+        Loading the runs…
       </p>
+    ) : (
+      <MissingRun error={error} />
     );
   return <Compared left={sideOf(one, oneResponse)} right={sideOf(other, otherResponse)} />;
 }

@@ -2,7 +2,8 @@ import { expect, test } from "vitest";
 import { cutTables } from "./prose-table.ts";
 
 test("a table is read with its alignments, between the lines around it", () => {
-  const text = "Prices:\n| Model | Price |\n|:--|--:|\n| atlas | 2 |\n| `a\\|b` | **3** | extra |\n| mini |\nThat is all.";
+  const text =
+    "Prices:\n| Model | Price |\n|:--|--:|\n| atlas | 2 |\n| `a\\|b` | **3** | extra |\n| mini |\nThat is all.";
   expect(cutTables(text)).toEqual([
     { text: "Prices:" },
     {

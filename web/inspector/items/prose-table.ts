@@ -59,6 +59,9 @@ function alignmentOf(dashes: string): Alignment | null {
 
 /** The cells of a line. A pipe behind a backslash belongs to its cell. */
 function cellsOf(line: string): string[] {
-  const inner = line.trim().replace(/^\|/, "").replace(/(?<!\\)\|$/, "");
+  const inner = line
+    .trim()
+    .replace(/^\|/, "")
+    .replace(/(?<!\\)\|$/, "");
   return inner.split(/(?<!\\)\|/).map((cell) => cell.trim().replaceAll("\\|", "|"));
 }

@@ -16,6 +16,8 @@ interface ExportDialogProps {
   readonly response: Response;
   readonly input: readonly ShownItem[];
   readonly log: RunLog;
+  /** Whether the run was asked for as a stream. */
+  readonly isStreamed: boolean;
   readonly onClose: () => void;
 }
 
@@ -48,10 +50,10 @@ const FORMS = [
 ] as const;
 
 /** A run as code, as a scenario, or as a file for the linter. */
-export function ExportDialog({ response, input, log, onClose }: ExportDialogProps) {
+export function ExportDialog({ response, input, log, isStreamed, onClose }: ExportDialogProps) {
   const [chosen, setChosen] = useState<string>("curl");
   const form = FORMS.find(({ id }) => id === chosen) ?? FORMS[0];
-  const text = exportText(form.id, { response, input, log });
+  const text = exportText(form.id, { response, input, log, isStreamed });
   return (
     <Dialog title="Export this run" onClose={onClose}>
       <Tabs label="Forms" tabs={FORMS} current={form.id} onChoose={setChosen} />
@@ -78,16 +80,16 @@ export function ExportDialog({ response, input, log, onClose }: ExportDialogProp
 
 function exportText(
   form: (typeof FORMS)[number]["id"],
-  { response, input, log }: Omit<ExportDialogProps, "onClose">,
+  { response, input, log, isStreamed }: Omit<ExportDialogProps, "onClose">,
 ): string {
   const request = requestOf(response, input);
   switch (form) {
     case "curl":
       return curlCommand(request, location.origin);
     case "typescript":
-      return typescriptCode(request, location.origin);
+      return typescriptCode(request, { baseUrl: location.origin, isStreamed });
     case "python":
-      return pythonCode(request, location.origin);
+      return pythonCode(request, { baseUrl: location.origin, isStreamed });
     case "scenario":
       return scenarioFile(response, input);
     case "lint":

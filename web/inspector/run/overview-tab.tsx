@@ -64,12 +64,16 @@ export function OverviewTab({ run: { log }, response, input, output }: OverviewT
       <section className="card events" aria-label="Events">
         <h2>Events</h2>
         {log.error === null ? null : <p className="trouble">{log.error}</p>}
-        <EventList
-          events={events}
-          selected={position}
-          isRevealed={isRunning || !player.isFollowing}
-          onSelect={player.seek}
-        />
+        {events.length === 0 && !log.isAttached ? (
+          <p className="empty">The server has no events of this run.</p>
+        ) : (
+          <EventList
+            events={events}
+            selected={position}
+            isRevealed={isRunning || !player.isFollowing}
+            onSelect={player.seek}
+          />
+        )}
         {current === undefined ? null : (
           <Disclosure className="event-detail" summary={`Event ${current.number} as it was sent`}>
             {() => <Json value={current.event} label={`Event ${current.number}`} />}

@@ -13,6 +13,7 @@ import { ExchangesTab } from "./exchanges-tab.tsx";
 import { ExportDialog } from "./export-dialog.tsx";
 import { lintLog } from "./lint-log.ts";
 import { LinterTab } from "./linter-tab.tsx";
+import { MissingRun } from "./missing-run.tsx";
 import { OverviewTab } from "./overview-tab.tsx";
 import { RequestTab } from "./request-tab.tsx";
 import { RunFacts } from "./run-facts.tsx";
@@ -32,9 +33,7 @@ export function RunPage({ id, tab }: { readonly id: string; readonly tab: string
         Loading the run…
       </p>
     ) : (
-      <p className="trouble" role="alert">
-        {error}
-      </p>
+      <MissingRun error={error} />
     );
   return <LoadedRun run={run} response={response} tab={tab} />;
 }
@@ -83,7 +82,13 @@ function LoadedRun({ run, response, tab }: { readonly run: Run; readonly respons
         </TabPanel>
       </ToolResultsProvider>
       {isExporting ? (
-        <ExportDialog response={response} input={input} log={log} onClose={() => setIsExporting(false)} />
+        <ExportDialog
+          response={response}
+          input={input}
+          log={log}
+          isStreamed={summary?.kind !== "plain"}
+          onClose={() => setIsExporting(false)}
+        />
       ) : null}
     </>
   );

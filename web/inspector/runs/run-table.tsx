@@ -3,13 +3,19 @@ import type { ResponsesApi } from "../../../src/client/index.ts";
 import { formatCount, formatFullMoment, formatMoment, formatMs, formatPrice, UNKNOWN } from "../base/format.ts";
 import { toolTitle } from "../run/run-times.ts";
 import { Link } from "../shell/link.tsx";
-import { navigate, PLAYGROUND_ROUTE, runRoute } from "../shell/route.ts";
+import { navigate, runRoute } from "../shell/route.ts";
 import { useKey } from "../shell/shortcuts.tsx";
 import { StatusPill } from "../shell/status-pill.tsx";
+import type { FiltersProps } from "./more-filters.tsx";
+import { NoRuns } from "./no-runs.tsx";
 import type { Runs } from "./use-runs.ts";
 
+interface RunTableProps extends FiltersProps {
+  readonly found: Runs;
+}
+
 /** The runs as a table; on a phone as a list of cards. `j` and `k` choose a run, and two can be marked and compared. */
-export function RunTable({ found }: { readonly found: Runs }) {
+export function RunTable({ found, filters, onChange }: RunTableProps) {
   const { runs, hasMore, isPending, error, more } = found;
   const [marked, setMarked] = useState<readonly string[]>([]);
   useKey(["j", "k"], ({ key }) => moveFocus(key === "j" ? 1 : -1));
@@ -19,20 +25,22 @@ export function RunTable({ found }: { readonly found: Runs }) {
   return (
     <section className="card run-list" aria-label="Runs">
       <CompareBar marked={marked} onUnmark={() => setMarked([])} />
-      <table className="runs">
-        <TableHead hasPrices={hasPrices} />
-        <tbody>
-          {runs.map((run) => (
-            <RunRow
-              key={run.id}
-              run={run}
-              hasPrices={hasPrices}
-              isMarked={marked.includes(run.id)}
-              onMark={() => mark(run.id)}
-            />
-          ))}
-        </tbody>
-      </table>
+      {runs.length === 0 ? null : (
+        <table className="runs">
+          <TableHead hasPrices={hasPrices} />
+          <tbody>
+            {runs.map((run) => (
+              <RunRow
+                key={run.id}
+                run={run}
+                hasPrices={hasPrices}
+                isMarked={marked.includes(run.id)}
+                onMark={() => mark(run.id)}
+              />
+            ))}
+          </tbody>
+        </table>
+      )}
       {error === null ? null : (
         <p className="trouble" role="alert">
           {error}
@@ -45,7 +53,7 @@ export function RunTable({ found }: { readonly found: Runs }) {
       ) : hasMore ? (
         <p className="empty">Nothing found yet: the server looks at a part of the runs at a time.</p>
       ) : (
-        <NoRuns />
+        <NoRuns filters={filters} onChange={onChange} />
       )}
       {hasMore ? (
         <button type="button" className="more" disabled={isPending} onClick={more}>
@@ -160,20 +168,6 @@ function RunTags({ run }: { readonly run: ResponsesApi.ResponseSummary }) {
 /** A preview is one line of plain text. */
 function withoutMarks(preview: string): string {
   return preview.replaceAll(/\*\*|`/g, "");
-}
-
-function NoRuns() {
-  return (
-    <div className="empty">
-      <p>No stored runs fit.</p>
-      <p className="hint">
-        Runs with <code>store: false</code> leave nothing behind. Widen the filters, or make a run.
-      </p>
-      <Link to={PLAYGROUND_ROUTE} className="button main">
-        Open the playground
-      </Link>
-    </div>
-  );
 }
 
 function moveFocus(step: number): void {

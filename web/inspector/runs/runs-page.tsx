@@ -23,7 +23,7 @@ export function RunsPage({ query }: { readonly query: URLSearchParams }) {
       </div>
       <FilterBar filters={filters} onChange={change} />
       <RunPlots filters={filters} version={found.version} onSpan={(from, to) => change({ span: "", from, to })} />
-      <RunTable found={found} />
+      <RunTable found={found} filters={filters} onChange={change} />
     </>
   );
 }
