@@ -25,7 +25,8 @@ export function docsPage(interfaces: readonly ShownInterface[]): string {
 <style>${STYLE}</style>
 </head>
 <body>
-<nav>${links.join("")}<button type="button" id="scheme">Dark</button></nav>
+<nav aria-label="Interfaces">${links.join("")}<button type="button" id="scheme">Dark</button></nav>
+<nav aria-label="Parts" id="parts" hidden></nav>
 <main id="reference"></main>
 ${documents.join("\n")}
 <script src="/docs/redoc.standalone.js"></script>
@@ -40,6 +41,7 @@ const STYLE = `
 :root[data-scheme="dark"] { color-scheme: dark; --page: #14161a; --text: #e3e6ea; --line: #343a43; --link: #8ab4ff; --pattern: #5ec8d3 }
 body { margin: 0; font-family: system-ui, sans-serif; background: var(--page); color: var(--text) }
 nav { display: flex; flex-wrap: wrap; gap: 8px 24px; align-items: center; padding: 8px 16px; border-bottom: 1px solid var(--line) }
+nav[hidden] { display: none }
 nav a { color: var(--link) }
 nav a[aria-current] { color: var(--text); font-weight: 600; text-decoration: none }
 nav button { margin-left: auto; padding: 4px 12px; border: 1px solid var(--line); border-radius: 6px; background: none; color: inherit; font: inherit; cursor: pointer }
@@ -81,6 +83,35 @@ const DARK = {
   codeBlock: { backgroundColor: "#191c21" },
   typography: { ...fonts, links: { color: "#8ab4ff", visited: "#8ab4ff" }, code: { color: "#ffb3a7", backgroundColor: "#262b33" } },
 };
+// Redoc takes seconds to draw all operations of a long document at once, so it draws those of one tag: a part.
+const WHOLE_OPERATIONS_MAX = 20;
+const METHODS = ["get", "put", "post", "delete", "patch", "head", "options"];
+const whole = JSON.parse(text);
+const operations = Object.values(whole.paths).flatMap((path) => METHODS.flatMap((method) => path[method] ?? []));
+const parts = operations.length > WHOLE_OPERATIONS_MAX ? whole.tags.map(({ name }) => name) : [];
+function wantedPart() {
+  const [, name] = /^#tag\\/([^/]+)/.exec(decodeURIComponent(location.hash)) ?? [];
+  return parts.includes(name) ? name : parts[0];
+}
+function documentOf(part) {
+  if (part === undefined) return whole;
+  const isShown = (operation) => (operation.tags ?? []).includes(part);
+  const paths = Object.entries(whole.paths).flatMap(([path, item]) => {
+    const members = Object.entries(item).filter(([name, member]) => !METHODS.includes(name) || isShown(member));
+    return members.some(([name]) => METHODS.includes(name)) ? [[path, Object.fromEntries(members)]] : [];
+  });
+  const info = part === parts[0] ? whole.info : { ...whole.info, description: "" };
+  return { ...whole, info, paths: Object.fromEntries(paths), tags: whole.tags.filter(({ name }) => name === part) };
+}
+const partList = document.getElementById("parts");
+partList.hidden = parts.length === 0;
+for (const name of parts) {
+  const link = document.createElement("a");
+  link.href = "#tag/" + name;
+  link.textContent = name;
+  partList.append(link);
+}
+let shownPart;
 // Redoc skips two levels of headings, and code and tables that scroll cannot be reached by the keyboard.
 function mend(place) {
   for (const heading of place.querySelectorAll("h5:not([aria-level])")) heading.setAttribute("aria-level", "3");
@@ -89,13 +120,21 @@ function mend(place) {
 const button = document.getElementById("scheme");
 function show(scheme) {
   document.documentElement.dataset.scheme = scheme;
+  shownPart = wantedPart();
+  for (const link of partList.children) {
+    if (link.textContent === shownPart) link.setAttribute("aria-current", "page");
+    else link.removeAttribute("aria-current");
+  }
   button.textContent = scheme === "dark" ? "Light" : "Dark";
   const place = document.createElement("main");
   place.id = "reference";
   document.getElementById("reference").replaceWith(place);
   new MutationObserver(() => mend(place)).observe(place, { childList: true, subtree: true });
-  Redoc.init(JSON.parse(text), { nativeScrollbars: true, hideDownloadButton: true, payloadSampleIdx: 3, theme: scheme === "dark" ? DARK : LIGHT }, place);
+  Redoc.init(documentOf(shownPart), { nativeScrollbars: true, hideDownloadButton: true, payloadSampleIdx: 3, theme: scheme === "dark" ? DARK : LIGHT }, place);
 }
+addEventListener("hashchange", () => {
+  if (wantedPart() !== shownPart) show(document.documentElement.dataset.scheme);
+});
 button.addEventListener("click", () => {
   const scheme = document.documentElement.dataset.scheme === "dark" ? "light" : "dark";
   localStorage.setItem("antiphon-docs-scheme", scheme);

@@ -30,12 +30,19 @@ export async function generateDocs(references: readonly ApiReference[]): Promise
   ];
 }
 
-/** What is replaced in Redoc: an image that it loads from another host, and colours that no theme of it can set. */
+/**
+ * What is replaced in Redoc: an image that it loads from another host, colours that no theme of it can set, and the
+ * members of objects, which it would read down to the last before anybody opens them.
+ */
 const REPLACED: readonly (readonly [string, string])[] = [
   ["https://cdn.redoc.ly/redoc/logo-mini.svg", "data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAA="],
   ["color: #0e7c86;", "color: var(--pattern);"],
   ["$active?`\\n      color: white;", "$active?`\\n      color: var(--page);"],
   ["background-color: white;", "background-color: var(--page);"],
+  [
+    'if(this.hasType("object"))this.fields=jc(t,p,this.pointer,this.options,this.refsStack);',
+    'if(this.hasType("object"))Object.defineProperty(this,"fields",{get:()=>this.built??=jc(t,p,this.pointer,this.options,this.refsStack)});',
+  ],
 ];
 
 function adapted(script: string): string {

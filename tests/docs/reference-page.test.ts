@@ -5,9 +5,12 @@ import { accessibilityFaults, keep, openPage } from "../local-stt/chat-lab-page.
 import { type LocalSttServer, startLocalSttServer } from "../local-stt-server.ts";
 import { isShort } from "../some-cases.ts";
 import { startTestServer, type TestServer } from "../test-server.ts";
+import { verifies } from "../verifies.ts";
 
 /** Redoc draws some hundred schemas. */
 const PAGE_MS_MAX = 180_000;
+/** Elements of the longest part. All parts together have three times as many. */
+const ELEMENTS_MAX = 10_000;
 
 describe.skipIf(CHROMIUM === null)("the page at /docs", () => {
   let browser: Browser;
@@ -30,7 +33,7 @@ describe.skipIf(CHROMIUM === null)("the page at /docs", () => {
     { of: "speech", scheme: "light", width: 1440 },
     { of: "speech", scheme: "dark", width: 390 },
     { of: "responses", scheme: "dark", width: 1440 },
-    // The long page takes half a minute each time.
+    // The long page takes several seconds each time.
     ...(isShort
       ? []
       : ([
@@ -79,6 +82,27 @@ describe.skipIf(CHROMIUM === null)("the page at /docs", () => {
         await samples.getByRole("tab", { name: language, exact: true }).click();
         await samples.getByText(words).first().waitFor();
       }
+    },
+    PAGE_MS_MAX,
+  );
+
+  test(
+    "draws one part of a long interface at a time, and a reply when it is opened",
+    async () => {
+      verifies("docs.reference.parts");
+      const page = await open("responses", "light");
+      expect(await page.locator("*").count()).toBeLessThan(ELEMENTS_MAX);
+      const parts = page.getByRole("navigation", { name: "Parts" });
+      expect(await page.locator('[id^="tag/models"]').count()).toBe(0);
+      await page.getByRole("link", { name: "GET /v1/models" }).first().click();
+      const operation = page.locator('[id="tag/models/operation/listModels"]');
+      await operation.getByRole("button", { name: /^200/ }).click();
+      await operation.getByRole("button", { name: "expand data" }).click();
+      await operation.locator(".property-name").getByText("owned_by").waitFor();
+      expect(await parts.locator("[aria-current]").innerText()).toBe("models");
+      await parts.getByRole("link", { name: "files", exact: true }).click();
+      await page.locator('[id="tag/files/operation/createFile"]').waitFor();
+      expect(await operation.count()).toBe(0);
     },
     PAGE_MS_MAX,
   );
