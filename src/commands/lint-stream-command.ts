@@ -74,7 +74,8 @@ interface World {
 
 async function lintSource(source: string, values: Values, world: World): Promise<readonly StreamReport[]> {
   const { dialect = null } = values;
-  if (dialect !== null && dialect !== "reference" && dialect !== "extension") throw misused(`--dialect '${dialect}' is none.`);
+  if (dialect !== null && dialect !== "reference" && dialect !== "extension")
+    throw misused(`--dialect '${dialect}' is none.`);
   const linter = new TextLinter(dialect);
   const isLive = /^https?:\/\//.test(source);
   if (!isLive && values.body !== undefined) throw misused("--body goes to a URL.");

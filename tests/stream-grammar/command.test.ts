@@ -74,12 +74,12 @@ test("a stream in a file is checked, valid or broken", async () => {
 
 test("the events of a stored response are checked at their own address, in either dialect", async () => {
   const scenario = "scenarios: [{ when: {}, events: [{ call: { name: find, arguments: { a: 1 } } }] }]";
-  const { url, apiKey, post } = await startTestServer({ scenario });
+  const server = await startTestServer({ scenario });
   const tools = [{ type: "function", name: "find" }];
-  const made = await (await post("/v1/responses", { model: "antiphon-built-in", input: "Hi", tools })).json();
-  const events = `${url}/v1/responses/${made.id}/events`;
+  const made = await (await server.post("/v1/responses", { model: "antiphon-built-in", input: "Hi", tools })).json();
+  const events = `${server.url}/v1/responses/${made.id}/events`;
   for (const address of [events, `${events}?dialect=reference`])
-    expect(await lint([address], { ANTIPHON_API_KEY: apiKey })).toMatchObject({
+    expect(await lint([address], { ANTIPHON_API_KEY: server.apiKey })).toMatchObject({
       code: 0,
       out: expect.stringContaining("no rule broken"),
     });

@@ -7,7 +7,7 @@ import type { Database } from "../database/schema.ts";
 const RESULTS_MAX = 64;
 const CHARACTERS_MAX = 64 * 1024;
 
-/** Reads what the model was shown of calls that have ended, oldest first. Calls of one turn are in order of their ids. */
+/** Reads what the model was shown of calls that have ended, oldest first. Calls of a turn are ordered by their ids. */
 export async function listToolResults(
   db: Kysely<Database>,
   owner: Owner,

@@ -7,7 +7,7 @@ import type { ResponseServices } from "../../services.ts";
 
 type Services = Pick<ResponseServices, "archive" | "exchanges" | "exchangeKeeper">;
 
-/** `GET /v1/responses/{response_id}/exchanges`: what other servers were asked for a response, and what its tools gave. */
+/** `GET /v1/responses/{response_id}/exchanges`: what others were asked for a response, and what its tools gave. */
 export function listResponseExchanges(services: Services): ResponsesApiHandlers<Caller>["listResponseExchanges"] {
   const { archive, exchanges, exchangeKeeper } = services;
   return async ({ path: { response_id: id } }, { principal: { owner } }) => {
