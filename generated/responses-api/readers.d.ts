@@ -466,6 +466,7 @@ export declare const readRunTiming: Validate<Schema.RunTiming>;
 export declare const readKeyRef: Validate<Schema.KeyRef>;
 export declare const readPrice: Validate<Schema.Price>;
 export declare const readResponseSummaryList: Validate<Schema.ResponseSummaryList>;
+export declare const readRefusedRequest: Validate<Schema.RefusedRequest>;
 export declare const readResponseStatistics: Validate<Schema.ResponseStatistics>;
 export declare const readStatisticsBucket: Validate<Schema.StatisticsBucket>;
 export declare const readModelStatistics: Validate<Schema.ModelStatistics>;

@@ -62851,26 +62851,23 @@ validate1398.errors = vErrors;
 return errors === 0;
 }
 
-export const readResponseStatistics = validate1400;
-const schema524 = {"type":"object","required":["buckets"],"properties":{"object":{"type":"string","const":"response.statistics"},"from":{"type":"integer"},"to":{"type":"integer"},"bucket_seconds":{"type":"integer","minimum":1},"is_partial":{"type":"boolean"},"buckets":{"type":"array","items":{"$ref":"#/components/schemas/StatisticsBucket"}},"models":{"type":"array","items":{"$ref":"#/components/schemas/ModelStatistics"}}}};
-const schema525 = {"type":"object","required":["start","runs"],"properties":{"start":{"type":"integer"},"runs":{"type":"integer","minimum":0},"failed":{"type":"integer","minimum":0},"input_tokens":{"type":"integer","minimum":0},"output_tokens":{"type":"integer","minimum":0},"duration_ms_p50":{"type":["integer","null"]},"duration_ms_p95":{"type":["integer","null"]},"first_text_ms_p50":{"type":["integer","null"]}}};
+export const readRefusedRequest = validate1400;
+const schema524 = {"type":"object","required":[],"properties":{"object":{"type":"string","const":"response.refused"},"created_at":{"type":"integer"},"status":{"type":"integer"},"code":{"type":["string","null"]},"message":{"type":"string","maxLength":1000},"param":{"type":["string","null"]},"model":{"type":"string","maxLength":200},"kind":{"$ref":"#/components/schemas/RunKind"},"key_id":{"type":"string"},"input_preview":{"type":"string","maxLength":200}}};
 
-function validate1401(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1400(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if(((data.start === undefined) && (missing0 = "start")) || ((data.runs === undefined) && (missing0 = "runs"))){
-validate1401.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema525.required,parentSchema:schema525,data}];
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1400.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema524.properties.object.type,parentSchema:schema524.properties.object,data:data0}];
 return false;
 }
-else {
-if(data.start !== undefined){
-let data0 = data.start;
-const _errs1 = errors;
-if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
-validate1401.errors = [{instancePath:instancePath+"/start",schemaPath:"#/properties/start/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema525.properties.start.type,parentSchema:schema525.properties.start,data:data0}];
+if("response.refused" !== data0){
+validate1400.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "response.refused"},message:"must be equal to constant",schema:"response.refused",parentSchema:schema524.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -62879,20 +62876,12 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.runs !== undefined){
-let data1 = data.runs;
+if(data.created_at !== undefined){
+let data1 = data.created_at;
 const _errs3 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1401.errors = [{instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema525.properties.runs.type,parentSchema:schema525.properties.runs,data:data1}];
+validate1400.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema524.properties.created_at.type,parentSchema:schema524.properties.created_at,data:data1}];
 return false;
-}
-if(errors === _errs3){
-if((typeof data1 == "number") && (isFinite(data1))){
-if(data1 < 0 || isNaN(data1)){
-validate1401.errors = [{instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema525.properties.runs,data:data1}];
-return false;
-}
-}
 }
 var valid0 = _errs3 === errors;
 }
@@ -62900,20 +62889,12 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.failed !== undefined){
-let data2 = data.failed;
+if(data.status !== undefined){
+let data2 = data.status;
 const _errs5 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1401.errors = [{instancePath:instancePath+"/failed",schemaPath:"#/properties/failed/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema525.properties.failed.type,parentSchema:schema525.properties.failed,data:data2}];
+validate1400.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema524.properties.status.type,parentSchema:schema524.properties.status,data:data2}];
 return false;
-}
-if(errors === _errs5){
-if((typeof data2 == "number") && (isFinite(data2))){
-if(data2 < 0 || isNaN(data2)){
-validate1401.errors = [{instancePath:instancePath+"/failed",schemaPath:"#/properties/failed/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema525.properties.failed,data:data2}];
-return false;
-}
-}
 }
 var valid0 = _errs5 === errors;
 }
@@ -62921,20 +62902,12 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.input_tokens !== undefined){
-let data3 = data.input_tokens;
+if(data.code !== undefined){
+let data3 = data.code;
 const _errs7 = errors;
-if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
-validate1401.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema525.properties.input_tokens.type,parentSchema:schema525.properties.input_tokens,data:data3}];
+if((typeof data3 !== "string") && (data3 !== null)){
+validate1400.errors = [{instancePath:instancePath+"/code",schemaPath:"#/properties/code/type",keyword:"type",params:{type: schema524.properties.code.type},message:"must be string,null",schema:schema524.properties.code.type,parentSchema:schema524.properties.code,data:data3}];
 return false;
-}
-if(errors === _errs7){
-if((typeof data3 == "number") && (isFinite(data3))){
-if(data3 < 0 || isNaN(data3)){
-validate1401.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema525.properties.input_tokens,data:data3}];
-return false;
-}
-}
 }
 var valid0 = _errs7 === errors;
 }
@@ -62942,19 +62915,19 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.output_tokens !== undefined){
-let data4 = data.output_tokens;
+if(data.message !== undefined){
+let data4 = data.message;
 const _errs9 = errors;
-if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate1401.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema525.properties.output_tokens.type,parentSchema:schema525.properties.output_tokens,data:data4}];
-return false;
-}
 if(errors === _errs9){
-if((typeof data4 == "number") && (isFinite(data4))){
-if(data4 < 0 || isNaN(data4)){
-validate1401.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema525.properties.output_tokens,data:data4}];
+if(typeof data4 === "string"){
+if(data4.length > 2 * 1000 || (data4.length > 1000 && func2(data4) > 1000)){
+validate1400.errors = [{instancePath:instancePath+"/message",schemaPath:"#/properties/message/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters",schema:1000,parentSchema:schema524.properties.message,data:data4}];
 return false;
 }
+}
+else {
+validate1400.errors = [{instancePath:instancePath+"/message",schemaPath:"#/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema524.properties.message.type,parentSchema:schema524.properties.message,data:data4}];
+return false;
 }
 }
 var valid0 = _errs9 === errors;
@@ -62963,11 +62936,11 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.duration_ms_p50 !== undefined){
-let data5 = data.duration_ms_p50;
+if(data.param !== undefined){
+let data5 = data.param;
 const _errs11 = errors;
-if((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (data5 !== null)){
-validate1401.errors = [{instancePath:instancePath+"/duration_ms_p50",schemaPath:"#/properties/duration_ms_p50/type",keyword:"type",params:{type: schema525.properties.duration_ms_p50.type},message:"must be integer,null",schema:schema525.properties.duration_ms_p50.type,parentSchema:schema525.properties.duration_ms_p50,data:data5}];
+if((typeof data5 !== "string") && (data5 !== null)){
+validate1400.errors = [{instancePath:instancePath+"/param",schemaPath:"#/properties/param/type",keyword:"type",params:{type: schema524.properties.param.type},message:"must be string,null",schema:schema524.properties.param.type,parentSchema:schema524.properties.param,data:data5}];
 return false;
 }
 var valid0 = _errs11 === errors;
@@ -62976,12 +62949,20 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.duration_ms_p95 !== undefined){
-let data6 = data.duration_ms_p95;
+if(data.model !== undefined){
+let data6 = data.model;
 const _errs13 = errors;
-if((!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))) && (data6 !== null)){
-validate1401.errors = [{instancePath:instancePath+"/duration_ms_p95",schemaPath:"#/properties/duration_ms_p95/type",keyword:"type",params:{type: schema525.properties.duration_ms_p95.type},message:"must be integer,null",schema:schema525.properties.duration_ms_p95.type,parentSchema:schema525.properties.duration_ms_p95,data:data6}];
+if(errors === _errs13){
+if(typeof data6 === "string"){
+if(data6.length > 2 * 200 || (data6.length > 200 && func2(data6) > 200)){
+validate1400.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",schema:200,parentSchema:schema524.properties.model,data:data6}];
 return false;
+}
+}
+else {
+validate1400.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema524.properties.model.type,parentSchema:schema524.properties.model,data:data6}];
+return false;
+}
 }
 var valid0 = _errs13 === errors;
 }
@@ -62989,207 +62970,23 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.first_text_ms_p50 !== undefined){
-let data7 = data.first_text_ms_p50;
+if(data.kind !== undefined){
 const _errs15 = errors;
-if((!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))) && (data7 !== null)){
-validate1401.errors = [{instancePath:instancePath+"/first_text_ms_p50",schemaPath:"#/properties/first_text_ms_p50/type",keyword:"type",params:{type: schema525.properties.first_text_ms_p50.type},message:"must be integer,null",schema:schema525.properties.first_text_ms_p50.type,parentSchema:schema525.properties.first_text_ms_p50,data:data7}];
-return false;
+if(!(validate1381(data.kind, {instancePath:instancePath+"/kind",parentData:data,parentDataProperty:"kind",rootData}))){
+vErrors = vErrors === null ? validate1381.errors : vErrors.concat(validate1381.errors);
+errors = vErrors.length;
 }
 var valid0 = _errs15 === errors;
 }
 else {
 var valid0 = true;
 }
-}
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate1401.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema525.type,parentSchema:schema525,data}];
-return false;
-}
-}
-validate1401.errors = vErrors;
-return errors === 0;
-}
-
-const schema526 = {"type":"object","required":["model","runs"],"properties":{"model":{"type":"string"},"runs":{"type":"integer","minimum":0},"failed":{"type":"integer","minimum":0},"input_tokens":{"type":"integer","minimum":0},"output_tokens":{"type":"integer","minimum":0},"price":{"anyOf":[{"$ref":"#/components/schemas/Price"},{"type":"null"}]},"duration_ms_p50":{"type":["integer","null"]},"duration_ms_p95":{"type":["integer","null"]},"first_text_ms_p50":{"type":["integer","null"]}}};
-
-function validate1403(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if(((data.model === undefined) && (missing0 = "model")) || ((data.runs === undefined) && (missing0 = "runs"))){
-validate1403.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema526.required,parentSchema:schema526,data}];
-return false;
-}
-else {
-if(data.model !== undefined){
-let data0 = data.model;
-const _errs1 = errors;
-if(typeof data0 !== "string"){
-validate1403.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema526.properties.model.type,parentSchema:schema526.properties.model,data:data0}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
 if(valid0){
-if(data.runs !== undefined){
-let data1 = data.runs;
-const _errs3 = errors;
-if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1403.errors = [{instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema526.properties.runs.type,parentSchema:schema526.properties.runs,data:data1}];
-return false;
-}
-if(errors === _errs3){
-if((typeof data1 == "number") && (isFinite(data1))){
-if(data1 < 0 || isNaN(data1)){
-validate1403.errors = [{instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema526.properties.runs,data:data1}];
-return false;
-}
-}
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.failed !== undefined){
-let data2 = data.failed;
-const _errs5 = errors;
-if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1403.errors = [{instancePath:instancePath+"/failed",schemaPath:"#/properties/failed/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema526.properties.failed.type,parentSchema:schema526.properties.failed,data:data2}];
-return false;
-}
-if(errors === _errs5){
-if((typeof data2 == "number") && (isFinite(data2))){
-if(data2 < 0 || isNaN(data2)){
-validate1403.errors = [{instancePath:instancePath+"/failed",schemaPath:"#/properties/failed/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema526.properties.failed,data:data2}];
-return false;
-}
-}
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.input_tokens !== undefined){
-let data3 = data.input_tokens;
-const _errs7 = errors;
-if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
-validate1403.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema526.properties.input_tokens.type,parentSchema:schema526.properties.input_tokens,data:data3}];
-return false;
-}
-if(errors === _errs7){
-if((typeof data3 == "number") && (isFinite(data3))){
-if(data3 < 0 || isNaN(data3)){
-validate1403.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema526.properties.input_tokens,data:data3}];
-return false;
-}
-}
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.output_tokens !== undefined){
-let data4 = data.output_tokens;
-const _errs9 = errors;
-if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate1403.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema526.properties.output_tokens.type,parentSchema:schema526.properties.output_tokens,data:data4}];
-return false;
-}
-if(errors === _errs9){
-if((typeof data4 == "number") && (isFinite(data4))){
-if(data4 < 0 || isNaN(data4)){
-validate1403.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema526.properties.output_tokens,data:data4}];
-return false;
-}
-}
-}
-var valid0 = _errs9 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.price !== undefined){
-let data5 = data.price;
-const _errs11 = errors;
-const _errs12 = errors;
-let valid1 = false;
-const _errs13 = errors;
-if(!(validate1386(data5, {instancePath:instancePath+"/price",parentData:data,parentDataProperty:"price",rootData}))){
-vErrors = vErrors === null ? validate1386.errors : vErrors.concat(validate1386.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs13 === errors;
-valid1 = valid1 || _valid0;
-if(!valid1){
-const _errs14 = errors;
-if(data5 !== null){
-const err0 = {instancePath:instancePath+"/price",schemaPath:"#/properties/price/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema526.properties.price.anyOf[1].type,parentSchema:schema526.properties.price.anyOf[1],data:data5};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs14 === errors;
-valid1 = valid1 || _valid0;
-}
-if(!valid1){
-const err1 = {instancePath:instancePath+"/price",schemaPath:"#/properties/price/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema526.properties.price.anyOf,parentSchema:schema526.properties.price,data:data5};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1403.errors = vErrors;
-return false;
-}
-else {
-errors = _errs12;
-if(vErrors !== null){
-if(_errs12){
-vErrors.length = _errs12;
-}
-else {
-vErrors = null;
-}
-}
-}
-var valid0 = _errs11 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.duration_ms_p50 !== undefined){
-let data6 = data.duration_ms_p50;
+if(data.key_id !== undefined){
+let data8 = data.key_id;
 const _errs16 = errors;
-if((!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))) && (data6 !== null)){
-validate1403.errors = [{instancePath:instancePath+"/duration_ms_p50",schemaPath:"#/properties/duration_ms_p50/type",keyword:"type",params:{type: schema526.properties.duration_ms_p50.type},message:"must be integer,null",schema:schema526.properties.duration_ms_p50.type,parentSchema:schema526.properties.duration_ms_p50,data:data6}];
+if(typeof data8 !== "string"){
+validate1400.errors = [{instancePath:instancePath+"/key_id",schemaPath:"#/properties/key_id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema524.properties.key_id.type,parentSchema:schema524.properties.key_id,data:data8}];
 return false;
 }
 var valid0 = _errs16 === errors;
@@ -63198,197 +62995,27 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.duration_ms_p95 !== undefined){
-let data7 = data.duration_ms_p95;
+if(data.input_preview !== undefined){
+let data9 = data.input_preview;
 const _errs18 = errors;
-if((!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))) && (data7 !== null)){
-validate1403.errors = [{instancePath:instancePath+"/duration_ms_p95",schemaPath:"#/properties/duration_ms_p95/type",keyword:"type",params:{type: schema526.properties.duration_ms_p95.type},message:"must be integer,null",schema:schema526.properties.duration_ms_p95.type,parentSchema:schema526.properties.duration_ms_p95,data:data7}];
+if(errors === _errs18){
+if(typeof data9 === "string"){
+if(data9.length > 2 * 200 || (data9.length > 200 && func2(data9) > 200)){
+validate1400.errors = [{instancePath:instancePath+"/input_preview",schemaPath:"#/properties/input_preview/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",schema:200,parentSchema:schema524.properties.input_preview,data:data9}];
 return false;
+}
+}
+else {
+validate1400.errors = [{instancePath:instancePath+"/input_preview",schemaPath:"#/properties/input_preview/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema524.properties.input_preview.type,parentSchema:schema524.properties.input_preview,data:data9}];
+return false;
+}
 }
 var valid0 = _errs18 === errors;
 }
 else {
 var valid0 = true;
 }
-if(valid0){
-if(data.first_text_ms_p50 !== undefined){
-let data8 = data.first_text_ms_p50;
-const _errs20 = errors;
-if((!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))) && (data8 !== null)){
-validate1403.errors = [{instancePath:instancePath+"/first_text_ms_p50",schemaPath:"#/properties/first_text_ms_p50/type",keyword:"type",params:{type: schema526.properties.first_text_ms_p50.type},message:"must be integer,null",schema:schema526.properties.first_text_ms_p50.type,parentSchema:schema526.properties.first_text_ms_p50,data:data8}];
-return false;
 }
-var valid0 = _errs20 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate1403.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema526.type,parentSchema:schema526,data}];
-return false;
-}
-}
-validate1403.errors = vErrors;
-return errors === 0;
-}
-
-
-function validate1400(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.buckets === undefined) && (missing0 = "buckets")){
-validate1400.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema524.required,parentSchema:schema524,data}];
-return false;
-}
-else {
-if(data.object !== undefined){
-let data0 = data.object;
-const _errs1 = errors;
-if(typeof data0 !== "string"){
-validate1400.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema524.properties.object.type,parentSchema:schema524.properties.object,data:data0}];
-return false;
-}
-if("response.statistics" !== data0){
-validate1400.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "response.statistics"},message:"must be equal to constant",schema:"response.statistics",parentSchema:schema524.properties.object,data:data0}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.from !== undefined){
-let data1 = data.from;
-const _errs3 = errors;
-if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1400.errors = [{instancePath:instancePath+"/from",schemaPath:"#/properties/from/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema524.properties.from.type,parentSchema:schema524.properties.from,data:data1}];
-return false;
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.to !== undefined){
-let data2 = data.to;
-const _errs5 = errors;
-if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1400.errors = [{instancePath:instancePath+"/to",schemaPath:"#/properties/to/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema524.properties.to.type,parentSchema:schema524.properties.to,data:data2}];
-return false;
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.bucket_seconds !== undefined){
-let data3 = data.bucket_seconds;
-const _errs7 = errors;
-if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
-validate1400.errors = [{instancePath:instancePath+"/bucket_seconds",schemaPath:"#/properties/bucket_seconds/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema524.properties.bucket_seconds.type,parentSchema:schema524.properties.bucket_seconds,data:data3}];
-return false;
-}
-if(errors === _errs7){
-if((typeof data3 == "number") && (isFinite(data3))){
-if(data3 < 1 || isNaN(data3)){
-validate1400.errors = [{instancePath:instancePath+"/bucket_seconds",schemaPath:"#/properties/bucket_seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema524.properties.bucket_seconds,data:data3}];
-return false;
-}
-}
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.is_partial !== undefined){
-let data4 = data.is_partial;
-const _errs9 = errors;
-if(typeof data4 !== "boolean"){
-validate1400.errors = [{instancePath:instancePath+"/is_partial",schemaPath:"#/properties/is_partial/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema524.properties.is_partial.type,parentSchema:schema524.properties.is_partial,data:data4}];
-return false;
-}
-var valid0 = _errs9 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.buckets !== undefined){
-let data5 = data.buckets;
-const _errs11 = errors;
-if(errors === _errs11){
-if(Array.isArray(data5)){
-var valid1 = true;
-const len0 = data5.length;
-for(let i0=0; i0<len0; i0++){
-const _errs13 = errors;
-if(!(validate1401(data5[i0], {instancePath:instancePath+"/buckets/" + i0,parentData:data5,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate1401.errors : vErrors.concat(validate1401.errors);
-errors = vErrors.length;
-}
-var valid1 = _errs13 === errors;
-if(!valid1){
-break;
-}
-}
-}
-else {
-validate1400.errors = [{instancePath:instancePath+"/buckets",schemaPath:"#/properties/buckets/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema524.properties.buckets.type,parentSchema:schema524.properties.buckets,data:data5}];
-return false;
-}
-}
-var valid0 = _errs11 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.models !== undefined){
-let data7 = data.models;
-const _errs14 = errors;
-if(errors === _errs14){
-if(Array.isArray(data7)){
-var valid2 = true;
-const len1 = data7.length;
-for(let i1=0; i1<len1; i1++){
-const _errs16 = errors;
-if(!(validate1403(data7[i1], {instancePath:instancePath+"/models/" + i1,parentData:data7,parentDataProperty:i1,rootData}))){
-vErrors = vErrors === null ? validate1403.errors : vErrors.concat(validate1403.errors);
-errors = vErrors.length;
-}
-var valid2 = _errs16 === errors;
-if(!valid2){
-break;
-}
-}
-}
-else {
-validate1400.errors = [{instancePath:instancePath+"/models",schemaPath:"#/properties/models/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema524.properties.models.type,parentSchema:schema524.properties.models,data:data7}];
-return false;
-}
-}
-var valid0 = _errs14 === errors;
-}
-else {
-var valid0 = true;
 }
 }
 }
@@ -63407,16 +63034,18 @@ validate1400.errors = vErrors;
 return errors === 0;
 }
 
-export const readStatisticsBucket = validate1406;
+export const readResponseStatistics = validate1402;
+const schema525 = {"type":"object","required":["buckets"],"properties":{"refused":{"type":"array","maxItems":20,"items":{"$ref":"#/components/schemas/RefusedRequest"}},"object":{"type":"string","const":"response.statistics"},"from":{"type":"integer"},"to":{"type":"integer"},"bucket_seconds":{"type":"integer","minimum":1},"is_partial":{"type":"boolean"},"buckets":{"type":"array","items":{"$ref":"#/components/schemas/StatisticsBucket"}},"models":{"type":"array","items":{"$ref":"#/components/schemas/ModelStatistics"}}}};
+const schema526 = {"type":"object","required":["start","runs"],"properties":{"start":{"type":"integer"},"runs":{"type":"integer","minimum":0},"failed":{"type":"integer","minimum":0},"input_tokens":{"type":"integer","minimum":0},"output_tokens":{"type":"integer","minimum":0},"duration_ms_p50":{"type":["integer","null"]},"duration_ms_p95":{"type":["integer","null"]},"first_text_ms_p50":{"type":["integer","null"]}}};
 
-function validate1406(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1404(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.start === undefined) && (missing0 = "start")) || ((data.runs === undefined) && (missing0 = "runs"))){
-validate1406.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema525.required,parentSchema:schema525,data}];
+validate1404.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema526.required,parentSchema:schema526,data}];
 return false;
 }
 else {
@@ -63424,7 +63053,7 @@ if(data.start !== undefined){
 let data0 = data.start;
 const _errs1 = errors;
 if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
-validate1406.errors = [{instancePath:instancePath+"/start",schemaPath:"#/properties/start/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema525.properties.start.type,parentSchema:schema525.properties.start,data:data0}];
+validate1404.errors = [{instancePath:instancePath+"/start",schemaPath:"#/properties/start/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema526.properties.start.type,parentSchema:schema526.properties.start,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -63437,13 +63066,13 @@ if(data.runs !== undefined){
 let data1 = data.runs;
 const _errs3 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1406.errors = [{instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema525.properties.runs.type,parentSchema:schema525.properties.runs,data:data1}];
+validate1404.errors = [{instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema526.properties.runs.type,parentSchema:schema526.properties.runs,data:data1}];
 return false;
 }
 if(errors === _errs3){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-validate1406.errors = [{instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema525.properties.runs,data:data1}];
+validate1404.errors = [{instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema526.properties.runs,data:data1}];
 return false;
 }
 }
@@ -63458,13 +63087,13 @@ if(data.failed !== undefined){
 let data2 = data.failed;
 const _errs5 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1406.errors = [{instancePath:instancePath+"/failed",schemaPath:"#/properties/failed/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema525.properties.failed.type,parentSchema:schema525.properties.failed,data:data2}];
+validate1404.errors = [{instancePath:instancePath+"/failed",schemaPath:"#/properties/failed/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema526.properties.failed.type,parentSchema:schema526.properties.failed,data:data2}];
 return false;
 }
 if(errors === _errs5){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 < 0 || isNaN(data2)){
-validate1406.errors = [{instancePath:instancePath+"/failed",schemaPath:"#/properties/failed/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema525.properties.failed,data:data2}];
+validate1404.errors = [{instancePath:instancePath+"/failed",schemaPath:"#/properties/failed/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema526.properties.failed,data:data2}];
 return false;
 }
 }
@@ -63479,13 +63108,13 @@ if(data.input_tokens !== undefined){
 let data3 = data.input_tokens;
 const _errs7 = errors;
 if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
-validate1406.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema525.properties.input_tokens.type,parentSchema:schema525.properties.input_tokens,data:data3}];
+validate1404.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema526.properties.input_tokens.type,parentSchema:schema526.properties.input_tokens,data:data3}];
 return false;
 }
 if(errors === _errs7){
 if((typeof data3 == "number") && (isFinite(data3))){
 if(data3 < 0 || isNaN(data3)){
-validate1406.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema525.properties.input_tokens,data:data3}];
+validate1404.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema526.properties.input_tokens,data:data3}];
 return false;
 }
 }
@@ -63500,13 +63129,13 @@ if(data.output_tokens !== undefined){
 let data4 = data.output_tokens;
 const _errs9 = errors;
 if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate1406.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema525.properties.output_tokens.type,parentSchema:schema525.properties.output_tokens,data:data4}];
+validate1404.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema526.properties.output_tokens.type,parentSchema:schema526.properties.output_tokens,data:data4}];
 return false;
 }
 if(errors === _errs9){
 if((typeof data4 == "number") && (isFinite(data4))){
 if(data4 < 0 || isNaN(data4)){
-validate1406.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema525.properties.output_tokens,data:data4}];
+validate1404.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema526.properties.output_tokens,data:data4}];
 return false;
 }
 }
@@ -63521,7 +63150,7 @@ if(data.duration_ms_p50 !== undefined){
 let data5 = data.duration_ms_p50;
 const _errs11 = errors;
 if((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (data5 !== null)){
-validate1406.errors = [{instancePath:instancePath+"/duration_ms_p50",schemaPath:"#/properties/duration_ms_p50/type",keyword:"type",params:{type: schema525.properties.duration_ms_p50.type},message:"must be integer,null",schema:schema525.properties.duration_ms_p50.type,parentSchema:schema525.properties.duration_ms_p50,data:data5}];
+validate1404.errors = [{instancePath:instancePath+"/duration_ms_p50",schemaPath:"#/properties/duration_ms_p50/type",keyword:"type",params:{type: schema526.properties.duration_ms_p50.type},message:"must be integer,null",schema:schema526.properties.duration_ms_p50.type,parentSchema:schema526.properties.duration_ms_p50,data:data5}];
 return false;
 }
 var valid0 = _errs11 === errors;
@@ -63534,7 +63163,7 @@ if(data.duration_ms_p95 !== undefined){
 let data6 = data.duration_ms_p95;
 const _errs13 = errors;
 if((!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))) && (data6 !== null)){
-validate1406.errors = [{instancePath:instancePath+"/duration_ms_p95",schemaPath:"#/properties/duration_ms_p95/type",keyword:"type",params:{type: schema525.properties.duration_ms_p95.type},message:"must be integer,null",schema:schema525.properties.duration_ms_p95.type,parentSchema:schema525.properties.duration_ms_p95,data:data6}];
+validate1404.errors = [{instancePath:instancePath+"/duration_ms_p95",schemaPath:"#/properties/duration_ms_p95/type",keyword:"type",params:{type: schema526.properties.duration_ms_p95.type},message:"must be integer,null",schema:schema526.properties.duration_ms_p95.type,parentSchema:schema526.properties.duration_ms_p95,data:data6}];
 return false;
 }
 var valid0 = _errs13 === errors;
@@ -63547,7 +63176,7 @@ if(data.first_text_ms_p50 !== undefined){
 let data7 = data.first_text_ms_p50;
 const _errs15 = errors;
 if((!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))) && (data7 !== null)){
-validate1406.errors = [{instancePath:instancePath+"/first_text_ms_p50",schemaPath:"#/properties/first_text_ms_p50/type",keyword:"type",params:{type: schema525.properties.first_text_ms_p50.type},message:"must be integer,null",schema:schema525.properties.first_text_ms_p50.type,parentSchema:schema525.properties.first_text_ms_p50,data:data7}];
+validate1404.errors = [{instancePath:instancePath+"/first_text_ms_p50",schemaPath:"#/properties/first_text_ms_p50/type",keyword:"type",params:{type: schema526.properties.first_text_ms_p50.type},message:"must be integer,null",schema:schema526.properties.first_text_ms_p50.type,parentSchema:schema526.properties.first_text_ms_p50,data:data7}];
 return false;
 }
 var valid0 = _errs15 === errors;
@@ -63565,24 +63194,24 @@ var valid0 = true;
 }
 }
 else {
-validate1406.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema525.type,parentSchema:schema525,data}];
+validate1404.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema526.type,parentSchema:schema526,data}];
 return false;
 }
 }
-validate1406.errors = vErrors;
+validate1404.errors = vErrors;
 return errors === 0;
 }
 
-export const readModelStatistics = validate1407;
+const schema527 = {"type":"object","required":["model","runs"],"properties":{"model":{"type":"string"},"runs":{"type":"integer","minimum":0},"failed":{"type":"integer","minimum":0},"input_tokens":{"type":"integer","minimum":0},"output_tokens":{"type":"integer","minimum":0},"price":{"anyOf":[{"$ref":"#/components/schemas/Price"},{"type":"null"}]},"duration_ms_p50":{"type":["integer","null"]},"duration_ms_p95":{"type":["integer","null"]},"first_text_ms_p50":{"type":["integer","null"]}}};
 
-function validate1407(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1406(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.model === undefined) && (missing0 = "model")) || ((data.runs === undefined) && (missing0 = "runs"))){
-validate1407.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema526.required,parentSchema:schema526,data}];
+validate1406.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema527.required,parentSchema:schema527,data}];
 return false;
 }
 else {
@@ -63590,7 +63219,7 @@ if(data.model !== undefined){
 let data0 = data.model;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1407.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema526.properties.model.type,parentSchema:schema526.properties.model,data:data0}];
+validate1406.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema527.properties.model.type,parentSchema:schema527.properties.model,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -63603,13 +63232,13 @@ if(data.runs !== undefined){
 let data1 = data.runs;
 const _errs3 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1407.errors = [{instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema526.properties.runs.type,parentSchema:schema526.properties.runs,data:data1}];
+validate1406.errors = [{instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema527.properties.runs.type,parentSchema:schema527.properties.runs,data:data1}];
 return false;
 }
 if(errors === _errs3){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-validate1407.errors = [{instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema526.properties.runs,data:data1}];
+validate1406.errors = [{instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema527.properties.runs,data:data1}];
 return false;
 }
 }
@@ -63624,13 +63253,13 @@ if(data.failed !== undefined){
 let data2 = data.failed;
 const _errs5 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1407.errors = [{instancePath:instancePath+"/failed",schemaPath:"#/properties/failed/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema526.properties.failed.type,parentSchema:schema526.properties.failed,data:data2}];
+validate1406.errors = [{instancePath:instancePath+"/failed",schemaPath:"#/properties/failed/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema527.properties.failed.type,parentSchema:schema527.properties.failed,data:data2}];
 return false;
 }
 if(errors === _errs5){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 < 0 || isNaN(data2)){
-validate1407.errors = [{instancePath:instancePath+"/failed",schemaPath:"#/properties/failed/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema526.properties.failed,data:data2}];
+validate1406.errors = [{instancePath:instancePath+"/failed",schemaPath:"#/properties/failed/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema527.properties.failed,data:data2}];
 return false;
 }
 }
@@ -63645,13 +63274,13 @@ if(data.input_tokens !== undefined){
 let data3 = data.input_tokens;
 const _errs7 = errors;
 if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
-validate1407.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema526.properties.input_tokens.type,parentSchema:schema526.properties.input_tokens,data:data3}];
+validate1406.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema527.properties.input_tokens.type,parentSchema:schema527.properties.input_tokens,data:data3}];
 return false;
 }
 if(errors === _errs7){
 if((typeof data3 == "number") && (isFinite(data3))){
 if(data3 < 0 || isNaN(data3)){
-validate1407.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema526.properties.input_tokens,data:data3}];
+validate1406.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema527.properties.input_tokens,data:data3}];
 return false;
 }
 }
@@ -63666,13 +63295,13 @@ if(data.output_tokens !== undefined){
 let data4 = data.output_tokens;
 const _errs9 = errors;
 if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate1407.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema526.properties.output_tokens.type,parentSchema:schema526.properties.output_tokens,data:data4}];
+validate1406.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema527.properties.output_tokens.type,parentSchema:schema527.properties.output_tokens,data:data4}];
 return false;
 }
 if(errors === _errs9){
 if((typeof data4 == "number") && (isFinite(data4))){
 if(data4 < 0 || isNaN(data4)){
-validate1407.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema526.properties.output_tokens,data:data4}];
+validate1406.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema527.properties.output_tokens,data:data4}];
 return false;
 }
 }
@@ -63698,7 +63327,7 @@ valid1 = valid1 || _valid0;
 if(!valid1){
 const _errs14 = errors;
 if(data5 !== null){
-const err0 = {instancePath:instancePath+"/price",schemaPath:"#/properties/price/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema526.properties.price.anyOf[1].type,parentSchema:schema526.properties.price.anyOf[1],data:data5};
+const err0 = {instancePath:instancePath+"/price",schemaPath:"#/properties/price/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema527.properties.price.anyOf[1].type,parentSchema:schema527.properties.price.anyOf[1],data:data5};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -63711,7 +63340,7 @@ var _valid0 = _errs14 === errors;
 valid1 = valid1 || _valid0;
 }
 if(!valid1){
-const err1 = {instancePath:instancePath+"/price",schemaPath:"#/properties/price/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema526.properties.price.anyOf,parentSchema:schema526.properties.price,data:data5};
+const err1 = {instancePath:instancePath+"/price",schemaPath:"#/properties/price/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema527.properties.price.anyOf,parentSchema:schema527.properties.price,data:data5};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -63719,7 +63348,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1407.errors = vErrors;
+validate1406.errors = vErrors;
 return false;
 }
 else {
@@ -63743,7 +63372,7 @@ if(data.duration_ms_p50 !== undefined){
 let data6 = data.duration_ms_p50;
 const _errs16 = errors;
 if((!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))) && (data6 !== null)){
-validate1407.errors = [{instancePath:instancePath+"/duration_ms_p50",schemaPath:"#/properties/duration_ms_p50/type",keyword:"type",params:{type: schema526.properties.duration_ms_p50.type},message:"must be integer,null",schema:schema526.properties.duration_ms_p50.type,parentSchema:schema526.properties.duration_ms_p50,data:data6}];
+validate1406.errors = [{instancePath:instancePath+"/duration_ms_p50",schemaPath:"#/properties/duration_ms_p50/type",keyword:"type",params:{type: schema527.properties.duration_ms_p50.type},message:"must be integer,null",schema:schema527.properties.duration_ms_p50.type,parentSchema:schema527.properties.duration_ms_p50,data:data6}];
 return false;
 }
 var valid0 = _errs16 === errors;
@@ -63756,7 +63385,7 @@ if(data.duration_ms_p95 !== undefined){
 let data7 = data.duration_ms_p95;
 const _errs18 = errors;
 if((!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))) && (data7 !== null)){
-validate1407.errors = [{instancePath:instancePath+"/duration_ms_p95",schemaPath:"#/properties/duration_ms_p95/type",keyword:"type",params:{type: schema526.properties.duration_ms_p95.type},message:"must be integer,null",schema:schema526.properties.duration_ms_p95.type,parentSchema:schema526.properties.duration_ms_p95,data:data7}];
+validate1406.errors = [{instancePath:instancePath+"/duration_ms_p95",schemaPath:"#/properties/duration_ms_p95/type",keyword:"type",params:{type: schema527.properties.duration_ms_p95.type},message:"must be integer,null",schema:schema527.properties.duration_ms_p95.type,parentSchema:schema527.properties.duration_ms_p95,data:data7}];
 return false;
 }
 var valid0 = _errs18 === errors;
@@ -63769,7 +63398,7 @@ if(data.first_text_ms_p50 !== undefined){
 let data8 = data.first_text_ms_p50;
 const _errs20 = errors;
 if((!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))) && (data8 !== null)){
-validate1407.errors = [{instancePath:instancePath+"/first_text_ms_p50",schemaPath:"#/properties/first_text_ms_p50/type",keyword:"type",params:{type: schema526.properties.first_text_ms_p50.type},message:"must be integer,null",schema:schema526.properties.first_text_ms_p50.type,parentSchema:schema526.properties.first_text_ms_p50,data:data8}];
+validate1406.errors = [{instancePath:instancePath+"/first_text_ms_p50",schemaPath:"#/properties/first_text_ms_p50/type",keyword:"type",params:{type: schema527.properties.first_text_ms_p50.type},message:"must be integer,null",schema:schema527.properties.first_text_ms_p50.type,parentSchema:schema527.properties.first_text_ms_p50,data:data8}];
 return false;
 }
 var valid0 = _errs20 === errors;
@@ -63788,16 +63417,217 @@ var valid0 = true;
 }
 }
 else {
-validate1407.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema526.type,parentSchema:schema526,data}];
+validate1406.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema527.type,parentSchema:schema527,data}];
 return false;
 }
 }
-validate1407.errors = vErrors;
+validate1406.errors = vErrors;
 return errors === 0;
 }
 
-export const readTimelineEvent = validate1409;
-const schema529 = {"type":"object","required":["sequence_number","type"],"properties":{"sequence_number":{"type":"integer","minimum":0},"type":{"type":"string"},"at_ms":{"type":["integer","null"],"minimum":0},"item_id":{"type":["string","null"]},"output_index":{"type":["integer","null"],"minimum":0}}};
+
+function validate1402(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.buckets === undefined) && (missing0 = "buckets")){
+validate1402.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema525.required,parentSchema:schema525,data}];
+return false;
+}
+else {
+if(data.refused !== undefined){
+let data0 = data.refused;
+const _errs1 = errors;
+if(errors === _errs1){
+if(Array.isArray(data0)){
+if(data0.length > 20){
+validate1402.errors = [{instancePath:instancePath+"/refused",schemaPath:"#/properties/refused/maxItems",keyword:"maxItems",params:{limit: 20},message:"must NOT have more than 20 items",schema:20,parentSchema:schema525.properties.refused,data:data0}];
+return false;
+}
+else {
+var valid1 = true;
+const len0 = data0.length;
+for(let i0=0; i0<len0; i0++){
+const _errs3 = errors;
+if(!(validate1400(data0[i0], {instancePath:instancePath+"/refused/" + i0,parentData:data0,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate1400.errors : vErrors.concat(validate1400.errors);
+errors = vErrors.length;
+}
+var valid1 = _errs3 === errors;
+if(!valid1){
+break;
+}
+}
+}
+}
+else {
+validate1402.errors = [{instancePath:instancePath+"/refused",schemaPath:"#/properties/refused/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema525.properties.refused.type,parentSchema:schema525.properties.refused,data:data0}];
+return false;
+}
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.object !== undefined){
+let data2 = data.object;
+const _errs4 = errors;
+if(typeof data2 !== "string"){
+validate1402.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema525.properties.object.type,parentSchema:schema525.properties.object,data:data2}];
+return false;
+}
+if("response.statistics" !== data2){
+validate1402.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "response.statistics"},message:"must be equal to constant",schema:"response.statistics",parentSchema:schema525.properties.object,data:data2}];
+return false;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.from !== undefined){
+let data3 = data.from;
+const _errs6 = errors;
+if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
+validate1402.errors = [{instancePath:instancePath+"/from",schemaPath:"#/properties/from/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema525.properties.from.type,parentSchema:schema525.properties.from,data:data3}];
+return false;
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.to !== undefined){
+let data4 = data.to;
+const _errs8 = errors;
+if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
+validate1402.errors = [{instancePath:instancePath+"/to",schemaPath:"#/properties/to/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema525.properties.to.type,parentSchema:schema525.properties.to,data:data4}];
+return false;
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.bucket_seconds !== undefined){
+let data5 = data.bucket_seconds;
+const _errs10 = errors;
+if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
+validate1402.errors = [{instancePath:instancePath+"/bucket_seconds",schemaPath:"#/properties/bucket_seconds/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema525.properties.bucket_seconds.type,parentSchema:schema525.properties.bucket_seconds,data:data5}];
+return false;
+}
+if(errors === _errs10){
+if((typeof data5 == "number") && (isFinite(data5))){
+if(data5 < 1 || isNaN(data5)){
+validate1402.errors = [{instancePath:instancePath+"/bucket_seconds",schemaPath:"#/properties/bucket_seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema525.properties.bucket_seconds,data:data5}];
+return false;
+}
+}
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.is_partial !== undefined){
+let data6 = data.is_partial;
+const _errs12 = errors;
+if(typeof data6 !== "boolean"){
+validate1402.errors = [{instancePath:instancePath+"/is_partial",schemaPath:"#/properties/is_partial/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema525.properties.is_partial.type,parentSchema:schema525.properties.is_partial,data:data6}];
+return false;
+}
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.buckets !== undefined){
+let data7 = data.buckets;
+const _errs14 = errors;
+if(errors === _errs14){
+if(Array.isArray(data7)){
+var valid2 = true;
+const len1 = data7.length;
+for(let i1=0; i1<len1; i1++){
+const _errs16 = errors;
+if(!(validate1404(data7[i1], {instancePath:instancePath+"/buckets/" + i1,parentData:data7,parentDataProperty:i1,rootData}))){
+vErrors = vErrors === null ? validate1404.errors : vErrors.concat(validate1404.errors);
+errors = vErrors.length;
+}
+var valid2 = _errs16 === errors;
+if(!valid2){
+break;
+}
+}
+}
+else {
+validate1402.errors = [{instancePath:instancePath+"/buckets",schemaPath:"#/properties/buckets/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema525.properties.buckets.type,parentSchema:schema525.properties.buckets,data:data7}];
+return false;
+}
+}
+var valid0 = _errs14 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.models !== undefined){
+let data9 = data.models;
+const _errs17 = errors;
+if(errors === _errs17){
+if(Array.isArray(data9)){
+var valid3 = true;
+const len2 = data9.length;
+for(let i2=0; i2<len2; i2++){
+const _errs19 = errors;
+if(!(validate1406(data9[i2], {instancePath:instancePath+"/models/" + i2,parentData:data9,parentDataProperty:i2,rootData}))){
+vErrors = vErrors === null ? validate1406.errors : vErrors.concat(validate1406.errors);
+errors = vErrors.length;
+}
+var valid3 = _errs19 === errors;
+if(!valid3){
+break;
+}
+}
+}
+else {
+validate1402.errors = [{instancePath:instancePath+"/models",schemaPath:"#/properties/models/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema525.properties.models.type,parentSchema:schema525.properties.models,data:data9}];
+return false;
+}
+}
+var valid0 = _errs17 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1402.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema525.type,parentSchema:schema525,data}];
+return false;
+}
+}
+validate1402.errors = vErrors;
+return errors === 0;
+}
+
+export const readStatisticsBucket = validate1409;
 
 function validate1409(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -63805,8 +63635,398 @@ let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
+if(((data.start === undefined) && (missing0 = "start")) || ((data.runs === undefined) && (missing0 = "runs"))){
+validate1409.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema526.required,parentSchema:schema526,data}];
+return false;
+}
+else {
+if(data.start !== undefined){
+let data0 = data.start;
+const _errs1 = errors;
+if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
+validate1409.errors = [{instancePath:instancePath+"/start",schemaPath:"#/properties/start/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema526.properties.start.type,parentSchema:schema526.properties.start,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.runs !== undefined){
+let data1 = data.runs;
+const _errs3 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1409.errors = [{instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema526.properties.runs.type,parentSchema:schema526.properties.runs,data:data1}];
+return false;
+}
+if(errors === _errs3){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1409.errors = [{instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema526.properties.runs,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.failed !== undefined){
+let data2 = data.failed;
+const _errs5 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1409.errors = [{instancePath:instancePath+"/failed",schemaPath:"#/properties/failed/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema526.properties.failed.type,parentSchema:schema526.properties.failed,data:data2}];
+return false;
+}
+if(errors === _errs5){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate1409.errors = [{instancePath:instancePath+"/failed",schemaPath:"#/properties/failed/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema526.properties.failed,data:data2}];
+return false;
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.input_tokens !== undefined){
+let data3 = data.input_tokens;
+const _errs7 = errors;
+if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
+validate1409.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema526.properties.input_tokens.type,parentSchema:schema526.properties.input_tokens,data:data3}];
+return false;
+}
+if(errors === _errs7){
+if((typeof data3 == "number") && (isFinite(data3))){
+if(data3 < 0 || isNaN(data3)){
+validate1409.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema526.properties.input_tokens,data:data3}];
+return false;
+}
+}
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.output_tokens !== undefined){
+let data4 = data.output_tokens;
+const _errs9 = errors;
+if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
+validate1409.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema526.properties.output_tokens.type,parentSchema:schema526.properties.output_tokens,data:data4}];
+return false;
+}
+if(errors === _errs9){
+if((typeof data4 == "number") && (isFinite(data4))){
+if(data4 < 0 || isNaN(data4)){
+validate1409.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema526.properties.output_tokens,data:data4}];
+return false;
+}
+}
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.duration_ms_p50 !== undefined){
+let data5 = data.duration_ms_p50;
+const _errs11 = errors;
+if((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (data5 !== null)){
+validate1409.errors = [{instancePath:instancePath+"/duration_ms_p50",schemaPath:"#/properties/duration_ms_p50/type",keyword:"type",params:{type: schema526.properties.duration_ms_p50.type},message:"must be integer,null",schema:schema526.properties.duration_ms_p50.type,parentSchema:schema526.properties.duration_ms_p50,data:data5}];
+return false;
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.duration_ms_p95 !== undefined){
+let data6 = data.duration_ms_p95;
+const _errs13 = errors;
+if((!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))) && (data6 !== null)){
+validate1409.errors = [{instancePath:instancePath+"/duration_ms_p95",schemaPath:"#/properties/duration_ms_p95/type",keyword:"type",params:{type: schema526.properties.duration_ms_p95.type},message:"must be integer,null",schema:schema526.properties.duration_ms_p95.type,parentSchema:schema526.properties.duration_ms_p95,data:data6}];
+return false;
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.first_text_ms_p50 !== undefined){
+let data7 = data.first_text_ms_p50;
+const _errs15 = errors;
+if((!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))) && (data7 !== null)){
+validate1409.errors = [{instancePath:instancePath+"/first_text_ms_p50",schemaPath:"#/properties/first_text_ms_p50/type",keyword:"type",params:{type: schema526.properties.first_text_ms_p50.type},message:"must be integer,null",schema:schema526.properties.first_text_ms_p50.type,parentSchema:schema526.properties.first_text_ms_p50,data:data7}];
+return false;
+}
+var valid0 = _errs15 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1409.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema526.type,parentSchema:schema526,data}];
+return false;
+}
+}
+validate1409.errors = vErrors;
+return errors === 0;
+}
+
+export const readModelStatistics = validate1410;
+
+function validate1410(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.model === undefined) && (missing0 = "model")) || ((data.runs === undefined) && (missing0 = "runs"))){
+validate1410.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema527.required,parentSchema:schema527,data}];
+return false;
+}
+else {
+if(data.model !== undefined){
+let data0 = data.model;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1410.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema527.properties.model.type,parentSchema:schema527.properties.model,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.runs !== undefined){
+let data1 = data.runs;
+const _errs3 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1410.errors = [{instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema527.properties.runs.type,parentSchema:schema527.properties.runs,data:data1}];
+return false;
+}
+if(errors === _errs3){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1410.errors = [{instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema527.properties.runs,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.failed !== undefined){
+let data2 = data.failed;
+const _errs5 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1410.errors = [{instancePath:instancePath+"/failed",schemaPath:"#/properties/failed/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema527.properties.failed.type,parentSchema:schema527.properties.failed,data:data2}];
+return false;
+}
+if(errors === _errs5){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate1410.errors = [{instancePath:instancePath+"/failed",schemaPath:"#/properties/failed/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema527.properties.failed,data:data2}];
+return false;
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.input_tokens !== undefined){
+let data3 = data.input_tokens;
+const _errs7 = errors;
+if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
+validate1410.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema527.properties.input_tokens.type,parentSchema:schema527.properties.input_tokens,data:data3}];
+return false;
+}
+if(errors === _errs7){
+if((typeof data3 == "number") && (isFinite(data3))){
+if(data3 < 0 || isNaN(data3)){
+validate1410.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema527.properties.input_tokens,data:data3}];
+return false;
+}
+}
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.output_tokens !== undefined){
+let data4 = data.output_tokens;
+const _errs9 = errors;
+if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
+validate1410.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema527.properties.output_tokens.type,parentSchema:schema527.properties.output_tokens,data:data4}];
+return false;
+}
+if(errors === _errs9){
+if((typeof data4 == "number") && (isFinite(data4))){
+if(data4 < 0 || isNaN(data4)){
+validate1410.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema527.properties.output_tokens,data:data4}];
+return false;
+}
+}
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.price !== undefined){
+let data5 = data.price;
+const _errs11 = errors;
+const _errs12 = errors;
+let valid1 = false;
+const _errs13 = errors;
+if(!(validate1386(data5, {instancePath:instancePath+"/price",parentData:data,parentDataProperty:"price",rootData}))){
+vErrors = vErrors === null ? validate1386.errors : vErrors.concat(validate1386.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs13 === errors;
+valid1 = valid1 || _valid0;
+if(!valid1){
+const _errs14 = errors;
+if(data5 !== null){
+const err0 = {instancePath:instancePath+"/price",schemaPath:"#/properties/price/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema527.properties.price.anyOf[1].type,parentSchema:schema527.properties.price.anyOf[1],data:data5};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs14 === errors;
+valid1 = valid1 || _valid0;
+}
+if(!valid1){
+const err1 = {instancePath:instancePath+"/price",schemaPath:"#/properties/price/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema527.properties.price.anyOf,parentSchema:schema527.properties.price,data:data5};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1410.errors = vErrors;
+return false;
+}
+else {
+errors = _errs12;
+if(vErrors !== null){
+if(_errs12){
+vErrors.length = _errs12;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.duration_ms_p50 !== undefined){
+let data6 = data.duration_ms_p50;
+const _errs16 = errors;
+if((!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))) && (data6 !== null)){
+validate1410.errors = [{instancePath:instancePath+"/duration_ms_p50",schemaPath:"#/properties/duration_ms_p50/type",keyword:"type",params:{type: schema527.properties.duration_ms_p50.type},message:"must be integer,null",schema:schema527.properties.duration_ms_p50.type,parentSchema:schema527.properties.duration_ms_p50,data:data6}];
+return false;
+}
+var valid0 = _errs16 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.duration_ms_p95 !== undefined){
+let data7 = data.duration_ms_p95;
+const _errs18 = errors;
+if((!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))) && (data7 !== null)){
+validate1410.errors = [{instancePath:instancePath+"/duration_ms_p95",schemaPath:"#/properties/duration_ms_p95/type",keyword:"type",params:{type: schema527.properties.duration_ms_p95.type},message:"must be integer,null",schema:schema527.properties.duration_ms_p95.type,parentSchema:schema527.properties.duration_ms_p95,data:data7}];
+return false;
+}
+var valid0 = _errs18 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.first_text_ms_p50 !== undefined){
+let data8 = data.first_text_ms_p50;
+const _errs20 = errors;
+if((!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))) && (data8 !== null)){
+validate1410.errors = [{instancePath:instancePath+"/first_text_ms_p50",schemaPath:"#/properties/first_text_ms_p50/type",keyword:"type",params:{type: schema527.properties.first_text_ms_p50.type},message:"must be integer,null",schema:schema527.properties.first_text_ms_p50.type,parentSchema:schema527.properties.first_text_ms_p50,data:data8}];
+return false;
+}
+var valid0 = _errs20 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1410.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema527.type,parentSchema:schema527,data}];
+return false;
+}
+}
+validate1410.errors = vErrors;
+return errors === 0;
+}
+
+export const readTimelineEvent = validate1412;
+const schema530 = {"type":"object","required":["sequence_number","type"],"properties":{"sequence_number":{"type":"integer","minimum":0},"type":{"type":"string"},"at_ms":{"type":["integer","null"],"minimum":0},"item_id":{"type":["string","null"]},"output_index":{"type":["integer","null"],"minimum":0}}};
+
+function validate1412(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
 if(((data.sequence_number === undefined) && (missing0 = "sequence_number")) || ((data.type === undefined) && (missing0 = "type"))){
-validate1409.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema529.required,parentSchema:schema529,data}];
+validate1412.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema530.required,parentSchema:schema530,data}];
 return false;
 }
 else {
@@ -63814,13 +64034,13 @@ if(data.sequence_number !== undefined){
 let data0 = data.sequence_number;
 const _errs1 = errors;
 if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
-validate1409.errors = [{instancePath:instancePath+"/sequence_number",schemaPath:"#/properties/sequence_number/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema529.properties.sequence_number.type,parentSchema:schema529.properties.sequence_number,data:data0}];
+validate1412.errors = [{instancePath:instancePath+"/sequence_number",schemaPath:"#/properties/sequence_number/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema530.properties.sequence_number.type,parentSchema:schema530.properties.sequence_number,data:data0}];
 return false;
 }
 if(errors === _errs1){
 if((typeof data0 == "number") && (isFinite(data0))){
 if(data0 < 0 || isNaN(data0)){
-validate1409.errors = [{instancePath:instancePath+"/sequence_number",schemaPath:"#/properties/sequence_number/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema529.properties.sequence_number,data:data0}];
+validate1412.errors = [{instancePath:instancePath+"/sequence_number",schemaPath:"#/properties/sequence_number/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema530.properties.sequence_number,data:data0}];
 return false;
 }
 }
@@ -63835,7 +64055,7 @@ if(data.type !== undefined){
 let data1 = data.type;
 const _errs3 = errors;
 if(typeof data1 !== "string"){
-validate1409.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema529.properties.type.type,parentSchema:schema529.properties.type,data:data1}];
+validate1412.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema530.properties.type.type,parentSchema:schema530.properties.type,data:data1}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -63848,13 +64068,13 @@ if(data.at_ms !== undefined){
 let data2 = data.at_ms;
 const _errs5 = errors;
 if((!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))) && (data2 !== null)){
-validate1409.errors = [{instancePath:instancePath+"/at_ms",schemaPath:"#/properties/at_ms/type",keyword:"type",params:{type: schema529.properties.at_ms.type},message:"must be integer,null",schema:schema529.properties.at_ms.type,parentSchema:schema529.properties.at_ms,data:data2}];
+validate1412.errors = [{instancePath:instancePath+"/at_ms",schemaPath:"#/properties/at_ms/type",keyword:"type",params:{type: schema530.properties.at_ms.type},message:"must be integer,null",schema:schema530.properties.at_ms.type,parentSchema:schema530.properties.at_ms,data:data2}];
 return false;
 }
 if(errors === _errs5){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 < 0 || isNaN(data2)){
-validate1409.errors = [{instancePath:instancePath+"/at_ms",schemaPath:"#/properties/at_ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema529.properties.at_ms,data:data2}];
+validate1412.errors = [{instancePath:instancePath+"/at_ms",schemaPath:"#/properties/at_ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema530.properties.at_ms,data:data2}];
 return false;
 }
 }
@@ -63869,7 +64089,7 @@ if(data.item_id !== undefined){
 let data3 = data.item_id;
 const _errs7 = errors;
 if((typeof data3 !== "string") && (data3 !== null)){
-validate1409.errors = [{instancePath:instancePath+"/item_id",schemaPath:"#/properties/item_id/type",keyword:"type",params:{type: schema529.properties.item_id.type},message:"must be string,null",schema:schema529.properties.item_id.type,parentSchema:schema529.properties.item_id,data:data3}];
+validate1412.errors = [{instancePath:instancePath+"/item_id",schemaPath:"#/properties/item_id/type",keyword:"type",params:{type: schema530.properties.item_id.type},message:"must be string,null",schema:schema530.properties.item_id.type,parentSchema:schema530.properties.item_id,data:data3}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -63882,13 +64102,13 @@ if(data.output_index !== undefined){
 let data4 = data.output_index;
 const _errs9 = errors;
 if((!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))) && (data4 !== null)){
-validate1409.errors = [{instancePath:instancePath+"/output_index",schemaPath:"#/properties/output_index/type",keyword:"type",params:{type: schema529.properties.output_index.type},message:"must be integer,null",schema:schema529.properties.output_index.type,parentSchema:schema529.properties.output_index,data:data4}];
+validate1412.errors = [{instancePath:instancePath+"/output_index",schemaPath:"#/properties/output_index/type",keyword:"type",params:{type: schema530.properties.output_index.type},message:"must be integer,null",schema:schema530.properties.output_index.type,parentSchema:schema530.properties.output_index,data:data4}];
 return false;
 }
 if(errors === _errs9){
 if((typeof data4 == "number") && (isFinite(data4))){
 if(data4 < 0 || isNaN(data4)){
-validate1409.errors = [{instancePath:instancePath+"/output_index",schemaPath:"#/properties/output_index/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema529.properties.output_index,data:data4}];
+validate1412.errors = [{instancePath:instancePath+"/output_index",schemaPath:"#/properties/output_index/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema530.properties.output_index,data:data4}];
 return false;
 }
 }
@@ -63905,222 +64125,16 @@ var valid0 = true;
 }
 }
 else {
-validate1409.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema529.type,parentSchema:schema529,data}];
+validate1412.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema530.type,parentSchema:schema530,data}];
 return false;
 }
 }
-validate1409.errors = vErrors;
+validate1412.errors = vErrors;
 return errors === 0;
 }
 
-export const readResponseTimeline = validate1410;
-const schema530 = {"type":"object","required":["data"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/TimelineEvent"}},"has_more":{"type":"boolean"}}};
-
-function validate1410(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.data === undefined) && (missing0 = "data")){
-validate1410.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema530.required,parentSchema:schema530,data}];
-return false;
-}
-else {
-if(data.object !== undefined){
-let data0 = data.object;
-const _errs1 = errors;
-if(typeof data0 !== "string"){
-validate1410.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema530.properties.object.type,parentSchema:schema530.properties.object,data:data0}];
-return false;
-}
-if("list" !== data0){
-validate1410.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema530.properties.object,data:data0}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.data !== undefined){
-let data1 = data.data;
-const _errs3 = errors;
-if(errors === _errs3){
-if(Array.isArray(data1)){
-var valid1 = true;
-const len0 = data1.length;
-for(let i0=0; i0<len0; i0++){
-const _errs5 = errors;
-if(!(validate1409(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate1409.errors : vErrors.concat(validate1409.errors);
-errors = vErrors.length;
-}
-var valid1 = _errs5 === errors;
-if(!valid1){
-break;
-}
-}
-}
-else {
-validate1410.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema530.properties.data.type,parentSchema:schema530.properties.data,data:data1}];
-return false;
-}
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.has_more !== undefined){
-let data3 = data.has_more;
-const _errs6 = errors;
-if(typeof data3 !== "boolean"){
-validate1410.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema530.properties.has_more.type,parentSchema:schema530.properties.has_more,data:data3}];
-return false;
-}
-var valid0 = _errs6 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-else {
-validate1410.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema530.type,parentSchema:schema530,data}];
-return false;
-}
-}
-validate1410.errors = vErrors;
-return errors === 0;
-}
-
-export const readResponseExchange = validate1412;
-const schema531 = {"type":"object","required":["id","kind"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"response.exchange"},"kind":{"type":"string","enum":["mcp","model","web_search"]},"turn":{"type":["integer","null"],"minimum":1},"created_at":{"type":"integer"},"request":{"$ref":"#/components/schemas/ExchangeRequest"},"response":{"anyOf":[{"$ref":"#/components/schemas/ExchangeReply"},{"type":"null"}]},"first_byte_ms":{"type":["integer","null"],"minimum":0},"duration_ms":{"type":["integer","null"],"minimum":0},"error":{"type":["string","null"]}}};
-const schema532 = {"type":"object","required":["method","url"],"properties":{"method":{"type":"string"},"url":{"type":"string"},"headers":{"$ref":"#/components/schemas/ExchangeHeaders"},"body":{"$ref":"#/components/schemas/ExchangeBody"}}};
-const schema533 = {"type":"object","additionalProperties":{"type":"string"}};
-
-function validate1414(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-for(const key0 in data){
-let data0 = data[key0];
-const _errs2 = errors;
-if(typeof data0 !== "string"){
-validate1414.errors = [{instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema533.additionalProperties.type,parentSchema:schema533.additionalProperties,data:data0}];
-return false;
-}
-var valid0 = _errs2 === errors;
-if(!valid0){
-break;
-}
-}
-}
-else {
-validate1414.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema533.type,parentSchema:schema533,data}];
-return false;
-}
-}
-validate1414.errors = vErrors;
-return errors === 0;
-}
-
-const schema534 = {"type":"object","required":["text"],"properties":{"encoding":{"type":"string","enum":["base64","utf-8"]},"text":{"type":"string"},"bytes":{"type":"integer","minimum":0},"is_truncated":{"type":"boolean"}}};
-
-function validate1416(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.text === undefined) && (missing0 = "text")){
-validate1416.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema534.required,parentSchema:schema534,data}];
-return false;
-}
-else {
-if(data.encoding !== undefined){
-let data0 = data.encoding;
-const _errs1 = errors;
-if(typeof data0 !== "string"){
-validate1416.errors = [{instancePath:instancePath+"/encoding",schemaPath:"#/properties/encoding/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema534.properties.encoding.type,parentSchema:schema534.properties.encoding,data:data0}];
-return false;
-}
-if(!((data0 === "base64") || (data0 === "utf-8"))){
-validate1416.errors = [{instancePath:instancePath+"/encoding",schemaPath:"#/properties/encoding/enum",keyword:"enum",params:{allowedValues: schema534.properties.encoding.enum},message:"must be equal to one of the allowed values",schema:schema534.properties.encoding.enum,parentSchema:schema534.properties.encoding,data:data0}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.text !== undefined){
-let data1 = data.text;
-const _errs3 = errors;
-if(typeof data1 !== "string"){
-validate1416.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema534.properties.text.type,parentSchema:schema534.properties.text,data:data1}];
-return false;
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.bytes !== undefined){
-let data2 = data.bytes;
-const _errs5 = errors;
-if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1416.errors = [{instancePath:instancePath+"/bytes",schemaPath:"#/properties/bytes/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema534.properties.bytes.type,parentSchema:schema534.properties.bytes,data:data2}];
-return false;
-}
-if(errors === _errs5){
-if((typeof data2 == "number") && (isFinite(data2))){
-if(data2 < 0 || isNaN(data2)){
-validate1416.errors = [{instancePath:instancePath+"/bytes",schemaPath:"#/properties/bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema534.properties.bytes,data:data2}];
-return false;
-}
-}
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.is_truncated !== undefined){
-let data3 = data.is_truncated;
-const _errs7 = errors;
-if(typeof data3 !== "boolean"){
-validate1416.errors = [{instancePath:instancePath+"/is_truncated",schemaPath:"#/properties/is_truncated/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema534.properties.is_truncated.type,parentSchema:schema534.properties.is_truncated,data:data3}];
-return false;
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-else {
-validate1416.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema534.type,parentSchema:schema534,data}];
-return false;
-}
-}
-validate1416.errors = vErrors;
-return errors === 0;
-}
-
+export const readResponseTimeline = validate1413;
+const schema531 = {"type":"object","required":["data"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/TimelineEvent"}},"has_more":{"type":"boolean"}}};
 
 function validate1413(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -64128,809 +64142,8 @@ let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if(((data.method === undefined) && (missing0 = "method")) || ((data.url === undefined) && (missing0 = "url"))){
-validate1413.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema532.required,parentSchema:schema532,data}];
-return false;
-}
-else {
-if(data.method !== undefined){
-let data0 = data.method;
-const _errs1 = errors;
-if(typeof data0 !== "string"){
-validate1413.errors = [{instancePath:instancePath+"/method",schemaPath:"#/properties/method/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema532.properties.method.type,parentSchema:schema532.properties.method,data:data0}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.url !== undefined){
-let data1 = data.url;
-const _errs3 = errors;
-if(typeof data1 !== "string"){
-validate1413.errors = [{instancePath:instancePath+"/url",schemaPath:"#/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema532.properties.url.type,parentSchema:schema532.properties.url,data:data1}];
-return false;
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.headers !== undefined){
-const _errs5 = errors;
-if(!(validate1414(data.headers, {instancePath:instancePath+"/headers",parentData:data,parentDataProperty:"headers",rootData}))){
-vErrors = vErrors === null ? validate1414.errors : vErrors.concat(validate1414.errors);
-errors = vErrors.length;
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.body !== undefined){
-const _errs6 = errors;
-if(!(validate1416(data.body, {instancePath:instancePath+"/body",parentData:data,parentDataProperty:"body",rootData}))){
-vErrors = vErrors === null ? validate1416.errors : vErrors.concat(validate1416.errors);
-errors = vErrors.length;
-}
-var valid0 = _errs6 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-else {
-validate1413.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema532.type,parentSchema:schema532,data}];
-return false;
-}
-}
-validate1413.errors = vErrors;
-return errors === 0;
-}
-
-const schema535 = {"type":"object","required":["status"],"properties":{"status":{"type":"integer"},"headers":{"$ref":"#/components/schemas/ExchangeHeaders"},"body":{"$ref":"#/components/schemas/ExchangeBody"}}};
-
-function validate1419(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.status === undefined) && (missing0 = "status")){
-validate1419.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema535.required,parentSchema:schema535,data}];
-return false;
-}
-else {
-if(data.status !== undefined){
-let data0 = data.status;
-const _errs1 = errors;
-if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
-validate1419.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema535.properties.status.type,parentSchema:schema535.properties.status,data:data0}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.headers !== undefined){
-const _errs3 = errors;
-if(!(validate1414(data.headers, {instancePath:instancePath+"/headers",parentData:data,parentDataProperty:"headers",rootData}))){
-vErrors = vErrors === null ? validate1414.errors : vErrors.concat(validate1414.errors);
-errors = vErrors.length;
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.body !== undefined){
-const _errs4 = errors;
-if(!(validate1416(data.body, {instancePath:instancePath+"/body",parentData:data,parentDataProperty:"body",rootData}))){
-vErrors = vErrors === null ? validate1416.errors : vErrors.concat(validate1416.errors);
-errors = vErrors.length;
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-else {
-validate1419.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema535.type,parentSchema:schema535,data}];
-return false;
-}
-}
-validate1419.errors = vErrors;
-return errors === 0;
-}
-
-
-function validate1412(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if(((data.id === undefined) && (missing0 = "id")) || ((data.kind === undefined) && (missing0 = "kind"))){
-validate1412.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema531.required,parentSchema:schema531,data}];
-return false;
-}
-else {
-if(data.id !== undefined){
-let data0 = data.id;
-const _errs1 = errors;
-if(typeof data0 !== "string"){
-validate1412.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema531.properties.id.type,parentSchema:schema531.properties.id,data:data0}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.object !== undefined){
-let data1 = data.object;
-const _errs3 = errors;
-if(typeof data1 !== "string"){
-validate1412.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema531.properties.object.type,parentSchema:schema531.properties.object,data:data1}];
-return false;
-}
-if("response.exchange" !== data1){
-validate1412.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "response.exchange"},message:"must be equal to constant",schema:"response.exchange",parentSchema:schema531.properties.object,data:data1}];
-return false;
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.kind !== undefined){
-let data2 = data.kind;
-const _errs5 = errors;
-if(typeof data2 !== "string"){
-validate1412.errors = [{instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema531.properties.kind.type,parentSchema:schema531.properties.kind,data:data2}];
-return false;
-}
-if(!(((data2 === "mcp") || (data2 === "model")) || (data2 === "web_search"))){
-validate1412.errors = [{instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/enum",keyword:"enum",params:{allowedValues: schema531.properties.kind.enum},message:"must be equal to one of the allowed values",schema:schema531.properties.kind.enum,parentSchema:schema531.properties.kind,data:data2}];
-return false;
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.turn !== undefined){
-let data3 = data.turn;
-const _errs7 = errors;
-if((!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))) && (data3 !== null)){
-validate1412.errors = [{instancePath:instancePath+"/turn",schemaPath:"#/properties/turn/type",keyword:"type",params:{type: schema531.properties.turn.type},message:"must be integer,null",schema:schema531.properties.turn.type,parentSchema:schema531.properties.turn,data:data3}];
-return false;
-}
-if(errors === _errs7){
-if((typeof data3 == "number") && (isFinite(data3))){
-if(data3 < 1 || isNaN(data3)){
-validate1412.errors = [{instancePath:instancePath+"/turn",schemaPath:"#/properties/turn/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema531.properties.turn,data:data3}];
-return false;
-}
-}
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.created_at !== undefined){
-let data4 = data.created_at;
-const _errs9 = errors;
-if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate1412.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema531.properties.created_at.type,parentSchema:schema531.properties.created_at,data:data4}];
-return false;
-}
-var valid0 = _errs9 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.request !== undefined){
-const _errs11 = errors;
-if(!(validate1413(data.request, {instancePath:instancePath+"/request",parentData:data,parentDataProperty:"request",rootData}))){
-vErrors = vErrors === null ? validate1413.errors : vErrors.concat(validate1413.errors);
-errors = vErrors.length;
-}
-var valid0 = _errs11 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.response !== undefined){
-let data6 = data.response;
-const _errs12 = errors;
-const _errs13 = errors;
-let valid1 = false;
-const _errs14 = errors;
-if(!(validate1419(data6, {instancePath:instancePath+"/response",parentData:data,parentDataProperty:"response",rootData}))){
-vErrors = vErrors === null ? validate1419.errors : vErrors.concat(validate1419.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs14 === errors;
-valid1 = valid1 || _valid0;
-if(!valid1){
-const _errs15 = errors;
-if(data6 !== null){
-const err0 = {instancePath:instancePath+"/response",schemaPath:"#/properties/response/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema531.properties.response.anyOf[1].type,parentSchema:schema531.properties.response.anyOf[1],data:data6};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs15 === errors;
-valid1 = valid1 || _valid0;
-}
-if(!valid1){
-const err1 = {instancePath:instancePath+"/response",schemaPath:"#/properties/response/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema531.properties.response.anyOf,parentSchema:schema531.properties.response,data:data6};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1412.errors = vErrors;
-return false;
-}
-else {
-errors = _errs13;
-if(vErrors !== null){
-if(_errs13){
-vErrors.length = _errs13;
-}
-else {
-vErrors = null;
-}
-}
-}
-var valid0 = _errs12 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.first_byte_ms !== undefined){
-let data7 = data.first_byte_ms;
-const _errs17 = errors;
-if((!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))) && (data7 !== null)){
-validate1412.errors = [{instancePath:instancePath+"/first_byte_ms",schemaPath:"#/properties/first_byte_ms/type",keyword:"type",params:{type: schema531.properties.first_byte_ms.type},message:"must be integer,null",schema:schema531.properties.first_byte_ms.type,parentSchema:schema531.properties.first_byte_ms,data:data7}];
-return false;
-}
-if(errors === _errs17){
-if((typeof data7 == "number") && (isFinite(data7))){
-if(data7 < 0 || isNaN(data7)){
-validate1412.errors = [{instancePath:instancePath+"/first_byte_ms",schemaPath:"#/properties/first_byte_ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema531.properties.first_byte_ms,data:data7}];
-return false;
-}
-}
-}
-var valid0 = _errs17 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.duration_ms !== undefined){
-let data8 = data.duration_ms;
-const _errs19 = errors;
-if((!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))) && (data8 !== null)){
-validate1412.errors = [{instancePath:instancePath+"/duration_ms",schemaPath:"#/properties/duration_ms/type",keyword:"type",params:{type: schema531.properties.duration_ms.type},message:"must be integer,null",schema:schema531.properties.duration_ms.type,parentSchema:schema531.properties.duration_ms,data:data8}];
-return false;
-}
-if(errors === _errs19){
-if((typeof data8 == "number") && (isFinite(data8))){
-if(data8 < 0 || isNaN(data8)){
-validate1412.errors = [{instancePath:instancePath+"/duration_ms",schemaPath:"#/properties/duration_ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema531.properties.duration_ms,data:data8}];
-return false;
-}
-}
-}
-var valid0 = _errs19 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.error !== undefined){
-let data9 = data.error;
-const _errs21 = errors;
-if((typeof data9 !== "string") && (data9 !== null)){
-validate1412.errors = [{instancePath:instancePath+"/error",schemaPath:"#/properties/error/type",keyword:"type",params:{type: schema531.properties.error.type},message:"must be string,null",schema:schema531.properties.error.type,parentSchema:schema531.properties.error,data:data9}];
-return false;
-}
-var valid0 = _errs21 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate1412.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema531.type,parentSchema:schema531,data}];
-return false;
-}
-}
-validate1412.errors = vErrors;
-return errors === 0;
-}
-
-export const readExchangeRequest = validate1423;
-
-function validate1423(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if(((data.method === undefined) && (missing0 = "method")) || ((data.url === undefined) && (missing0 = "url"))){
-validate1423.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema532.required,parentSchema:schema532,data}];
-return false;
-}
-else {
-if(data.method !== undefined){
-let data0 = data.method;
-const _errs1 = errors;
-if(typeof data0 !== "string"){
-validate1423.errors = [{instancePath:instancePath+"/method",schemaPath:"#/properties/method/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema532.properties.method.type,parentSchema:schema532.properties.method,data:data0}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.url !== undefined){
-let data1 = data.url;
-const _errs3 = errors;
-if(typeof data1 !== "string"){
-validate1423.errors = [{instancePath:instancePath+"/url",schemaPath:"#/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema532.properties.url.type,parentSchema:schema532.properties.url,data:data1}];
-return false;
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.headers !== undefined){
-const _errs5 = errors;
-if(!(validate1414(data.headers, {instancePath:instancePath+"/headers",parentData:data,parentDataProperty:"headers",rootData}))){
-vErrors = vErrors === null ? validate1414.errors : vErrors.concat(validate1414.errors);
-errors = vErrors.length;
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.body !== undefined){
-const _errs6 = errors;
-if(!(validate1416(data.body, {instancePath:instancePath+"/body",parentData:data,parentDataProperty:"body",rootData}))){
-vErrors = vErrors === null ? validate1416.errors : vErrors.concat(validate1416.errors);
-errors = vErrors.length;
-}
-var valid0 = _errs6 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-else {
-validate1423.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema532.type,parentSchema:schema532,data}];
-return false;
-}
-}
-validate1423.errors = vErrors;
-return errors === 0;
-}
-
-export const readExchangeReply = validate1426;
-
-function validate1426(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.status === undefined) && (missing0 = "status")){
-validate1426.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema535.required,parentSchema:schema535,data}];
-return false;
-}
-else {
-if(data.status !== undefined){
-let data0 = data.status;
-const _errs1 = errors;
-if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
-validate1426.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema535.properties.status.type,parentSchema:schema535.properties.status,data:data0}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.headers !== undefined){
-const _errs3 = errors;
-if(!(validate1414(data.headers, {instancePath:instancePath+"/headers",parentData:data,parentDataProperty:"headers",rootData}))){
-vErrors = vErrors === null ? validate1414.errors : vErrors.concat(validate1414.errors);
-errors = vErrors.length;
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.body !== undefined){
-const _errs4 = errors;
-if(!(validate1416(data.body, {instancePath:instancePath+"/body",parentData:data,parentDataProperty:"body",rootData}))){
-vErrors = vErrors === null ? validate1416.errors : vErrors.concat(validate1416.errors);
-errors = vErrors.length;
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-else {
-validate1426.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema535.type,parentSchema:schema535,data}];
-return false;
-}
-}
-validate1426.errors = vErrors;
-return errors === 0;
-}
-
-export const readExchangeHeaders = validate1429;
-
-function validate1429(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-for(const key0 in data){
-let data0 = data[key0];
-const _errs2 = errors;
-if(typeof data0 !== "string"){
-validate1429.errors = [{instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema533.additionalProperties.type,parentSchema:schema533.additionalProperties,data:data0}];
-return false;
-}
-var valid0 = _errs2 === errors;
-if(!valid0){
-break;
-}
-}
-}
-else {
-validate1429.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema533.type,parentSchema:schema533,data}];
-return false;
-}
-}
-validate1429.errors = vErrors;
-return errors === 0;
-}
-
-export const readExchangeBody = validate1430;
-
-function validate1430(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.text === undefined) && (missing0 = "text")){
-validate1430.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema534.required,parentSchema:schema534,data}];
-return false;
-}
-else {
-if(data.encoding !== undefined){
-let data0 = data.encoding;
-const _errs1 = errors;
-if(typeof data0 !== "string"){
-validate1430.errors = [{instancePath:instancePath+"/encoding",schemaPath:"#/properties/encoding/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema534.properties.encoding.type,parentSchema:schema534.properties.encoding,data:data0}];
-return false;
-}
-if(!((data0 === "base64") || (data0 === "utf-8"))){
-validate1430.errors = [{instancePath:instancePath+"/encoding",schemaPath:"#/properties/encoding/enum",keyword:"enum",params:{allowedValues: schema534.properties.encoding.enum},message:"must be equal to one of the allowed values",schema:schema534.properties.encoding.enum,parentSchema:schema534.properties.encoding,data:data0}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.text !== undefined){
-let data1 = data.text;
-const _errs3 = errors;
-if(typeof data1 !== "string"){
-validate1430.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema534.properties.text.type,parentSchema:schema534.properties.text,data:data1}];
-return false;
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.bytes !== undefined){
-let data2 = data.bytes;
-const _errs5 = errors;
-if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1430.errors = [{instancePath:instancePath+"/bytes",schemaPath:"#/properties/bytes/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema534.properties.bytes.type,parentSchema:schema534.properties.bytes,data:data2}];
-return false;
-}
-if(errors === _errs5){
-if((typeof data2 == "number") && (isFinite(data2))){
-if(data2 < 0 || isNaN(data2)){
-validate1430.errors = [{instancePath:instancePath+"/bytes",schemaPath:"#/properties/bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema534.properties.bytes,data:data2}];
-return false;
-}
-}
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.is_truncated !== undefined){
-let data3 = data.is_truncated;
-const _errs7 = errors;
-if(typeof data3 !== "boolean"){
-validate1430.errors = [{instancePath:instancePath+"/is_truncated",schemaPath:"#/properties/is_truncated/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema534.properties.is_truncated.type,parentSchema:schema534.properties.is_truncated,data:data3}];
-return false;
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-else {
-validate1430.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema534.type,parentSchema:schema534,data}];
-return false;
-}
-}
-validate1430.errors = vErrors;
-return errors === 0;
-}
-
-export const readResponseNote = validate1431;
-const schema540 = {"type":"object","required":["kind","what","why"],"properties":{"kind":{"type":"string","enum":["continued","emulated","interrupted","omitted","waited"]},"what":{"type":"string"},"why":{"type":"string"},"at":{"type":"integer"},"node":{"type":"string"}}};
-
-function validate1431(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((((data.kind === undefined) && (missing0 = "kind")) || ((data.what === undefined) && (missing0 = "what"))) || ((data.why === undefined) && (missing0 = "why"))){
-validate1431.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema540.required,parentSchema:schema540,data}];
-return false;
-}
-else {
-if(data.kind !== undefined){
-let data0 = data.kind;
-const _errs1 = errors;
-if(typeof data0 !== "string"){
-validate1431.errors = [{instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema540.properties.kind.type,parentSchema:schema540.properties.kind,data:data0}];
-return false;
-}
-if(!(((((data0 === "continued") || (data0 === "emulated")) || (data0 === "interrupted")) || (data0 === "omitted")) || (data0 === "waited"))){
-validate1431.errors = [{instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/enum",keyword:"enum",params:{allowedValues: schema540.properties.kind.enum},message:"must be equal to one of the allowed values",schema:schema540.properties.kind.enum,parentSchema:schema540.properties.kind,data:data0}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.what !== undefined){
-let data1 = data.what;
-const _errs3 = errors;
-if(typeof data1 !== "string"){
-validate1431.errors = [{instancePath:instancePath+"/what",schemaPath:"#/properties/what/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema540.properties.what.type,parentSchema:schema540.properties.what,data:data1}];
-return false;
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.why !== undefined){
-let data2 = data.why;
-const _errs5 = errors;
-if(typeof data2 !== "string"){
-validate1431.errors = [{instancePath:instancePath+"/why",schemaPath:"#/properties/why/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema540.properties.why.type,parentSchema:schema540.properties.why,data:data2}];
-return false;
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.at !== undefined){
-let data3 = data.at;
-const _errs7 = errors;
-if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
-validate1431.errors = [{instancePath:instancePath+"/at",schemaPath:"#/properties/at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema540.properties.at.type,parentSchema:schema540.properties.at,data:data3}];
-return false;
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.node !== undefined){
-let data4 = data.node;
-const _errs9 = errors;
-if(typeof data4 !== "string"){
-validate1431.errors = [{instancePath:instancePath+"/node",schemaPath:"#/properties/node/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema540.properties.node.type,parentSchema:schema540.properties.node,data:data4}];
-return false;
-}
-var valid0 = _errs9 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-else {
-validate1431.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema540.type,parentSchema:schema540,data}];
-return false;
-}
-}
-validate1431.errors = vErrors;
-return errors === 0;
-}
-
-export const readShownToolResult = validate1432;
-const schema541 = {"type":"object","required":["item_id","text"],"properties":{"item_id":{"type":"string"},"text":{"type":"string","maxLength":65536},"is_truncated":{"type":"boolean"}}};
-
-function validate1432(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if(((data.item_id === undefined) && (missing0 = "item_id")) || ((data.text === undefined) && (missing0 = "text"))){
-validate1432.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema541.required,parentSchema:schema541,data}];
-return false;
-}
-else {
-if(data.item_id !== undefined){
-let data0 = data.item_id;
-const _errs1 = errors;
-if(typeof data0 !== "string"){
-validate1432.errors = [{instancePath:instancePath+"/item_id",schemaPath:"#/properties/item_id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema541.properties.item_id.type,parentSchema:schema541.properties.item_id,data:data0}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.text !== undefined){
-let data1 = data.text;
-const _errs3 = errors;
-if(errors === _errs3){
-if(typeof data1 === "string"){
-if(data1.length > 2 * 65536 || (data1.length > 65536 && func2(data1) > 65536)){
-validate1432.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/maxLength",keyword:"maxLength",params:{limit: 65536},message:"must NOT have more than 65536 characters",schema:65536,parentSchema:schema541.properties.text,data:data1}];
-return false;
-}
-}
-else {
-validate1432.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema541.properties.text.type,parentSchema:schema541.properties.text,data:data1}];
-return false;
-}
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.is_truncated !== undefined){
-let data2 = data.is_truncated;
-const _errs5 = errors;
-if(typeof data2 !== "boolean"){
-validate1432.errors = [{instancePath:instancePath+"/is_truncated",schemaPath:"#/properties/is_truncated/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema541.properties.is_truncated.type,parentSchema:schema541.properties.is_truncated,data:data2}];
-return false;
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-else {
-validate1432.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema541.type,parentSchema:schema541,data}];
-return false;
-}
-}
-validate1432.errors = vErrors;
-return errors === 0;
-}
-
-export const readResponseExchangeList = validate1433;
-const schema542 = {"type":"object","required":["data"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/ResponseExchange"}},"notes":{"type":"array","items":{"$ref":"#/components/schemas/ResponseNote"}},"tool_results":{"type":"array","maxItems":64,"items":{"$ref":"#/components/schemas/ShownToolResult"}},"is_kept":{"type":"boolean"},"is_complete":{"type":"boolean"}}};
-
-function validate1433(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
 if((data.data === undefined) && (missing0 = "data")){
-validate1433.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema542.required,parentSchema:schema542,data}];
+validate1413.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema531.required,parentSchema:schema531,data}];
 return false;
 }
 else {
@@ -64938,11 +64151,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1433.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema542.properties.object.type,parentSchema:schema542.properties.object,data:data0}];
+validate1413.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema531.properties.object.type,parentSchema:schema531.properties.object,data:data0}];
 return false;
 }
 if("list" !== data0){
-validate1433.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema542.properties.object,data:data0}];
+validate1413.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema531.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -64971,7 +64184,1014 @@ break;
 }
 }
 else {
-validate1433.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema542.properties.data.type,parentSchema:schema542.properties.data,data:data1}];
+validate1413.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema531.properties.data.type,parentSchema:schema531.properties.data,data:data1}];
+return false;
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.has_more !== undefined){
+let data3 = data.has_more;
+const _errs6 = errors;
+if(typeof data3 !== "boolean"){
+validate1413.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema531.properties.has_more.type,parentSchema:schema531.properties.has_more,data:data3}];
+return false;
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+else {
+validate1413.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema531.type,parentSchema:schema531,data}];
+return false;
+}
+}
+validate1413.errors = vErrors;
+return errors === 0;
+}
+
+export const readResponseExchange = validate1415;
+const schema532 = {"type":"object","required":["id","kind"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"response.exchange"},"kind":{"type":"string","enum":["mcp","model","web_search"]},"turn":{"type":["integer","null"],"minimum":1},"created_at":{"type":"integer"},"request":{"$ref":"#/components/schemas/ExchangeRequest"},"response":{"anyOf":[{"$ref":"#/components/schemas/ExchangeReply"},{"type":"null"}]},"first_byte_ms":{"type":["integer","null"],"minimum":0},"duration_ms":{"type":["integer","null"],"minimum":0},"error":{"type":["string","null"]}}};
+const schema533 = {"type":"object","required":["method","url"],"properties":{"method":{"type":"string"},"url":{"type":"string"},"headers":{"$ref":"#/components/schemas/ExchangeHeaders"},"body":{"$ref":"#/components/schemas/ExchangeBody"}}};
+const schema534 = {"type":"object","additionalProperties":{"type":"string"}};
+
+function validate1417(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+for(const key0 in data){
+let data0 = data[key0];
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1417.errors = [{instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema534.additionalProperties.type,parentSchema:schema534.additionalProperties,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+if(!valid0){
+break;
+}
+}
+}
+else {
+validate1417.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema534.type,parentSchema:schema534,data}];
+return false;
+}
+}
+validate1417.errors = vErrors;
+return errors === 0;
+}
+
+const schema535 = {"type":"object","required":["text"],"properties":{"encoding":{"type":"string","enum":["base64","utf-8"]},"text":{"type":"string"},"bytes":{"type":"integer","minimum":0},"is_truncated":{"type":"boolean"}}};
+
+function validate1419(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.text === undefined) && (missing0 = "text")){
+validate1419.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema535.required,parentSchema:schema535,data}];
+return false;
+}
+else {
+if(data.encoding !== undefined){
+let data0 = data.encoding;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1419.errors = [{instancePath:instancePath+"/encoding",schemaPath:"#/properties/encoding/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema535.properties.encoding.type,parentSchema:schema535.properties.encoding,data:data0}];
+return false;
+}
+if(!((data0 === "base64") || (data0 === "utf-8"))){
+validate1419.errors = [{instancePath:instancePath+"/encoding",schemaPath:"#/properties/encoding/enum",keyword:"enum",params:{allowedValues: schema535.properties.encoding.enum},message:"must be equal to one of the allowed values",schema:schema535.properties.encoding.enum,parentSchema:schema535.properties.encoding,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.text !== undefined){
+let data1 = data.text;
+const _errs3 = errors;
+if(typeof data1 !== "string"){
+validate1419.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema535.properties.text.type,parentSchema:schema535.properties.text,data:data1}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.bytes !== undefined){
+let data2 = data.bytes;
+const _errs5 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1419.errors = [{instancePath:instancePath+"/bytes",schemaPath:"#/properties/bytes/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema535.properties.bytes.type,parentSchema:schema535.properties.bytes,data:data2}];
+return false;
+}
+if(errors === _errs5){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate1419.errors = [{instancePath:instancePath+"/bytes",schemaPath:"#/properties/bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema535.properties.bytes,data:data2}];
+return false;
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.is_truncated !== undefined){
+let data3 = data.is_truncated;
+const _errs7 = errors;
+if(typeof data3 !== "boolean"){
+validate1419.errors = [{instancePath:instancePath+"/is_truncated",schemaPath:"#/properties/is_truncated/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema535.properties.is_truncated.type,parentSchema:schema535.properties.is_truncated,data:data3}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+else {
+validate1419.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema535.type,parentSchema:schema535,data}];
+return false;
+}
+}
+validate1419.errors = vErrors;
+return errors === 0;
+}
+
+
+function validate1416(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.method === undefined) && (missing0 = "method")) || ((data.url === undefined) && (missing0 = "url"))){
+validate1416.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema533.required,parentSchema:schema533,data}];
+return false;
+}
+else {
+if(data.method !== undefined){
+let data0 = data.method;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1416.errors = [{instancePath:instancePath+"/method",schemaPath:"#/properties/method/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema533.properties.method.type,parentSchema:schema533.properties.method,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.url !== undefined){
+let data1 = data.url;
+const _errs3 = errors;
+if(typeof data1 !== "string"){
+validate1416.errors = [{instancePath:instancePath+"/url",schemaPath:"#/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema533.properties.url.type,parentSchema:schema533.properties.url,data:data1}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.headers !== undefined){
+const _errs5 = errors;
+if(!(validate1417(data.headers, {instancePath:instancePath+"/headers",parentData:data,parentDataProperty:"headers",rootData}))){
+vErrors = vErrors === null ? validate1417.errors : vErrors.concat(validate1417.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.body !== undefined){
+const _errs6 = errors;
+if(!(validate1419(data.body, {instancePath:instancePath+"/body",parentData:data,parentDataProperty:"body",rootData}))){
+vErrors = vErrors === null ? validate1419.errors : vErrors.concat(validate1419.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+else {
+validate1416.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema533.type,parentSchema:schema533,data}];
+return false;
+}
+}
+validate1416.errors = vErrors;
+return errors === 0;
+}
+
+const schema536 = {"type":"object","required":["status"],"properties":{"status":{"type":"integer"},"headers":{"$ref":"#/components/schemas/ExchangeHeaders"},"body":{"$ref":"#/components/schemas/ExchangeBody"}}};
+
+function validate1422(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.status === undefined) && (missing0 = "status")){
+validate1422.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema536.required,parentSchema:schema536,data}];
+return false;
+}
+else {
+if(data.status !== undefined){
+let data0 = data.status;
+const _errs1 = errors;
+if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
+validate1422.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema536.properties.status.type,parentSchema:schema536.properties.status,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.headers !== undefined){
+const _errs3 = errors;
+if(!(validate1417(data.headers, {instancePath:instancePath+"/headers",parentData:data,parentDataProperty:"headers",rootData}))){
+vErrors = vErrors === null ? validate1417.errors : vErrors.concat(validate1417.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.body !== undefined){
+const _errs4 = errors;
+if(!(validate1419(data.body, {instancePath:instancePath+"/body",parentData:data,parentDataProperty:"body",rootData}))){
+vErrors = vErrors === null ? validate1419.errors : vErrors.concat(validate1419.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+else {
+validate1422.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema536.type,parentSchema:schema536,data}];
+return false;
+}
+}
+validate1422.errors = vErrors;
+return errors === 0;
+}
+
+
+function validate1415(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.id === undefined) && (missing0 = "id")) || ((data.kind === undefined) && (missing0 = "kind"))){
+validate1415.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema532.required,parentSchema:schema532,data}];
+return false;
+}
+else {
+if(data.id !== undefined){
+let data0 = data.id;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1415.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema532.properties.id.type,parentSchema:schema532.properties.id,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.object !== undefined){
+let data1 = data.object;
+const _errs3 = errors;
+if(typeof data1 !== "string"){
+validate1415.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema532.properties.object.type,parentSchema:schema532.properties.object,data:data1}];
+return false;
+}
+if("response.exchange" !== data1){
+validate1415.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "response.exchange"},message:"must be equal to constant",schema:"response.exchange",parentSchema:schema532.properties.object,data:data1}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.kind !== undefined){
+let data2 = data.kind;
+const _errs5 = errors;
+if(typeof data2 !== "string"){
+validate1415.errors = [{instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema532.properties.kind.type,parentSchema:schema532.properties.kind,data:data2}];
+return false;
+}
+if(!(((data2 === "mcp") || (data2 === "model")) || (data2 === "web_search"))){
+validate1415.errors = [{instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/enum",keyword:"enum",params:{allowedValues: schema532.properties.kind.enum},message:"must be equal to one of the allowed values",schema:schema532.properties.kind.enum,parentSchema:schema532.properties.kind,data:data2}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.turn !== undefined){
+let data3 = data.turn;
+const _errs7 = errors;
+if((!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))) && (data3 !== null)){
+validate1415.errors = [{instancePath:instancePath+"/turn",schemaPath:"#/properties/turn/type",keyword:"type",params:{type: schema532.properties.turn.type},message:"must be integer,null",schema:schema532.properties.turn.type,parentSchema:schema532.properties.turn,data:data3}];
+return false;
+}
+if(errors === _errs7){
+if((typeof data3 == "number") && (isFinite(data3))){
+if(data3 < 1 || isNaN(data3)){
+validate1415.errors = [{instancePath:instancePath+"/turn",schemaPath:"#/properties/turn/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema532.properties.turn,data:data3}];
+return false;
+}
+}
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.created_at !== undefined){
+let data4 = data.created_at;
+const _errs9 = errors;
+if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
+validate1415.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema532.properties.created_at.type,parentSchema:schema532.properties.created_at,data:data4}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.request !== undefined){
+const _errs11 = errors;
+if(!(validate1416(data.request, {instancePath:instancePath+"/request",parentData:data,parentDataProperty:"request",rootData}))){
+vErrors = vErrors === null ? validate1416.errors : vErrors.concat(validate1416.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.response !== undefined){
+let data6 = data.response;
+const _errs12 = errors;
+const _errs13 = errors;
+let valid1 = false;
+const _errs14 = errors;
+if(!(validate1422(data6, {instancePath:instancePath+"/response",parentData:data,parentDataProperty:"response",rootData}))){
+vErrors = vErrors === null ? validate1422.errors : vErrors.concat(validate1422.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs14 === errors;
+valid1 = valid1 || _valid0;
+if(!valid1){
+const _errs15 = errors;
+if(data6 !== null){
+const err0 = {instancePath:instancePath+"/response",schemaPath:"#/properties/response/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema532.properties.response.anyOf[1].type,parentSchema:schema532.properties.response.anyOf[1],data:data6};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs15 === errors;
+valid1 = valid1 || _valid0;
+}
+if(!valid1){
+const err1 = {instancePath:instancePath+"/response",schemaPath:"#/properties/response/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema532.properties.response.anyOf,parentSchema:schema532.properties.response,data:data6};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1415.errors = vErrors;
+return false;
+}
+else {
+errors = _errs13;
+if(vErrors !== null){
+if(_errs13){
+vErrors.length = _errs13;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.first_byte_ms !== undefined){
+let data7 = data.first_byte_ms;
+const _errs17 = errors;
+if((!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))) && (data7 !== null)){
+validate1415.errors = [{instancePath:instancePath+"/first_byte_ms",schemaPath:"#/properties/first_byte_ms/type",keyword:"type",params:{type: schema532.properties.first_byte_ms.type},message:"must be integer,null",schema:schema532.properties.first_byte_ms.type,parentSchema:schema532.properties.first_byte_ms,data:data7}];
+return false;
+}
+if(errors === _errs17){
+if((typeof data7 == "number") && (isFinite(data7))){
+if(data7 < 0 || isNaN(data7)){
+validate1415.errors = [{instancePath:instancePath+"/first_byte_ms",schemaPath:"#/properties/first_byte_ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema532.properties.first_byte_ms,data:data7}];
+return false;
+}
+}
+}
+var valid0 = _errs17 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.duration_ms !== undefined){
+let data8 = data.duration_ms;
+const _errs19 = errors;
+if((!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))) && (data8 !== null)){
+validate1415.errors = [{instancePath:instancePath+"/duration_ms",schemaPath:"#/properties/duration_ms/type",keyword:"type",params:{type: schema532.properties.duration_ms.type},message:"must be integer,null",schema:schema532.properties.duration_ms.type,parentSchema:schema532.properties.duration_ms,data:data8}];
+return false;
+}
+if(errors === _errs19){
+if((typeof data8 == "number") && (isFinite(data8))){
+if(data8 < 0 || isNaN(data8)){
+validate1415.errors = [{instancePath:instancePath+"/duration_ms",schemaPath:"#/properties/duration_ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema532.properties.duration_ms,data:data8}];
+return false;
+}
+}
+}
+var valid0 = _errs19 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.error !== undefined){
+let data9 = data.error;
+const _errs21 = errors;
+if((typeof data9 !== "string") && (data9 !== null)){
+validate1415.errors = [{instancePath:instancePath+"/error",schemaPath:"#/properties/error/type",keyword:"type",params:{type: schema532.properties.error.type},message:"must be string,null",schema:schema532.properties.error.type,parentSchema:schema532.properties.error,data:data9}];
+return false;
+}
+var valid0 = _errs21 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1415.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema532.type,parentSchema:schema532,data}];
+return false;
+}
+}
+validate1415.errors = vErrors;
+return errors === 0;
+}
+
+export const readExchangeRequest = validate1426;
+
+function validate1426(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.method === undefined) && (missing0 = "method")) || ((data.url === undefined) && (missing0 = "url"))){
+validate1426.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema533.required,parentSchema:schema533,data}];
+return false;
+}
+else {
+if(data.method !== undefined){
+let data0 = data.method;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1426.errors = [{instancePath:instancePath+"/method",schemaPath:"#/properties/method/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema533.properties.method.type,parentSchema:schema533.properties.method,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.url !== undefined){
+let data1 = data.url;
+const _errs3 = errors;
+if(typeof data1 !== "string"){
+validate1426.errors = [{instancePath:instancePath+"/url",schemaPath:"#/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema533.properties.url.type,parentSchema:schema533.properties.url,data:data1}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.headers !== undefined){
+const _errs5 = errors;
+if(!(validate1417(data.headers, {instancePath:instancePath+"/headers",parentData:data,parentDataProperty:"headers",rootData}))){
+vErrors = vErrors === null ? validate1417.errors : vErrors.concat(validate1417.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.body !== undefined){
+const _errs6 = errors;
+if(!(validate1419(data.body, {instancePath:instancePath+"/body",parentData:data,parentDataProperty:"body",rootData}))){
+vErrors = vErrors === null ? validate1419.errors : vErrors.concat(validate1419.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+else {
+validate1426.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema533.type,parentSchema:schema533,data}];
+return false;
+}
+}
+validate1426.errors = vErrors;
+return errors === 0;
+}
+
+export const readExchangeReply = validate1429;
+
+function validate1429(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.status === undefined) && (missing0 = "status")){
+validate1429.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema536.required,parentSchema:schema536,data}];
+return false;
+}
+else {
+if(data.status !== undefined){
+let data0 = data.status;
+const _errs1 = errors;
+if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
+validate1429.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema536.properties.status.type,parentSchema:schema536.properties.status,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.headers !== undefined){
+const _errs3 = errors;
+if(!(validate1417(data.headers, {instancePath:instancePath+"/headers",parentData:data,parentDataProperty:"headers",rootData}))){
+vErrors = vErrors === null ? validate1417.errors : vErrors.concat(validate1417.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.body !== undefined){
+const _errs4 = errors;
+if(!(validate1419(data.body, {instancePath:instancePath+"/body",parentData:data,parentDataProperty:"body",rootData}))){
+vErrors = vErrors === null ? validate1419.errors : vErrors.concat(validate1419.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+else {
+validate1429.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema536.type,parentSchema:schema536,data}];
+return false;
+}
+}
+validate1429.errors = vErrors;
+return errors === 0;
+}
+
+export const readExchangeHeaders = validate1432;
+
+function validate1432(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+for(const key0 in data){
+let data0 = data[key0];
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1432.errors = [{instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema534.additionalProperties.type,parentSchema:schema534.additionalProperties,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+if(!valid0){
+break;
+}
+}
+}
+else {
+validate1432.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema534.type,parentSchema:schema534,data}];
+return false;
+}
+}
+validate1432.errors = vErrors;
+return errors === 0;
+}
+
+export const readExchangeBody = validate1433;
+
+function validate1433(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.text === undefined) && (missing0 = "text")){
+validate1433.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema535.required,parentSchema:schema535,data}];
+return false;
+}
+else {
+if(data.encoding !== undefined){
+let data0 = data.encoding;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1433.errors = [{instancePath:instancePath+"/encoding",schemaPath:"#/properties/encoding/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema535.properties.encoding.type,parentSchema:schema535.properties.encoding,data:data0}];
+return false;
+}
+if(!((data0 === "base64") || (data0 === "utf-8"))){
+validate1433.errors = [{instancePath:instancePath+"/encoding",schemaPath:"#/properties/encoding/enum",keyword:"enum",params:{allowedValues: schema535.properties.encoding.enum},message:"must be equal to one of the allowed values",schema:schema535.properties.encoding.enum,parentSchema:schema535.properties.encoding,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.text !== undefined){
+let data1 = data.text;
+const _errs3 = errors;
+if(typeof data1 !== "string"){
+validate1433.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema535.properties.text.type,parentSchema:schema535.properties.text,data:data1}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.bytes !== undefined){
+let data2 = data.bytes;
+const _errs5 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1433.errors = [{instancePath:instancePath+"/bytes",schemaPath:"#/properties/bytes/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema535.properties.bytes.type,parentSchema:schema535.properties.bytes,data:data2}];
+return false;
+}
+if(errors === _errs5){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate1433.errors = [{instancePath:instancePath+"/bytes",schemaPath:"#/properties/bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema535.properties.bytes,data:data2}];
+return false;
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.is_truncated !== undefined){
+let data3 = data.is_truncated;
+const _errs7 = errors;
+if(typeof data3 !== "boolean"){
+validate1433.errors = [{instancePath:instancePath+"/is_truncated",schemaPath:"#/properties/is_truncated/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema535.properties.is_truncated.type,parentSchema:schema535.properties.is_truncated,data:data3}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+else {
+validate1433.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema535.type,parentSchema:schema535,data}];
+return false;
+}
+}
+validate1433.errors = vErrors;
+return errors === 0;
+}
+
+export const readResponseNote = validate1434;
+const schema541 = {"type":"object","required":["kind","what","why"],"properties":{"kind":{"type":"string","enum":["continued","emulated","interrupted","omitted","waited"]},"what":{"type":"string"},"why":{"type":"string"},"at":{"type":"integer"},"node":{"type":"string"}}};
+
+function validate1434(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((data.kind === undefined) && (missing0 = "kind")) || ((data.what === undefined) && (missing0 = "what"))) || ((data.why === undefined) && (missing0 = "why"))){
+validate1434.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema541.required,parentSchema:schema541,data}];
+return false;
+}
+else {
+if(data.kind !== undefined){
+let data0 = data.kind;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1434.errors = [{instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema541.properties.kind.type,parentSchema:schema541.properties.kind,data:data0}];
+return false;
+}
+if(!(((((data0 === "continued") || (data0 === "emulated")) || (data0 === "interrupted")) || (data0 === "omitted")) || (data0 === "waited"))){
+validate1434.errors = [{instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/enum",keyword:"enum",params:{allowedValues: schema541.properties.kind.enum},message:"must be equal to one of the allowed values",schema:schema541.properties.kind.enum,parentSchema:schema541.properties.kind,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.what !== undefined){
+let data1 = data.what;
+const _errs3 = errors;
+if(typeof data1 !== "string"){
+validate1434.errors = [{instancePath:instancePath+"/what",schemaPath:"#/properties/what/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema541.properties.what.type,parentSchema:schema541.properties.what,data:data1}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.why !== undefined){
+let data2 = data.why;
+const _errs5 = errors;
+if(typeof data2 !== "string"){
+validate1434.errors = [{instancePath:instancePath+"/why",schemaPath:"#/properties/why/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema541.properties.why.type,parentSchema:schema541.properties.why,data:data2}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.at !== undefined){
+let data3 = data.at;
+const _errs7 = errors;
+if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
+validate1434.errors = [{instancePath:instancePath+"/at",schemaPath:"#/properties/at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema541.properties.at.type,parentSchema:schema541.properties.at,data:data3}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.node !== undefined){
+let data4 = data.node;
+const _errs9 = errors;
+if(typeof data4 !== "string"){
+validate1434.errors = [{instancePath:instancePath+"/node",schemaPath:"#/properties/node/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema541.properties.node.type,parentSchema:schema541.properties.node,data:data4}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1434.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema541.type,parentSchema:schema541,data}];
+return false;
+}
+}
+validate1434.errors = vErrors;
+return errors === 0;
+}
+
+export const readShownToolResult = validate1435;
+const schema542 = {"type":"object","required":["item_id","text"],"properties":{"item_id":{"type":"string"},"text":{"type":"string","maxLength":65536},"is_truncated":{"type":"boolean"}}};
+
+function validate1435(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.item_id === undefined) && (missing0 = "item_id")) || ((data.text === undefined) && (missing0 = "text"))){
+validate1435.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema542.required,parentSchema:schema542,data}];
+return false;
+}
+else {
+if(data.item_id !== undefined){
+let data0 = data.item_id;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1435.errors = [{instancePath:instancePath+"/item_id",schemaPath:"#/properties/item_id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema542.properties.item_id.type,parentSchema:schema542.properties.item_id,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.text !== undefined){
+let data1 = data.text;
+const _errs3 = errors;
+if(errors === _errs3){
+if(typeof data1 === "string"){
+if(data1.length > 2 * 65536 || (data1.length > 65536 && func2(data1) > 65536)){
+validate1435.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/maxLength",keyword:"maxLength",params:{limit: 65536},message:"must NOT have more than 65536 characters",schema:65536,parentSchema:schema542.properties.text,data:data1}];
+return false;
+}
+}
+else {
+validate1435.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema542.properties.text.type,parentSchema:schema542.properties.text,data:data1}];
+return false;
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.is_truncated !== undefined){
+let data2 = data.is_truncated;
+const _errs5 = errors;
+if(typeof data2 !== "boolean"){
+validate1435.errors = [{instancePath:instancePath+"/is_truncated",schemaPath:"#/properties/is_truncated/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema542.properties.is_truncated.type,parentSchema:schema542.properties.is_truncated,data:data2}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+else {
+validate1435.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema542.type,parentSchema:schema542,data}];
+return false;
+}
+}
+validate1435.errors = vErrors;
+return errors === 0;
+}
+
+export const readResponseExchangeList = validate1436;
+const schema543 = {"type":"object","required":["data"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/ResponseExchange"}},"notes":{"type":"array","items":{"$ref":"#/components/schemas/ResponseNote"}},"tool_results":{"type":"array","maxItems":64,"items":{"$ref":"#/components/schemas/ShownToolResult"}},"is_kept":{"type":"boolean"},"is_complete":{"type":"boolean"}}};
+
+function validate1436(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.data === undefined) && (missing0 = "data")){
+validate1436.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema543.required,parentSchema:schema543,data}];
+return false;
+}
+else {
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1436.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema543.properties.object.type,parentSchema:schema543.properties.object,data:data0}];
+return false;
+}
+if("list" !== data0){
+validate1436.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema543.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.data !== undefined){
+let data1 = data.data;
+const _errs3 = errors;
+if(errors === _errs3){
+if(Array.isArray(data1)){
+var valid1 = true;
+const len0 = data1.length;
+for(let i0=0; i0<len0; i0++){
+const _errs5 = errors;
+if(!(validate1415(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate1415.errors : vErrors.concat(validate1415.errors);
+errors = vErrors.length;
+}
+var valid1 = _errs5 === errors;
+if(!valid1){
+break;
+}
+}
+}
+else {
+validate1436.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema543.properties.data.type,parentSchema:schema543.properties.data,data:data1}];
 return false;
 }
 }
@@ -64990,8 +65210,8 @@ var valid2 = true;
 const len1 = data3.length;
 for(let i1=0; i1<len1; i1++){
 const _errs8 = errors;
-if(!(validate1431(data3[i1], {instancePath:instancePath+"/notes/" + i1,parentData:data3,parentDataProperty:i1,rootData}))){
-vErrors = vErrors === null ? validate1431.errors : vErrors.concat(validate1431.errors);
+if(!(validate1434(data3[i1], {instancePath:instancePath+"/notes/" + i1,parentData:data3,parentDataProperty:i1,rootData}))){
+vErrors = vErrors === null ? validate1434.errors : vErrors.concat(validate1434.errors);
 errors = vErrors.length;
 }
 var valid2 = _errs8 === errors;
@@ -65001,7 +65221,7 @@ break;
 }
 }
 else {
-validate1433.errors = [{instancePath:instancePath+"/notes",schemaPath:"#/properties/notes/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema542.properties.notes.type,parentSchema:schema542.properties.notes,data:data3}];
+validate1436.errors = [{instancePath:instancePath+"/notes",schemaPath:"#/properties/notes/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema543.properties.notes.type,parentSchema:schema543.properties.notes,data:data3}];
 return false;
 }
 }
@@ -65017,7 +65237,7 @@ const _errs9 = errors;
 if(errors === _errs9){
 if(Array.isArray(data5)){
 if(data5.length > 64){
-validate1433.errors = [{instancePath:instancePath+"/tool_results",schemaPath:"#/properties/tool_results/maxItems",keyword:"maxItems",params:{limit: 64},message:"must NOT have more than 64 items",schema:64,parentSchema:schema542.properties.tool_results,data:data5}];
+validate1436.errors = [{instancePath:instancePath+"/tool_results",schemaPath:"#/properties/tool_results/maxItems",keyword:"maxItems",params:{limit: 64},message:"must NOT have more than 64 items",schema:64,parentSchema:schema543.properties.tool_results,data:data5}];
 return false;
 }
 else {
@@ -65025,8 +65245,8 @@ var valid3 = true;
 const len2 = data5.length;
 for(let i2=0; i2<len2; i2++){
 const _errs11 = errors;
-if(!(validate1432(data5[i2], {instancePath:instancePath+"/tool_results/" + i2,parentData:data5,parentDataProperty:i2,rootData}))){
-vErrors = vErrors === null ? validate1432.errors : vErrors.concat(validate1432.errors);
+if(!(validate1435(data5[i2], {instancePath:instancePath+"/tool_results/" + i2,parentData:data5,parentDataProperty:i2,rootData}))){
+vErrors = vErrors === null ? validate1435.errors : vErrors.concat(validate1435.errors);
 errors = vErrors.length;
 }
 var valid3 = _errs11 === errors;
@@ -65037,7 +65257,7 @@ break;
 }
 }
 else {
-validate1433.errors = [{instancePath:instancePath+"/tool_results",schemaPath:"#/properties/tool_results/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema542.properties.tool_results.type,parentSchema:schema542.properties.tool_results,data:data5}];
+validate1436.errors = [{instancePath:instancePath+"/tool_results",schemaPath:"#/properties/tool_results/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema543.properties.tool_results.type,parentSchema:schema543.properties.tool_results,data:data5}];
 return false;
 }
 }
@@ -65051,7 +65271,7 @@ if(data.is_kept !== undefined){
 let data7 = data.is_kept;
 const _errs12 = errors;
 if(typeof data7 !== "boolean"){
-validate1433.errors = [{instancePath:instancePath+"/is_kept",schemaPath:"#/properties/is_kept/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema542.properties.is_kept.type,parentSchema:schema542.properties.is_kept,data:data7}];
+validate1436.errors = [{instancePath:instancePath+"/is_kept",schemaPath:"#/properties/is_kept/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema543.properties.is_kept.type,parentSchema:schema543.properties.is_kept,data:data7}];
 return false;
 }
 var valid0 = _errs12 === errors;
@@ -65064,7 +65284,7 @@ if(data.is_complete !== undefined){
 let data8 = data.is_complete;
 const _errs14 = errors;
 if(typeof data8 !== "boolean"){
-validate1433.errors = [{instancePath:instancePath+"/is_complete",schemaPath:"#/properties/is_complete/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema542.properties.is_complete.type,parentSchema:schema542.properties.is_complete,data:data8}];
+validate1436.errors = [{instancePath:instancePath+"/is_complete",schemaPath:"#/properties/is_complete/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema543.properties.is_complete.type,parentSchema:schema543.properties.is_complete,data:data8}];
 return false;
 }
 var valid0 = _errs14 === errors;
@@ -65080,25 +65300,25 @@ var valid0 = true;
 }
 }
 else {
-validate1433.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema542.type,parentSchema:schema542,data}];
+validate1436.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema543.type,parentSchema:schema543,data}];
 return false;
 }
 }
-validate1433.errors = vErrors;
+validate1436.errors = vErrors;
 return errors === 0;
 }
 
-export const readDeletedExchanges = validate1437;
-const schema543 = {"type":"object","required":["id"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"response.exchanges.deleted"},"deleted":{"type":"boolean","const":true}}};
+export const readDeletedExchanges = validate1440;
+const schema544 = {"type":"object","required":["id"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"response.exchanges.deleted"},"deleted":{"type":"boolean","const":true}}};
 
-function validate1437(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1440(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.id === undefined) && (missing0 = "id")){
-validate1437.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema543.required,parentSchema:schema543,data}];
+validate1440.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema544.required,parentSchema:schema544,data}];
 return false;
 }
 else {
@@ -65106,7 +65326,7 @@ if(data.id !== undefined){
 let data0 = data.id;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1437.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema543.properties.id.type,parentSchema:schema543.properties.id,data:data0}];
+validate1440.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema544.properties.id.type,parentSchema:schema544.properties.id,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -65119,11 +65339,11 @@ if(data.object !== undefined){
 let data1 = data.object;
 const _errs3 = errors;
 if(typeof data1 !== "string"){
-validate1437.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema543.properties.object.type,parentSchema:schema543.properties.object,data:data1}];
+validate1440.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema544.properties.object.type,parentSchema:schema544.properties.object,data:data1}];
 return false;
 }
 if("response.exchanges.deleted" !== data1){
-validate1437.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "response.exchanges.deleted"},message:"must be equal to constant",schema:"response.exchanges.deleted",parentSchema:schema543.properties.object,data:data1}];
+validate1440.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "response.exchanges.deleted"},message:"must be equal to constant",schema:"response.exchanges.deleted",parentSchema:schema544.properties.object,data:data1}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -65136,11 +65356,11 @@ if(data.deleted !== undefined){
 let data2 = data.deleted;
 const _errs5 = errors;
 if(typeof data2 !== "boolean"){
-validate1437.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema543.properties.deleted.type,parentSchema:schema543.properties.deleted,data:data2}];
+validate1440.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema544.properties.deleted.type,parentSchema:schema544.properties.deleted,data:data2}];
 return false;
 }
 if(true !== data2){
-validate1437.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/const",keyword:"const",params:{allowedValue: true},message:"must be equal to constant",schema:true,parentSchema:schema543.properties.deleted,data:data2}];
+validate1440.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/const",keyword:"const",params:{allowedValue: true},message:"must be equal to constant",schema:true,parentSchema:schema544.properties.deleted,data:data2}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -65153,25 +65373,25 @@ var valid0 = true;
 }
 }
 else {
-validate1437.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema543.type,parentSchema:schema543,data}];
+validate1440.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema544.type,parentSchema:schema544,data}];
 return false;
 }
 }
-validate1437.errors = vErrors;
+validate1440.errors = vErrors;
 return errors === 0;
 }
 
-export const readModel = validate1438;
-const schema544 = {"type":"object","required":["id"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"model"},"created":{"type":"integer"},"owned_by":{"type":"string"},"shutdown_date":{"type":["string","null"]},"description":{"type":"string"}}};
+export const readModel = validate1441;
+const schema545 = {"type":"object","required":["id"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"model"},"created":{"type":"integer"},"owned_by":{"type":"string"},"shutdown_date":{"type":["string","null"]},"description":{"type":"string"}}};
 
-function validate1438(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1441(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.id === undefined) && (missing0 = "id")){
-validate1438.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema544.required,parentSchema:schema544,data}];
+validate1441.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema545.required,parentSchema:schema545,data}];
 return false;
 }
 else {
@@ -65179,7 +65399,7 @@ if(data.id !== undefined){
 let data0 = data.id;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1438.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema544.properties.id.type,parentSchema:schema544.properties.id,data:data0}];
+validate1441.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema545.properties.id.type,parentSchema:schema545.properties.id,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -65192,11 +65412,11 @@ if(data.object !== undefined){
 let data1 = data.object;
 const _errs3 = errors;
 if(typeof data1 !== "string"){
-validate1438.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema544.properties.object.type,parentSchema:schema544.properties.object,data:data1}];
+validate1441.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema545.properties.object.type,parentSchema:schema545.properties.object,data:data1}];
 return false;
 }
 if("model" !== data1){
-validate1438.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "model"},message:"must be equal to constant",schema:"model",parentSchema:schema544.properties.object,data:data1}];
+validate1441.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "model"},message:"must be equal to constant",schema:"model",parentSchema:schema545.properties.object,data:data1}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -65209,7 +65429,7 @@ if(data.created !== undefined){
 let data2 = data.created;
 const _errs5 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1438.errors = [{instancePath:instancePath+"/created",schemaPath:"#/properties/created/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema544.properties.created.type,parentSchema:schema544.properties.created,data:data2}];
+validate1441.errors = [{instancePath:instancePath+"/created",schemaPath:"#/properties/created/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema545.properties.created.type,parentSchema:schema545.properties.created,data:data2}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -65222,7 +65442,7 @@ if(data.owned_by !== undefined){
 let data3 = data.owned_by;
 const _errs7 = errors;
 if(typeof data3 !== "string"){
-validate1438.errors = [{instancePath:instancePath+"/owned_by",schemaPath:"#/properties/owned_by/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema544.properties.owned_by.type,parentSchema:schema544.properties.owned_by,data:data3}];
+validate1441.errors = [{instancePath:instancePath+"/owned_by",schemaPath:"#/properties/owned_by/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema545.properties.owned_by.type,parentSchema:schema545.properties.owned_by,data:data3}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -65235,7 +65455,7 @@ if(data.shutdown_date !== undefined){
 let data4 = data.shutdown_date;
 const _errs9 = errors;
 if((typeof data4 !== "string") && (data4 !== null)){
-validate1438.errors = [{instancePath:instancePath+"/shutdown_date",schemaPath:"#/properties/shutdown_date/type",keyword:"type",params:{type: schema544.properties.shutdown_date.type},message:"must be string,null",schema:schema544.properties.shutdown_date.type,parentSchema:schema544.properties.shutdown_date,data:data4}];
+validate1441.errors = [{instancePath:instancePath+"/shutdown_date",schemaPath:"#/properties/shutdown_date/type",keyword:"type",params:{type: schema545.properties.shutdown_date.type},message:"must be string,null",schema:schema545.properties.shutdown_date.type,parentSchema:schema545.properties.shutdown_date,data:data4}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -65248,7 +65468,7 @@ if(data.description !== undefined){
 let data5 = data.description;
 const _errs11 = errors;
 if(typeof data5 !== "string"){
-validate1438.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema544.properties.description.type,parentSchema:schema544.properties.description,data:data5}];
+validate1441.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema545.properties.description.type,parentSchema:schema545.properties.description,data:data5}];
 return false;
 }
 var valid0 = _errs11 === errors;
@@ -65264,25 +65484,25 @@ var valid0 = true;
 }
 }
 else {
-validate1438.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema544.type,parentSchema:schema544,data}];
+validate1441.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema545.type,parentSchema:schema545,data}];
 return false;
 }
 }
-validate1438.errors = vErrors;
+validate1441.errors = vErrors;
 return errors === 0;
 }
 
-export const readModelList = validate1439;
-const schema545 = {"type":"object","required":["data"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Model"}}}};
+export const readModelList = validate1442;
+const schema546 = {"type":"object","required":["data"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Model"}}}};
 
-function validate1439(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1442(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.data === undefined) && (missing0 = "data")){
-validate1439.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema545.required,parentSchema:schema545,data}];
+validate1442.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema546.required,parentSchema:schema546,data}];
 return false;
 }
 else {
@@ -65290,11 +65510,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1439.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema545.properties.object.type,parentSchema:schema545.properties.object,data:data0}];
+validate1442.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema546.properties.object.type,parentSchema:schema546.properties.object,data:data0}];
 return false;
 }
 if("list" !== data0){
-validate1439.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema545.properties.object,data:data0}];
+validate1442.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema546.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -65312,8 +65532,8 @@ var valid1 = true;
 const len0 = data1.length;
 for(let i0=0; i0<len0; i0++){
 const _errs5 = errors;
-if(!(validate1438(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate1438.errors : vErrors.concat(validate1438.errors);
+if(!(validate1441(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate1441.errors : vErrors.concat(validate1441.errors);
 errors = vErrors.length;
 }
 var valid1 = _errs5 === errors;
@@ -65323,7 +65543,7 @@ break;
 }
 }
 else {
-validate1439.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema545.properties.data.type,parentSchema:schema545.properties.data,data:data1}];
+validate1442.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema546.properties.data.type,parentSchema:schema546.properties.data,data:data1}];
 return false;
 }
 }
@@ -65336,11 +65556,11 @@ var valid0 = true;
 }
 }
 else {
-validate1439.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema545.type,parentSchema:schema545,data}];
+validate1442.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema546.type,parentSchema:schema546,data}];
 return false;
 }
 }
-validate1439.errors = vErrors;
+validate1442.errors = vErrors;
 return errors === 0;
 }
 

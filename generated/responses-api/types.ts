@@ -5506,8 +5506,30 @@ export interface components {
             /** @description The response after which the next page begins; null if nothing was looked at. A search that ends early names the last response that it looked at, which may not be on the page. */
             last_id: string | null;
         };
+        /** @description A request for a response that was refused, so that there is no response. Requests with `store` false leave none. */
+        RefusedRequest: {
+            /** @constant */
+            object: "response.refused";
+            /** @description Unix seconds. */
+            created_at: number;
+            /** @description The status of the reply, such as 400. */
+            status: number;
+            code: string | null;
+            /** @description What the client was told, without secrets of the request. */
+            message: string;
+            param: string | null;
+            /** @description Empty if the request named none. */
+            model: string;
+            kind: components["schemas"]["RunKind"];
+            /** @description The API key that asked. */
+            key_id: string;
+            /** @description The beginning of the last text that was sent. */
+            input_preview: string;
+        };
         /** @description Numbers of stored responses over time. */
         ResponseStatistics: {
+            /** @description The newest requests of this time that were refused, newest first. They count as failed runs, and are no responses. */
+            refused?: components["schemas"]["RefusedRequest"][];
             /** @constant */
             object: "response.statistics";
             /** @description Unix seconds; where the first bucket starts. */
@@ -6534,6 +6556,7 @@ export type RunTiming = components['schemas']['RunTiming'];
 export type KeyRef = components['schemas']['KeyRef'];
 export type Price = components['schemas']['Price'];
 export type ResponseSummaryList = components['schemas']['ResponseSummaryList'];
+export type RefusedRequest = components['schemas']['RefusedRequest'];
 export type ResponseStatistics = components['schemas']['ResponseStatistics'];
 export type StatisticsBucket = components['schemas']['StatisticsBucket'];
 export type ModelStatistics = components['schemas']['ModelStatistics'];

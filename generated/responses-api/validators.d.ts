@@ -460,6 +460,7 @@ export declare const validateRunTiming: Validate<Schema.RunTiming>;
 export declare const validateKeyRef: Validate<Schema.KeyRef>;
 export declare const validatePrice: Validate<Schema.Price>;
 export declare const validateResponseSummaryList: Validate<Schema.ResponseSummaryList>;
+export declare const validateRefusedRequest: Validate<Schema.RefusedRequest>;
 export declare const validateResponseStatistics: Validate<Schema.ResponseStatistics>;
 export declare const validateStatisticsBucket: Validate<Schema.StatisticsBucket>;
 export declare const validateModelStatistics: Validate<Schema.ModelStatistics>;

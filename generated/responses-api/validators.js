@@ -67271,417 +67271,8 @@ validate1398.errors = vErrors;
 return errors === 0;
 }
 
-export const validateResponseStatistics = validate1400;
-const schema524 = {"type":"object","additionalProperties":false,"required":["object","from","to","bucket_seconds","is_partial","buckets","models"],"properties":{"object":{"type":"string","const":"response.statistics"},"from":{"type":"integer"},"to":{"type":"integer"},"bucket_seconds":{"type":"integer","minimum":1},"is_partial":{"type":"boolean"},"buckets":{"type":"array","items":{"$ref":"#/components/schemas/StatisticsBucket"}},"models":{"type":"array","items":{"$ref":"#/components/schemas/ModelStatistics"}}}};
-const schema525 = {"type":"object","additionalProperties":false,"required":["start","runs","failed","input_tokens","output_tokens","duration_ms_p50","duration_ms_p95","first_text_ms_p50"],"properties":{"start":{"type":"integer"},"runs":{"type":"integer","minimum":0},"failed":{"type":"integer","minimum":0},"input_tokens":{"type":"integer","minimum":0},"output_tokens":{"type":"integer","minimum":0},"duration_ms_p50":{"type":["integer","null"]},"duration_ms_p95":{"type":["integer","null"]},"first_text_ms_p50":{"type":["integer","null"]}}};
-
-function validate1401(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if(((((((((data.start === undefined) && (missing0 = "start")) || ((data.runs === undefined) && (missing0 = "runs"))) || ((data.failed === undefined) && (missing0 = "failed"))) || ((data.input_tokens === undefined) && (missing0 = "input_tokens"))) || ((data.output_tokens === undefined) && (missing0 = "output_tokens"))) || ((data.duration_ms_p50 === undefined) && (missing0 = "duration_ms_p50"))) || ((data.duration_ms_p95 === undefined) && (missing0 = "duration_ms_p95"))) || ((data.first_text_ms_p50 === undefined) && (missing0 = "first_text_ms_p50"))){
-validate1401.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema525.required,parentSchema:schema525,data}];
-return false;
-}
-else {
-const _errs1 = errors;
-for(const key0 in data){
-if(!((((((((key0 === "start") || (key0 === "runs")) || (key0 === "failed")) || (key0 === "input_tokens")) || (key0 === "output_tokens")) || (key0 === "duration_ms_p50")) || (key0 === "duration_ms_p95")) || (key0 === "first_text_ms_p50"))){
-validate1401.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema525,data}];
-return false;
-break;
-}
-}
-if(_errs1 === errors){
-if(data.start !== undefined){
-let data0 = data.start;
-const _errs2 = errors;
-if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
-validate1401.errors = [{instancePath:instancePath+"/start",schemaPath:"#/properties/start/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema525.properties.start.type,parentSchema:schema525.properties.start,data:data0}];
-return false;
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.runs !== undefined){
-let data1 = data.runs;
-const _errs4 = errors;
-if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1401.errors = [{instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema525.properties.runs.type,parentSchema:schema525.properties.runs,data:data1}];
-return false;
-}
-if(errors === _errs4){
-if((typeof data1 == "number") && (isFinite(data1))){
-if(data1 < 0 || isNaN(data1)){
-validate1401.errors = [{instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema525.properties.runs,data:data1}];
-return false;
-}
-}
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.failed !== undefined){
-let data2 = data.failed;
-const _errs6 = errors;
-if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1401.errors = [{instancePath:instancePath+"/failed",schemaPath:"#/properties/failed/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema525.properties.failed.type,parentSchema:schema525.properties.failed,data:data2}];
-return false;
-}
-if(errors === _errs6){
-if((typeof data2 == "number") && (isFinite(data2))){
-if(data2 < 0 || isNaN(data2)){
-validate1401.errors = [{instancePath:instancePath+"/failed",schemaPath:"#/properties/failed/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema525.properties.failed,data:data2}];
-return false;
-}
-}
-}
-var valid0 = _errs6 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.input_tokens !== undefined){
-let data3 = data.input_tokens;
-const _errs8 = errors;
-if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
-validate1401.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema525.properties.input_tokens.type,parentSchema:schema525.properties.input_tokens,data:data3}];
-return false;
-}
-if(errors === _errs8){
-if((typeof data3 == "number") && (isFinite(data3))){
-if(data3 < 0 || isNaN(data3)){
-validate1401.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema525.properties.input_tokens,data:data3}];
-return false;
-}
-}
-}
-var valid0 = _errs8 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.output_tokens !== undefined){
-let data4 = data.output_tokens;
-const _errs10 = errors;
-if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate1401.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema525.properties.output_tokens.type,parentSchema:schema525.properties.output_tokens,data:data4}];
-return false;
-}
-if(errors === _errs10){
-if((typeof data4 == "number") && (isFinite(data4))){
-if(data4 < 0 || isNaN(data4)){
-validate1401.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema525.properties.output_tokens,data:data4}];
-return false;
-}
-}
-}
-var valid0 = _errs10 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.duration_ms_p50 !== undefined){
-let data5 = data.duration_ms_p50;
-const _errs12 = errors;
-if((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (data5 !== null)){
-validate1401.errors = [{instancePath:instancePath+"/duration_ms_p50",schemaPath:"#/properties/duration_ms_p50/type",keyword:"type",params:{type: schema525.properties.duration_ms_p50.type},message:"must be integer,null",schema:schema525.properties.duration_ms_p50.type,parentSchema:schema525.properties.duration_ms_p50,data:data5}];
-return false;
-}
-var valid0 = _errs12 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.duration_ms_p95 !== undefined){
-let data6 = data.duration_ms_p95;
-const _errs14 = errors;
-if((!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))) && (data6 !== null)){
-validate1401.errors = [{instancePath:instancePath+"/duration_ms_p95",schemaPath:"#/properties/duration_ms_p95/type",keyword:"type",params:{type: schema525.properties.duration_ms_p95.type},message:"must be integer,null",schema:schema525.properties.duration_ms_p95.type,parentSchema:schema525.properties.duration_ms_p95,data:data6}];
-return false;
-}
-var valid0 = _errs14 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.first_text_ms_p50 !== undefined){
-let data7 = data.first_text_ms_p50;
-const _errs16 = errors;
-if((!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))) && (data7 !== null)){
-validate1401.errors = [{instancePath:instancePath+"/first_text_ms_p50",schemaPath:"#/properties/first_text_ms_p50/type",keyword:"type",params:{type: schema525.properties.first_text_ms_p50.type},message:"must be integer,null",schema:schema525.properties.first_text_ms_p50.type,parentSchema:schema525.properties.first_text_ms_p50,data:data7}];
-return false;
-}
-var valid0 = _errs16 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate1401.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema525.type,parentSchema:schema525,data}];
-return false;
-}
-}
-validate1401.errors = vErrors;
-return errors === 0;
-}
-
-const schema526 = {"type":"object","additionalProperties":false,"required":["model","runs","failed","input_tokens","output_tokens","price","duration_ms_p50","duration_ms_p95","first_text_ms_p50"],"properties":{"model":{"type":"string"},"runs":{"type":"integer","minimum":0},"failed":{"type":"integer","minimum":0},"input_tokens":{"type":"integer","minimum":0},"output_tokens":{"type":"integer","minimum":0},"price":{"anyOf":[{"$ref":"#/components/schemas/Price"},{"type":"null"}]},"duration_ms_p50":{"type":["integer","null"]},"duration_ms_p95":{"type":["integer","null"]},"first_text_ms_p50":{"type":["integer","null"]}}};
-
-function validate1403(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((((((((((data.model === undefined) && (missing0 = "model")) || ((data.runs === undefined) && (missing0 = "runs"))) || ((data.failed === undefined) && (missing0 = "failed"))) || ((data.input_tokens === undefined) && (missing0 = "input_tokens"))) || ((data.output_tokens === undefined) && (missing0 = "output_tokens"))) || ((data.price === undefined) && (missing0 = "price"))) || ((data.duration_ms_p50 === undefined) && (missing0 = "duration_ms_p50"))) || ((data.duration_ms_p95 === undefined) && (missing0 = "duration_ms_p95"))) || ((data.first_text_ms_p50 === undefined) && (missing0 = "first_text_ms_p50"))){
-validate1403.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema526.required,parentSchema:schema526,data}];
-return false;
-}
-else {
-const _errs1 = errors;
-for(const key0 in data){
-if(!(func22.call(schema526.properties, key0))){
-validate1403.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema526,data}];
-return false;
-break;
-}
-}
-if(_errs1 === errors){
-if(data.model !== undefined){
-let data0 = data.model;
-const _errs2 = errors;
-if(typeof data0 !== "string"){
-validate1403.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema526.properties.model.type,parentSchema:schema526.properties.model,data:data0}];
-return false;
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.runs !== undefined){
-let data1 = data.runs;
-const _errs4 = errors;
-if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1403.errors = [{instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema526.properties.runs.type,parentSchema:schema526.properties.runs,data:data1}];
-return false;
-}
-if(errors === _errs4){
-if((typeof data1 == "number") && (isFinite(data1))){
-if(data1 < 0 || isNaN(data1)){
-validate1403.errors = [{instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema526.properties.runs,data:data1}];
-return false;
-}
-}
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.failed !== undefined){
-let data2 = data.failed;
-const _errs6 = errors;
-if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1403.errors = [{instancePath:instancePath+"/failed",schemaPath:"#/properties/failed/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema526.properties.failed.type,parentSchema:schema526.properties.failed,data:data2}];
-return false;
-}
-if(errors === _errs6){
-if((typeof data2 == "number") && (isFinite(data2))){
-if(data2 < 0 || isNaN(data2)){
-validate1403.errors = [{instancePath:instancePath+"/failed",schemaPath:"#/properties/failed/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema526.properties.failed,data:data2}];
-return false;
-}
-}
-}
-var valid0 = _errs6 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.input_tokens !== undefined){
-let data3 = data.input_tokens;
-const _errs8 = errors;
-if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
-validate1403.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema526.properties.input_tokens.type,parentSchema:schema526.properties.input_tokens,data:data3}];
-return false;
-}
-if(errors === _errs8){
-if((typeof data3 == "number") && (isFinite(data3))){
-if(data3 < 0 || isNaN(data3)){
-validate1403.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema526.properties.input_tokens,data:data3}];
-return false;
-}
-}
-}
-var valid0 = _errs8 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.output_tokens !== undefined){
-let data4 = data.output_tokens;
-const _errs10 = errors;
-if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate1403.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema526.properties.output_tokens.type,parentSchema:schema526.properties.output_tokens,data:data4}];
-return false;
-}
-if(errors === _errs10){
-if((typeof data4 == "number") && (isFinite(data4))){
-if(data4 < 0 || isNaN(data4)){
-validate1403.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema526.properties.output_tokens,data:data4}];
-return false;
-}
-}
-}
-var valid0 = _errs10 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.price !== undefined){
-let data5 = data.price;
-const _errs12 = errors;
-const _errs13 = errors;
-let valid1 = false;
-const _errs14 = errors;
-if(!(validate1386(data5, {instancePath:instancePath+"/price",parentData:data,parentDataProperty:"price",rootData}))){
-vErrors = vErrors === null ? validate1386.errors : vErrors.concat(validate1386.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs14 === errors;
-valid1 = valid1 || _valid0;
-if(!valid1){
-const _errs15 = errors;
-if(data5 !== null){
-const err0 = {instancePath:instancePath+"/price",schemaPath:"#/properties/price/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema526.properties.price.anyOf[1].type,parentSchema:schema526.properties.price.anyOf[1],data:data5};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs15 === errors;
-valid1 = valid1 || _valid0;
-}
-if(!valid1){
-const err1 = {instancePath:instancePath+"/price",schemaPath:"#/properties/price/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema526.properties.price.anyOf,parentSchema:schema526.properties.price,data:data5};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1403.errors = vErrors;
-return false;
-}
-else {
-errors = _errs13;
-if(vErrors !== null){
-if(_errs13){
-vErrors.length = _errs13;
-}
-else {
-vErrors = null;
-}
-}
-}
-var valid0 = _errs12 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.duration_ms_p50 !== undefined){
-let data6 = data.duration_ms_p50;
-const _errs17 = errors;
-if((!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))) && (data6 !== null)){
-validate1403.errors = [{instancePath:instancePath+"/duration_ms_p50",schemaPath:"#/properties/duration_ms_p50/type",keyword:"type",params:{type: schema526.properties.duration_ms_p50.type},message:"must be integer,null",schema:schema526.properties.duration_ms_p50.type,parentSchema:schema526.properties.duration_ms_p50,data:data6}];
-return false;
-}
-var valid0 = _errs17 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.duration_ms_p95 !== undefined){
-let data7 = data.duration_ms_p95;
-const _errs19 = errors;
-if((!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))) && (data7 !== null)){
-validate1403.errors = [{instancePath:instancePath+"/duration_ms_p95",schemaPath:"#/properties/duration_ms_p95/type",keyword:"type",params:{type: schema526.properties.duration_ms_p95.type},message:"must be integer,null",schema:schema526.properties.duration_ms_p95.type,parentSchema:schema526.properties.duration_ms_p95,data:data7}];
-return false;
-}
-var valid0 = _errs19 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.first_text_ms_p50 !== undefined){
-let data8 = data.first_text_ms_p50;
-const _errs21 = errors;
-if((!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))) && (data8 !== null)){
-validate1403.errors = [{instancePath:instancePath+"/first_text_ms_p50",schemaPath:"#/properties/first_text_ms_p50/type",keyword:"type",params:{type: schema526.properties.first_text_ms_p50.type},message:"must be integer,null",schema:schema526.properties.first_text_ms_p50.type,parentSchema:schema526.properties.first_text_ms_p50,data:data8}];
-return false;
-}
-var valid0 = _errs21 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate1403.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema526.type,parentSchema:schema526,data}];
-return false;
-}
-}
-validate1403.errors = vErrors;
-return errors === 0;
-}
-
+export const validateRefusedRequest = validate1400;
+const schema524 = {"type":"object","additionalProperties":false,"required":["object","created_at","status","code","message","param","model","kind","key_id","input_preview"],"properties":{"object":{"type":"string","const":"response.refused"},"created_at":{"type":"integer"},"status":{"type":"integer"},"code":{"type":["string","null"]},"message":{"type":"string","maxLength":1000},"param":{"type":["string","null"]},"model":{"type":"string","maxLength":200},"kind":{"$ref":"#/components/schemas/RunKind"},"key_id":{"type":"string"},"input_preview":{"type":"string","maxLength":200}}};
 
 function validate1400(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -67689,14 +67280,14 @@ let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if((((((((data.object === undefined) && (missing0 = "object")) || ((data.from === undefined) && (missing0 = "from"))) || ((data.to === undefined) && (missing0 = "to"))) || ((data.bucket_seconds === undefined) && (missing0 = "bucket_seconds"))) || ((data.is_partial === undefined) && (missing0 = "is_partial"))) || ((data.buckets === undefined) && (missing0 = "buckets"))) || ((data.models === undefined) && (missing0 = "models"))){
+if(((((((((((data.object === undefined) && (missing0 = "object")) || ((data.created_at === undefined) && (missing0 = "created_at"))) || ((data.status === undefined) && (missing0 = "status"))) || ((data.code === undefined) && (missing0 = "code"))) || ((data.message === undefined) && (missing0 = "message"))) || ((data.param === undefined) && (missing0 = "param"))) || ((data.model === undefined) && (missing0 = "model"))) || ((data.kind === undefined) && (missing0 = "kind"))) || ((data.key_id === undefined) && (missing0 = "key_id"))) || ((data.input_preview === undefined) && (missing0 = "input_preview"))){
 validate1400.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema524.required,parentSchema:schema524,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!(((((((key0 === "object") || (key0 === "from")) || (key0 === "to")) || (key0 === "bucket_seconds")) || (key0 === "is_partial")) || (key0 === "buckets")) || (key0 === "models"))){
+if(!(func22.call(schema524.properties, key0))){
 validate1400.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema524,data}];
 return false;
 break;
@@ -67710,8 +67301,8 @@ if(typeof data0 !== "string"){
 validate1400.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema524.properties.object.type,parentSchema:schema524.properties.object,data:data0}];
 return false;
 }
-if("response.statistics" !== data0){
-validate1400.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "response.statistics"},message:"must be equal to constant",schema:"response.statistics",parentSchema:schema524.properties.object,data:data0}];
+if("response.refused" !== data0){
+validate1400.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "response.refused"},message:"must be equal to constant",schema:"response.refused",parentSchema:schema524.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -67720,11 +67311,11 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.from !== undefined){
-let data1 = data.from;
+if(data.created_at !== undefined){
+let data1 = data.created_at;
 const _errs4 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1400.errors = [{instancePath:instancePath+"/from",schemaPath:"#/properties/from/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema524.properties.from.type,parentSchema:schema524.properties.from,data:data1}];
+validate1400.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema524.properties.created_at.type,parentSchema:schema524.properties.created_at,data:data1}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -67733,11 +67324,11 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.to !== undefined){
-let data2 = data.to;
+if(data.status !== undefined){
+let data2 = data.status;
 const _errs6 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1400.errors = [{instancePath:instancePath+"/to",schemaPath:"#/properties/to/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema524.properties.to.type,parentSchema:schema524.properties.to,data:data2}];
+validate1400.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema524.properties.status.type,parentSchema:schema524.properties.status,data:data2}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -67746,20 +67337,12 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.bucket_seconds !== undefined){
-let data3 = data.bucket_seconds;
+if(data.code !== undefined){
+let data3 = data.code;
 const _errs8 = errors;
-if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
-validate1400.errors = [{instancePath:instancePath+"/bucket_seconds",schemaPath:"#/properties/bucket_seconds/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema524.properties.bucket_seconds.type,parentSchema:schema524.properties.bucket_seconds,data:data3}];
+if((typeof data3 !== "string") && (data3 !== null)){
+validate1400.errors = [{instancePath:instancePath+"/code",schemaPath:"#/properties/code/type",keyword:"type",params:{type: schema524.properties.code.type},message:"must be string,null",schema:schema524.properties.code.type,parentSchema:schema524.properties.code,data:data3}];
 return false;
-}
-if(errors === _errs8){
-if((typeof data3 == "number") && (isFinite(data3))){
-if(data3 < 1 || isNaN(data3)){
-validate1400.errors = [{instancePath:instancePath+"/bucket_seconds",schemaPath:"#/properties/bucket_seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema524.properties.bucket_seconds,data:data3}];
-return false;
-}
-}
 }
 var valid0 = _errs8 === errors;
 }
@@ -67767,12 +67350,20 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.is_partial !== undefined){
-let data4 = data.is_partial;
+if(data.message !== undefined){
+let data4 = data.message;
 const _errs10 = errors;
-if(typeof data4 !== "boolean"){
-validate1400.errors = [{instancePath:instancePath+"/is_partial",schemaPath:"#/properties/is_partial/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema524.properties.is_partial.type,parentSchema:schema524.properties.is_partial,data:data4}];
+if(errors === _errs10){
+if(typeof data4 === "string"){
+if(data4.length > 2 * 1000 || (data4.length > 1000 && func2(data4) > 1000)){
+validate1400.errors = [{instancePath:instancePath+"/message",schemaPath:"#/properties/message/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters",schema:1000,parentSchema:schema524.properties.message,data:data4}];
 return false;
+}
+}
+else {
+validate1400.errors = [{instancePath:instancePath+"/message",schemaPath:"#/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema524.properties.message.type,parentSchema:schema524.properties.message,data:data4}];
+return false;
+}
 }
 var valid0 = _errs10 === errors;
 }
@@ -67780,29 +67371,12 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.buckets !== undefined){
-let data5 = data.buckets;
+if(data.param !== undefined){
+let data5 = data.param;
 const _errs12 = errors;
-if(errors === _errs12){
-if(Array.isArray(data5)){
-var valid1 = true;
-const len0 = data5.length;
-for(let i0=0; i0<len0; i0++){
-const _errs14 = errors;
-if(!(validate1401(data5[i0], {instancePath:instancePath+"/buckets/" + i0,parentData:data5,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate1401.errors : vErrors.concat(validate1401.errors);
-errors = vErrors.length;
-}
-var valid1 = _errs14 === errors;
-if(!valid1){
-break;
-}
-}
-}
-else {
-validate1400.errors = [{instancePath:instancePath+"/buckets",schemaPath:"#/properties/buckets/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema524.properties.buckets.type,parentSchema:schema524.properties.buckets,data:data5}];
+if((typeof data5 !== "string") && (data5 !== null)){
+validate1400.errors = [{instancePath:instancePath+"/param",schemaPath:"#/properties/param/type",keyword:"type",params:{type: schema524.properties.param.type},message:"must be string,null",schema:schema524.properties.param.type,parentSchema:schema524.properties.param,data:data5}];
 return false;
-}
 }
 var valid0 = _errs12 === errors;
 }
@@ -67810,34 +67384,74 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.models !== undefined){
-let data7 = data.models;
-const _errs15 = errors;
-if(errors === _errs15){
-if(Array.isArray(data7)){
-var valid2 = true;
-const len1 = data7.length;
-for(let i1=0; i1<len1; i1++){
-const _errs17 = errors;
-if(!(validate1403(data7[i1], {instancePath:instancePath+"/models/" + i1,parentData:data7,parentDataProperty:i1,rootData}))){
-vErrors = vErrors === null ? validate1403.errors : vErrors.concat(validate1403.errors);
-errors = vErrors.length;
-}
-var valid2 = _errs17 === errors;
-if(!valid2){
-break;
-}
-}
-}
-else {
-validate1400.errors = [{instancePath:instancePath+"/models",schemaPath:"#/properties/models/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema524.properties.models.type,parentSchema:schema524.properties.models,data:data7}];
+if(data.model !== undefined){
+let data6 = data.model;
+const _errs14 = errors;
+if(errors === _errs14){
+if(typeof data6 === "string"){
+if(data6.length > 2 * 200 || (data6.length > 200 && func2(data6) > 200)){
+validate1400.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",schema:200,parentSchema:schema524.properties.model,data:data6}];
 return false;
 }
 }
-var valid0 = _errs15 === errors;
+else {
+validate1400.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema524.properties.model.type,parentSchema:schema524.properties.model,data:data6}];
+return false;
+}
+}
+var valid0 = _errs14 === errors;
 }
 else {
 var valid0 = true;
+}
+if(valid0){
+if(data.kind !== undefined){
+const _errs16 = errors;
+if(!(validate1381(data.kind, {instancePath:instancePath+"/kind",parentData:data,parentDataProperty:"kind",rootData}))){
+vErrors = vErrors === null ? validate1381.errors : vErrors.concat(validate1381.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs16 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.key_id !== undefined){
+let data8 = data.key_id;
+const _errs17 = errors;
+if(typeof data8 !== "string"){
+validate1400.errors = [{instancePath:instancePath+"/key_id",schemaPath:"#/properties/key_id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema524.properties.key_id.type,parentSchema:schema524.properties.key_id,data:data8}];
+return false;
+}
+var valid0 = _errs17 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.input_preview !== undefined){
+let data9 = data.input_preview;
+const _errs19 = errors;
+if(errors === _errs19){
+if(typeof data9 === "string"){
+if(data9.length > 2 * 200 || (data9.length > 200 && func2(data9) > 200)){
+validate1400.errors = [{instancePath:instancePath+"/input_preview",schemaPath:"#/properties/input_preview/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",schema:200,parentSchema:schema524.properties.input_preview,data:data9}];
+return false;
+}
+}
+else {
+validate1400.errors = [{instancePath:instancePath+"/input_preview",schemaPath:"#/properties/input_preview/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema524.properties.input_preview.type,parentSchema:schema524.properties.input_preview,data:data9}];
+return false;
+}
+}
+var valid0 = _errs19 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
 }
 }
 }
@@ -67857,23 +67471,25 @@ validate1400.errors = vErrors;
 return errors === 0;
 }
 
-export const validateStatisticsBucket = validate1406;
+export const validateResponseStatistics = validate1402;
+const schema525 = {"type":"object","additionalProperties":false,"required":["object","from","to","bucket_seconds","is_partial","buckets","models"],"properties":{"refused":{"type":"array","maxItems":20,"items":{"$ref":"#/components/schemas/RefusedRequest"}},"object":{"type":"string","const":"response.statistics"},"from":{"type":"integer"},"to":{"type":"integer"},"bucket_seconds":{"type":"integer","minimum":1},"is_partial":{"type":"boolean"},"buckets":{"type":"array","items":{"$ref":"#/components/schemas/StatisticsBucket"}},"models":{"type":"array","items":{"$ref":"#/components/schemas/ModelStatistics"}}}};
+const schema526 = {"type":"object","additionalProperties":false,"required":["start","runs","failed","input_tokens","output_tokens","duration_ms_p50","duration_ms_p95","first_text_ms_p50"],"properties":{"start":{"type":"integer"},"runs":{"type":"integer","minimum":0},"failed":{"type":"integer","minimum":0},"input_tokens":{"type":"integer","minimum":0},"output_tokens":{"type":"integer","minimum":0},"duration_ms_p50":{"type":["integer","null"]},"duration_ms_p95":{"type":["integer","null"]},"first_text_ms_p50":{"type":["integer","null"]}}};
 
-function validate1406(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1404(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((((((((data.start === undefined) && (missing0 = "start")) || ((data.runs === undefined) && (missing0 = "runs"))) || ((data.failed === undefined) && (missing0 = "failed"))) || ((data.input_tokens === undefined) && (missing0 = "input_tokens"))) || ((data.output_tokens === undefined) && (missing0 = "output_tokens"))) || ((data.duration_ms_p50 === undefined) && (missing0 = "duration_ms_p50"))) || ((data.duration_ms_p95 === undefined) && (missing0 = "duration_ms_p95"))) || ((data.first_text_ms_p50 === undefined) && (missing0 = "first_text_ms_p50"))){
-validate1406.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema525.required,parentSchema:schema525,data}];
+validate1404.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema526.required,parentSchema:schema526,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!((((((((key0 === "start") || (key0 === "runs")) || (key0 === "failed")) || (key0 === "input_tokens")) || (key0 === "output_tokens")) || (key0 === "duration_ms_p50")) || (key0 === "duration_ms_p95")) || (key0 === "first_text_ms_p50"))){
-validate1406.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema525,data}];
+validate1404.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema526,data}];
 return false;
 break;
 }
@@ -67883,7 +67499,7 @@ if(data.start !== undefined){
 let data0 = data.start;
 const _errs2 = errors;
 if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
-validate1406.errors = [{instancePath:instancePath+"/start",schemaPath:"#/properties/start/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema525.properties.start.type,parentSchema:schema525.properties.start,data:data0}];
+validate1404.errors = [{instancePath:instancePath+"/start",schemaPath:"#/properties/start/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema526.properties.start.type,parentSchema:schema526.properties.start,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -67896,13 +67512,13 @@ if(data.runs !== undefined){
 let data1 = data.runs;
 const _errs4 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1406.errors = [{instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema525.properties.runs.type,parentSchema:schema525.properties.runs,data:data1}];
+validate1404.errors = [{instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema526.properties.runs.type,parentSchema:schema526.properties.runs,data:data1}];
 return false;
 }
 if(errors === _errs4){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-validate1406.errors = [{instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema525.properties.runs,data:data1}];
+validate1404.errors = [{instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema526.properties.runs,data:data1}];
 return false;
 }
 }
@@ -67917,13 +67533,13 @@ if(data.failed !== undefined){
 let data2 = data.failed;
 const _errs6 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1406.errors = [{instancePath:instancePath+"/failed",schemaPath:"#/properties/failed/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema525.properties.failed.type,parentSchema:schema525.properties.failed,data:data2}];
+validate1404.errors = [{instancePath:instancePath+"/failed",schemaPath:"#/properties/failed/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema526.properties.failed.type,parentSchema:schema526.properties.failed,data:data2}];
 return false;
 }
 if(errors === _errs6){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 < 0 || isNaN(data2)){
-validate1406.errors = [{instancePath:instancePath+"/failed",schemaPath:"#/properties/failed/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema525.properties.failed,data:data2}];
+validate1404.errors = [{instancePath:instancePath+"/failed",schemaPath:"#/properties/failed/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema526.properties.failed,data:data2}];
 return false;
 }
 }
@@ -67938,13 +67554,13 @@ if(data.input_tokens !== undefined){
 let data3 = data.input_tokens;
 const _errs8 = errors;
 if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
-validate1406.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema525.properties.input_tokens.type,parentSchema:schema525.properties.input_tokens,data:data3}];
+validate1404.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema526.properties.input_tokens.type,parentSchema:schema526.properties.input_tokens,data:data3}];
 return false;
 }
 if(errors === _errs8){
 if((typeof data3 == "number") && (isFinite(data3))){
 if(data3 < 0 || isNaN(data3)){
-validate1406.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema525.properties.input_tokens,data:data3}];
+validate1404.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema526.properties.input_tokens,data:data3}];
 return false;
 }
 }
@@ -67959,13 +67575,13 @@ if(data.output_tokens !== undefined){
 let data4 = data.output_tokens;
 const _errs10 = errors;
 if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate1406.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema525.properties.output_tokens.type,parentSchema:schema525.properties.output_tokens,data:data4}];
+validate1404.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema526.properties.output_tokens.type,parentSchema:schema526.properties.output_tokens,data:data4}];
 return false;
 }
 if(errors === _errs10){
 if((typeof data4 == "number") && (isFinite(data4))){
 if(data4 < 0 || isNaN(data4)){
-validate1406.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema525.properties.output_tokens,data:data4}];
+validate1404.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema526.properties.output_tokens,data:data4}];
 return false;
 }
 }
@@ -67980,7 +67596,7 @@ if(data.duration_ms_p50 !== undefined){
 let data5 = data.duration_ms_p50;
 const _errs12 = errors;
 if((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (data5 !== null)){
-validate1406.errors = [{instancePath:instancePath+"/duration_ms_p50",schemaPath:"#/properties/duration_ms_p50/type",keyword:"type",params:{type: schema525.properties.duration_ms_p50.type},message:"must be integer,null",schema:schema525.properties.duration_ms_p50.type,parentSchema:schema525.properties.duration_ms_p50,data:data5}];
+validate1404.errors = [{instancePath:instancePath+"/duration_ms_p50",schemaPath:"#/properties/duration_ms_p50/type",keyword:"type",params:{type: schema526.properties.duration_ms_p50.type},message:"must be integer,null",schema:schema526.properties.duration_ms_p50.type,parentSchema:schema526.properties.duration_ms_p50,data:data5}];
 return false;
 }
 var valid0 = _errs12 === errors;
@@ -67993,7 +67609,7 @@ if(data.duration_ms_p95 !== undefined){
 let data6 = data.duration_ms_p95;
 const _errs14 = errors;
 if((!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))) && (data6 !== null)){
-validate1406.errors = [{instancePath:instancePath+"/duration_ms_p95",schemaPath:"#/properties/duration_ms_p95/type",keyword:"type",params:{type: schema525.properties.duration_ms_p95.type},message:"must be integer,null",schema:schema525.properties.duration_ms_p95.type,parentSchema:schema525.properties.duration_ms_p95,data:data6}];
+validate1404.errors = [{instancePath:instancePath+"/duration_ms_p95",schemaPath:"#/properties/duration_ms_p95/type",keyword:"type",params:{type: schema526.properties.duration_ms_p95.type},message:"must be integer,null",schema:schema526.properties.duration_ms_p95.type,parentSchema:schema526.properties.duration_ms_p95,data:data6}];
 return false;
 }
 var valid0 = _errs14 === errors;
@@ -68006,7 +67622,7 @@ if(data.first_text_ms_p50 !== undefined){
 let data7 = data.first_text_ms_p50;
 const _errs16 = errors;
 if((!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))) && (data7 !== null)){
-validate1406.errors = [{instancePath:instancePath+"/first_text_ms_p50",schemaPath:"#/properties/first_text_ms_p50/type",keyword:"type",params:{type: schema525.properties.first_text_ms_p50.type},message:"must be integer,null",schema:schema525.properties.first_text_ms_p50.type,parentSchema:schema525.properties.first_text_ms_p50,data:data7}];
+validate1404.errors = [{instancePath:instancePath+"/first_text_ms_p50",schemaPath:"#/properties/first_text_ms_p50/type",keyword:"type",params:{type: schema526.properties.first_text_ms_p50.type},message:"must be integer,null",schema:schema526.properties.first_text_ms_p50.type,parentSchema:schema526.properties.first_text_ms_p50,data:data7}];
 return false;
 }
 var valid0 = _errs16 === errors;
@@ -68025,31 +67641,31 @@ var valid0 = true;
 }
 }
 else {
-validate1406.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema525.type,parentSchema:schema525,data}];
+validate1404.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema526.type,parentSchema:schema526,data}];
 return false;
 }
 }
-validate1406.errors = vErrors;
+validate1404.errors = vErrors;
 return errors === 0;
 }
 
-export const validateModelStatistics = validate1407;
+const schema527 = {"type":"object","additionalProperties":false,"required":["model","runs","failed","input_tokens","output_tokens","price","duration_ms_p50","duration_ms_p95","first_text_ms_p50"],"properties":{"model":{"type":"string"},"runs":{"type":"integer","minimum":0},"failed":{"type":"integer","minimum":0},"input_tokens":{"type":"integer","minimum":0},"output_tokens":{"type":"integer","minimum":0},"price":{"anyOf":[{"$ref":"#/components/schemas/Price"},{"type":"null"}]},"duration_ms_p50":{"type":["integer","null"]},"duration_ms_p95":{"type":["integer","null"]},"first_text_ms_p50":{"type":["integer","null"]}}};
 
-function validate1407(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1406(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((((((((data.model === undefined) && (missing0 = "model")) || ((data.runs === undefined) && (missing0 = "runs"))) || ((data.failed === undefined) && (missing0 = "failed"))) || ((data.input_tokens === undefined) && (missing0 = "input_tokens"))) || ((data.output_tokens === undefined) && (missing0 = "output_tokens"))) || ((data.price === undefined) && (missing0 = "price"))) || ((data.duration_ms_p50 === undefined) && (missing0 = "duration_ms_p50"))) || ((data.duration_ms_p95 === undefined) && (missing0 = "duration_ms_p95"))) || ((data.first_text_ms_p50 === undefined) && (missing0 = "first_text_ms_p50"))){
-validate1407.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema526.required,parentSchema:schema526,data}];
+validate1406.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema527.required,parentSchema:schema527,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!(func22.call(schema526.properties, key0))){
-validate1407.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema526,data}];
+if(!(func22.call(schema527.properties, key0))){
+validate1406.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema527,data}];
 return false;
 break;
 }
@@ -68059,7 +67675,7 @@ if(data.model !== undefined){
 let data0 = data.model;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1407.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema526.properties.model.type,parentSchema:schema526.properties.model,data:data0}];
+validate1406.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema527.properties.model.type,parentSchema:schema527.properties.model,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -68072,13 +67688,13 @@ if(data.runs !== undefined){
 let data1 = data.runs;
 const _errs4 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1407.errors = [{instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema526.properties.runs.type,parentSchema:schema526.properties.runs,data:data1}];
+validate1406.errors = [{instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema527.properties.runs.type,parentSchema:schema527.properties.runs,data:data1}];
 return false;
 }
 if(errors === _errs4){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-validate1407.errors = [{instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema526.properties.runs,data:data1}];
+validate1406.errors = [{instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema527.properties.runs,data:data1}];
 return false;
 }
 }
@@ -68093,13 +67709,13 @@ if(data.failed !== undefined){
 let data2 = data.failed;
 const _errs6 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1407.errors = [{instancePath:instancePath+"/failed",schemaPath:"#/properties/failed/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema526.properties.failed.type,parentSchema:schema526.properties.failed,data:data2}];
+validate1406.errors = [{instancePath:instancePath+"/failed",schemaPath:"#/properties/failed/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema527.properties.failed.type,parentSchema:schema527.properties.failed,data:data2}];
 return false;
 }
 if(errors === _errs6){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 < 0 || isNaN(data2)){
-validate1407.errors = [{instancePath:instancePath+"/failed",schemaPath:"#/properties/failed/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema526.properties.failed,data:data2}];
+validate1406.errors = [{instancePath:instancePath+"/failed",schemaPath:"#/properties/failed/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema527.properties.failed,data:data2}];
 return false;
 }
 }
@@ -68114,13 +67730,13 @@ if(data.input_tokens !== undefined){
 let data3 = data.input_tokens;
 const _errs8 = errors;
 if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
-validate1407.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema526.properties.input_tokens.type,parentSchema:schema526.properties.input_tokens,data:data3}];
+validate1406.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema527.properties.input_tokens.type,parentSchema:schema527.properties.input_tokens,data:data3}];
 return false;
 }
 if(errors === _errs8){
 if((typeof data3 == "number") && (isFinite(data3))){
 if(data3 < 0 || isNaN(data3)){
-validate1407.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema526.properties.input_tokens,data:data3}];
+validate1406.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema527.properties.input_tokens,data:data3}];
 return false;
 }
 }
@@ -68135,13 +67751,13 @@ if(data.output_tokens !== undefined){
 let data4 = data.output_tokens;
 const _errs10 = errors;
 if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate1407.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema526.properties.output_tokens.type,parentSchema:schema526.properties.output_tokens,data:data4}];
+validate1406.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema527.properties.output_tokens.type,parentSchema:schema527.properties.output_tokens,data:data4}];
 return false;
 }
 if(errors === _errs10){
 if((typeof data4 == "number") && (isFinite(data4))){
 if(data4 < 0 || isNaN(data4)){
-validate1407.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema526.properties.output_tokens,data:data4}];
+validate1406.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema527.properties.output_tokens,data:data4}];
 return false;
 }
 }
@@ -68167,7 +67783,7 @@ valid1 = valid1 || _valid0;
 if(!valid1){
 const _errs15 = errors;
 if(data5 !== null){
-const err0 = {instancePath:instancePath+"/price",schemaPath:"#/properties/price/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema526.properties.price.anyOf[1].type,parentSchema:schema526.properties.price.anyOf[1],data:data5};
+const err0 = {instancePath:instancePath+"/price",schemaPath:"#/properties/price/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema527.properties.price.anyOf[1].type,parentSchema:schema527.properties.price.anyOf[1],data:data5};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -68180,7 +67796,7 @@ var _valid0 = _errs15 === errors;
 valid1 = valid1 || _valid0;
 }
 if(!valid1){
-const err1 = {instancePath:instancePath+"/price",schemaPath:"#/properties/price/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema526.properties.price.anyOf,parentSchema:schema526.properties.price,data:data5};
+const err1 = {instancePath:instancePath+"/price",schemaPath:"#/properties/price/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema527.properties.price.anyOf,parentSchema:schema527.properties.price,data:data5};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -68188,7 +67804,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1407.errors = vErrors;
+validate1406.errors = vErrors;
 return false;
 }
 else {
@@ -68212,7 +67828,7 @@ if(data.duration_ms_p50 !== undefined){
 let data6 = data.duration_ms_p50;
 const _errs17 = errors;
 if((!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))) && (data6 !== null)){
-validate1407.errors = [{instancePath:instancePath+"/duration_ms_p50",schemaPath:"#/properties/duration_ms_p50/type",keyword:"type",params:{type: schema526.properties.duration_ms_p50.type},message:"must be integer,null",schema:schema526.properties.duration_ms_p50.type,parentSchema:schema526.properties.duration_ms_p50,data:data6}];
+validate1406.errors = [{instancePath:instancePath+"/duration_ms_p50",schemaPath:"#/properties/duration_ms_p50/type",keyword:"type",params:{type: schema527.properties.duration_ms_p50.type},message:"must be integer,null",schema:schema527.properties.duration_ms_p50.type,parentSchema:schema527.properties.duration_ms_p50,data:data6}];
 return false;
 }
 var valid0 = _errs17 === errors;
@@ -68225,7 +67841,7 @@ if(data.duration_ms_p95 !== undefined){
 let data7 = data.duration_ms_p95;
 const _errs19 = errors;
 if((!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))) && (data7 !== null)){
-validate1407.errors = [{instancePath:instancePath+"/duration_ms_p95",schemaPath:"#/properties/duration_ms_p95/type",keyword:"type",params:{type: schema526.properties.duration_ms_p95.type},message:"must be integer,null",schema:schema526.properties.duration_ms_p95.type,parentSchema:schema526.properties.duration_ms_p95,data:data7}];
+validate1406.errors = [{instancePath:instancePath+"/duration_ms_p95",schemaPath:"#/properties/duration_ms_p95/type",keyword:"type",params:{type: schema527.properties.duration_ms_p95.type},message:"must be integer,null",schema:schema527.properties.duration_ms_p95.type,parentSchema:schema527.properties.duration_ms_p95,data:data7}];
 return false;
 }
 var valid0 = _errs19 === errors;
@@ -68238,7 +67854,7 @@ if(data.first_text_ms_p50 !== undefined){
 let data8 = data.first_text_ms_p50;
 const _errs21 = errors;
 if((!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))) && (data8 !== null)){
-validate1407.errors = [{instancePath:instancePath+"/first_text_ms_p50",schemaPath:"#/properties/first_text_ms_p50/type",keyword:"type",params:{type: schema526.properties.first_text_ms_p50.type},message:"must be integer,null",schema:schema526.properties.first_text_ms_p50.type,parentSchema:schema526.properties.first_text_ms_p50,data:data8}];
+validate1406.errors = [{instancePath:instancePath+"/first_text_ms_p50",schemaPath:"#/properties/first_text_ms_p50/type",keyword:"type",params:{type: schema527.properties.first_text_ms_p50.type},message:"must be integer,null",schema:schema527.properties.first_text_ms_p50.type,parentSchema:schema527.properties.first_text_ms_p50,data:data8}];
 return false;
 }
 var valid0 = _errs21 === errors;
@@ -68258,16 +67874,227 @@ var valid0 = true;
 }
 }
 else {
-validate1407.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema526.type,parentSchema:schema526,data}];
+validate1406.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema527.type,parentSchema:schema527,data}];
 return false;
 }
 }
-validate1407.errors = vErrors;
+validate1406.errors = vErrors;
 return errors === 0;
 }
 
-export const validateTimelineEvent = validate1409;
-const schema529 = {"type":"object","additionalProperties":false,"required":["sequence_number","type","at_ms","item_id","output_index"],"properties":{"sequence_number":{"type":"integer","minimum":0},"type":{"type":"string"},"at_ms":{"type":["integer","null"],"minimum":0},"item_id":{"type":["string","null"]},"output_index":{"type":["integer","null"],"minimum":0}}};
+
+function validate1402(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((((((data.object === undefined) && (missing0 = "object")) || ((data.from === undefined) && (missing0 = "from"))) || ((data.to === undefined) && (missing0 = "to"))) || ((data.bucket_seconds === undefined) && (missing0 = "bucket_seconds"))) || ((data.is_partial === undefined) && (missing0 = "is_partial"))) || ((data.buckets === undefined) && (missing0 = "buckets"))) || ((data.models === undefined) && (missing0 = "models"))){
+validate1402.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema525.required,parentSchema:schema525,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!((((((((key0 === "refused") || (key0 === "object")) || (key0 === "from")) || (key0 === "to")) || (key0 === "bucket_seconds")) || (key0 === "is_partial")) || (key0 === "buckets")) || (key0 === "models"))){
+validate1402.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema525,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.refused !== undefined){
+let data0 = data.refused;
+const _errs2 = errors;
+if(errors === _errs2){
+if(Array.isArray(data0)){
+if(data0.length > 20){
+validate1402.errors = [{instancePath:instancePath+"/refused",schemaPath:"#/properties/refused/maxItems",keyword:"maxItems",params:{limit: 20},message:"must NOT have more than 20 items",schema:20,parentSchema:schema525.properties.refused,data:data0}];
+return false;
+}
+else {
+var valid1 = true;
+const len0 = data0.length;
+for(let i0=0; i0<len0; i0++){
+const _errs4 = errors;
+if(!(validate1400(data0[i0], {instancePath:instancePath+"/refused/" + i0,parentData:data0,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate1400.errors : vErrors.concat(validate1400.errors);
+errors = vErrors.length;
+}
+var valid1 = _errs4 === errors;
+if(!valid1){
+break;
+}
+}
+}
+}
+else {
+validate1402.errors = [{instancePath:instancePath+"/refused",schemaPath:"#/properties/refused/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema525.properties.refused.type,parentSchema:schema525.properties.refused,data:data0}];
+return false;
+}
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.object !== undefined){
+let data2 = data.object;
+const _errs5 = errors;
+if(typeof data2 !== "string"){
+validate1402.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema525.properties.object.type,parentSchema:schema525.properties.object,data:data2}];
+return false;
+}
+if("response.statistics" !== data2){
+validate1402.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "response.statistics"},message:"must be equal to constant",schema:"response.statistics",parentSchema:schema525.properties.object,data:data2}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.from !== undefined){
+let data3 = data.from;
+const _errs7 = errors;
+if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
+validate1402.errors = [{instancePath:instancePath+"/from",schemaPath:"#/properties/from/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema525.properties.from.type,parentSchema:schema525.properties.from,data:data3}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.to !== undefined){
+let data4 = data.to;
+const _errs9 = errors;
+if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
+validate1402.errors = [{instancePath:instancePath+"/to",schemaPath:"#/properties/to/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema525.properties.to.type,parentSchema:schema525.properties.to,data:data4}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.bucket_seconds !== undefined){
+let data5 = data.bucket_seconds;
+const _errs11 = errors;
+if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
+validate1402.errors = [{instancePath:instancePath+"/bucket_seconds",schemaPath:"#/properties/bucket_seconds/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema525.properties.bucket_seconds.type,parentSchema:schema525.properties.bucket_seconds,data:data5}];
+return false;
+}
+if(errors === _errs11){
+if((typeof data5 == "number") && (isFinite(data5))){
+if(data5 < 1 || isNaN(data5)){
+validate1402.errors = [{instancePath:instancePath+"/bucket_seconds",schemaPath:"#/properties/bucket_seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema525.properties.bucket_seconds,data:data5}];
+return false;
+}
+}
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.is_partial !== undefined){
+let data6 = data.is_partial;
+const _errs13 = errors;
+if(typeof data6 !== "boolean"){
+validate1402.errors = [{instancePath:instancePath+"/is_partial",schemaPath:"#/properties/is_partial/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema525.properties.is_partial.type,parentSchema:schema525.properties.is_partial,data:data6}];
+return false;
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.buckets !== undefined){
+let data7 = data.buckets;
+const _errs15 = errors;
+if(errors === _errs15){
+if(Array.isArray(data7)){
+var valid2 = true;
+const len1 = data7.length;
+for(let i1=0; i1<len1; i1++){
+const _errs17 = errors;
+if(!(validate1404(data7[i1], {instancePath:instancePath+"/buckets/" + i1,parentData:data7,parentDataProperty:i1,rootData}))){
+vErrors = vErrors === null ? validate1404.errors : vErrors.concat(validate1404.errors);
+errors = vErrors.length;
+}
+var valid2 = _errs17 === errors;
+if(!valid2){
+break;
+}
+}
+}
+else {
+validate1402.errors = [{instancePath:instancePath+"/buckets",schemaPath:"#/properties/buckets/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema525.properties.buckets.type,parentSchema:schema525.properties.buckets,data:data7}];
+return false;
+}
+}
+var valid0 = _errs15 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.models !== undefined){
+let data9 = data.models;
+const _errs18 = errors;
+if(errors === _errs18){
+if(Array.isArray(data9)){
+var valid3 = true;
+const len2 = data9.length;
+for(let i2=0; i2<len2; i2++){
+const _errs20 = errors;
+if(!(validate1406(data9[i2], {instancePath:instancePath+"/models/" + i2,parentData:data9,parentDataProperty:i2,rootData}))){
+vErrors = vErrors === null ? validate1406.errors : vErrors.concat(validate1406.errors);
+errors = vErrors.length;
+}
+var valid3 = _errs20 === errors;
+if(!valid3){
+break;
+}
+}
+}
+else {
+validate1402.errors = [{instancePath:instancePath+"/models",schemaPath:"#/properties/models/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema525.properties.models.type,parentSchema:schema525.properties.models,data:data9}];
+return false;
+}
+}
+var valid0 = _errs18 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1402.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema525.type,parentSchema:schema525,data}];
+return false;
+}
+}
+validate1402.errors = vErrors;
+return errors === 0;
+}
+
+export const validateStatisticsBucket = validate1409;
 
 function validate1409(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -68275,15 +68102,425 @@ let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
+if(((((((((data.start === undefined) && (missing0 = "start")) || ((data.runs === undefined) && (missing0 = "runs"))) || ((data.failed === undefined) && (missing0 = "failed"))) || ((data.input_tokens === undefined) && (missing0 = "input_tokens"))) || ((data.output_tokens === undefined) && (missing0 = "output_tokens"))) || ((data.duration_ms_p50 === undefined) && (missing0 = "duration_ms_p50"))) || ((data.duration_ms_p95 === undefined) && (missing0 = "duration_ms_p95"))) || ((data.first_text_ms_p50 === undefined) && (missing0 = "first_text_ms_p50"))){
+validate1409.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema526.required,parentSchema:schema526,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!((((((((key0 === "start") || (key0 === "runs")) || (key0 === "failed")) || (key0 === "input_tokens")) || (key0 === "output_tokens")) || (key0 === "duration_ms_p50")) || (key0 === "duration_ms_p95")) || (key0 === "first_text_ms_p50"))){
+validate1409.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema526,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.start !== undefined){
+let data0 = data.start;
+const _errs2 = errors;
+if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
+validate1409.errors = [{instancePath:instancePath+"/start",schemaPath:"#/properties/start/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema526.properties.start.type,parentSchema:schema526.properties.start,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.runs !== undefined){
+let data1 = data.runs;
+const _errs4 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1409.errors = [{instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema526.properties.runs.type,parentSchema:schema526.properties.runs,data:data1}];
+return false;
+}
+if(errors === _errs4){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1409.errors = [{instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema526.properties.runs,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.failed !== undefined){
+let data2 = data.failed;
+const _errs6 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1409.errors = [{instancePath:instancePath+"/failed",schemaPath:"#/properties/failed/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema526.properties.failed.type,parentSchema:schema526.properties.failed,data:data2}];
+return false;
+}
+if(errors === _errs6){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate1409.errors = [{instancePath:instancePath+"/failed",schemaPath:"#/properties/failed/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema526.properties.failed,data:data2}];
+return false;
+}
+}
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.input_tokens !== undefined){
+let data3 = data.input_tokens;
+const _errs8 = errors;
+if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
+validate1409.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema526.properties.input_tokens.type,parentSchema:schema526.properties.input_tokens,data:data3}];
+return false;
+}
+if(errors === _errs8){
+if((typeof data3 == "number") && (isFinite(data3))){
+if(data3 < 0 || isNaN(data3)){
+validate1409.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema526.properties.input_tokens,data:data3}];
+return false;
+}
+}
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.output_tokens !== undefined){
+let data4 = data.output_tokens;
+const _errs10 = errors;
+if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
+validate1409.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema526.properties.output_tokens.type,parentSchema:schema526.properties.output_tokens,data:data4}];
+return false;
+}
+if(errors === _errs10){
+if((typeof data4 == "number") && (isFinite(data4))){
+if(data4 < 0 || isNaN(data4)){
+validate1409.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema526.properties.output_tokens,data:data4}];
+return false;
+}
+}
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.duration_ms_p50 !== undefined){
+let data5 = data.duration_ms_p50;
+const _errs12 = errors;
+if((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (data5 !== null)){
+validate1409.errors = [{instancePath:instancePath+"/duration_ms_p50",schemaPath:"#/properties/duration_ms_p50/type",keyword:"type",params:{type: schema526.properties.duration_ms_p50.type},message:"must be integer,null",schema:schema526.properties.duration_ms_p50.type,parentSchema:schema526.properties.duration_ms_p50,data:data5}];
+return false;
+}
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.duration_ms_p95 !== undefined){
+let data6 = data.duration_ms_p95;
+const _errs14 = errors;
+if((!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))) && (data6 !== null)){
+validate1409.errors = [{instancePath:instancePath+"/duration_ms_p95",schemaPath:"#/properties/duration_ms_p95/type",keyword:"type",params:{type: schema526.properties.duration_ms_p95.type},message:"must be integer,null",schema:schema526.properties.duration_ms_p95.type,parentSchema:schema526.properties.duration_ms_p95,data:data6}];
+return false;
+}
+var valid0 = _errs14 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.first_text_ms_p50 !== undefined){
+let data7 = data.first_text_ms_p50;
+const _errs16 = errors;
+if((!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))) && (data7 !== null)){
+validate1409.errors = [{instancePath:instancePath+"/first_text_ms_p50",schemaPath:"#/properties/first_text_ms_p50/type",keyword:"type",params:{type: schema526.properties.first_text_ms_p50.type},message:"must be integer,null",schema:schema526.properties.first_text_ms_p50.type,parentSchema:schema526.properties.first_text_ms_p50,data:data7}];
+return false;
+}
+var valid0 = _errs16 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1409.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema526.type,parentSchema:schema526,data}];
+return false;
+}
+}
+validate1409.errors = vErrors;
+return errors === 0;
+}
+
+export const validateModelStatistics = validate1410;
+
+function validate1410(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((((((((data.model === undefined) && (missing0 = "model")) || ((data.runs === undefined) && (missing0 = "runs"))) || ((data.failed === undefined) && (missing0 = "failed"))) || ((data.input_tokens === undefined) && (missing0 = "input_tokens"))) || ((data.output_tokens === undefined) && (missing0 = "output_tokens"))) || ((data.price === undefined) && (missing0 = "price"))) || ((data.duration_ms_p50 === undefined) && (missing0 = "duration_ms_p50"))) || ((data.duration_ms_p95 === undefined) && (missing0 = "duration_ms_p95"))) || ((data.first_text_ms_p50 === undefined) && (missing0 = "first_text_ms_p50"))){
+validate1410.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema527.required,parentSchema:schema527,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(func22.call(schema527.properties, key0))){
+validate1410.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema527,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.model !== undefined){
+let data0 = data.model;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1410.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema527.properties.model.type,parentSchema:schema527.properties.model,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.runs !== undefined){
+let data1 = data.runs;
+const _errs4 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1410.errors = [{instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema527.properties.runs.type,parentSchema:schema527.properties.runs,data:data1}];
+return false;
+}
+if(errors === _errs4){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1410.errors = [{instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema527.properties.runs,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.failed !== undefined){
+let data2 = data.failed;
+const _errs6 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1410.errors = [{instancePath:instancePath+"/failed",schemaPath:"#/properties/failed/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema527.properties.failed.type,parentSchema:schema527.properties.failed,data:data2}];
+return false;
+}
+if(errors === _errs6){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate1410.errors = [{instancePath:instancePath+"/failed",schemaPath:"#/properties/failed/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema527.properties.failed,data:data2}];
+return false;
+}
+}
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.input_tokens !== undefined){
+let data3 = data.input_tokens;
+const _errs8 = errors;
+if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
+validate1410.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema527.properties.input_tokens.type,parentSchema:schema527.properties.input_tokens,data:data3}];
+return false;
+}
+if(errors === _errs8){
+if((typeof data3 == "number") && (isFinite(data3))){
+if(data3 < 0 || isNaN(data3)){
+validate1410.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema527.properties.input_tokens,data:data3}];
+return false;
+}
+}
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.output_tokens !== undefined){
+let data4 = data.output_tokens;
+const _errs10 = errors;
+if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
+validate1410.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema527.properties.output_tokens.type,parentSchema:schema527.properties.output_tokens,data:data4}];
+return false;
+}
+if(errors === _errs10){
+if((typeof data4 == "number") && (isFinite(data4))){
+if(data4 < 0 || isNaN(data4)){
+validate1410.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema527.properties.output_tokens,data:data4}];
+return false;
+}
+}
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.price !== undefined){
+let data5 = data.price;
+const _errs12 = errors;
+const _errs13 = errors;
+let valid1 = false;
+const _errs14 = errors;
+if(!(validate1386(data5, {instancePath:instancePath+"/price",parentData:data,parentDataProperty:"price",rootData}))){
+vErrors = vErrors === null ? validate1386.errors : vErrors.concat(validate1386.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs14 === errors;
+valid1 = valid1 || _valid0;
+if(!valid1){
+const _errs15 = errors;
+if(data5 !== null){
+const err0 = {instancePath:instancePath+"/price",schemaPath:"#/properties/price/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema527.properties.price.anyOf[1].type,parentSchema:schema527.properties.price.anyOf[1],data:data5};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs15 === errors;
+valid1 = valid1 || _valid0;
+}
+if(!valid1){
+const err1 = {instancePath:instancePath+"/price",schemaPath:"#/properties/price/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema527.properties.price.anyOf,parentSchema:schema527.properties.price,data:data5};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1410.errors = vErrors;
+return false;
+}
+else {
+errors = _errs13;
+if(vErrors !== null){
+if(_errs13){
+vErrors.length = _errs13;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.duration_ms_p50 !== undefined){
+let data6 = data.duration_ms_p50;
+const _errs17 = errors;
+if((!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))) && (data6 !== null)){
+validate1410.errors = [{instancePath:instancePath+"/duration_ms_p50",schemaPath:"#/properties/duration_ms_p50/type",keyword:"type",params:{type: schema527.properties.duration_ms_p50.type},message:"must be integer,null",schema:schema527.properties.duration_ms_p50.type,parentSchema:schema527.properties.duration_ms_p50,data:data6}];
+return false;
+}
+var valid0 = _errs17 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.duration_ms_p95 !== undefined){
+let data7 = data.duration_ms_p95;
+const _errs19 = errors;
+if((!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))) && (data7 !== null)){
+validate1410.errors = [{instancePath:instancePath+"/duration_ms_p95",schemaPath:"#/properties/duration_ms_p95/type",keyword:"type",params:{type: schema527.properties.duration_ms_p95.type},message:"must be integer,null",schema:schema527.properties.duration_ms_p95.type,parentSchema:schema527.properties.duration_ms_p95,data:data7}];
+return false;
+}
+var valid0 = _errs19 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.first_text_ms_p50 !== undefined){
+let data8 = data.first_text_ms_p50;
+const _errs21 = errors;
+if((!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))) && (data8 !== null)){
+validate1410.errors = [{instancePath:instancePath+"/first_text_ms_p50",schemaPath:"#/properties/first_text_ms_p50/type",keyword:"type",params:{type: schema527.properties.first_text_ms_p50.type},message:"must be integer,null",schema:schema527.properties.first_text_ms_p50.type,parentSchema:schema527.properties.first_text_ms_p50,data:data8}];
+return false;
+}
+var valid0 = _errs21 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1410.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema527.type,parentSchema:schema527,data}];
+return false;
+}
+}
+validate1410.errors = vErrors;
+return errors === 0;
+}
+
+export const validateTimelineEvent = validate1412;
+const schema530 = {"type":"object","additionalProperties":false,"required":["sequence_number","type","at_ms","item_id","output_index"],"properties":{"sequence_number":{"type":"integer","minimum":0},"type":{"type":"string"},"at_ms":{"type":["integer","null"],"minimum":0},"item_id":{"type":["string","null"]},"output_index":{"type":["integer","null"],"minimum":0}}};
+
+function validate1412(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
 if((((((data.sequence_number === undefined) && (missing0 = "sequence_number")) || ((data.type === undefined) && (missing0 = "type"))) || ((data.at_ms === undefined) && (missing0 = "at_ms"))) || ((data.item_id === undefined) && (missing0 = "item_id"))) || ((data.output_index === undefined) && (missing0 = "output_index"))){
-validate1409.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema529.required,parentSchema:schema529,data}];
+validate1412.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema530.required,parentSchema:schema530,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!(((((key0 === "sequence_number") || (key0 === "type")) || (key0 === "at_ms")) || (key0 === "item_id")) || (key0 === "output_index"))){
-validate1409.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema529,data}];
+validate1412.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema530,data}];
 return false;
 break;
 }
@@ -68293,13 +68530,13 @@ if(data.sequence_number !== undefined){
 let data0 = data.sequence_number;
 const _errs2 = errors;
 if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
-validate1409.errors = [{instancePath:instancePath+"/sequence_number",schemaPath:"#/properties/sequence_number/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema529.properties.sequence_number.type,parentSchema:schema529.properties.sequence_number,data:data0}];
+validate1412.errors = [{instancePath:instancePath+"/sequence_number",schemaPath:"#/properties/sequence_number/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema530.properties.sequence_number.type,parentSchema:schema530.properties.sequence_number,data:data0}];
 return false;
 }
 if(errors === _errs2){
 if((typeof data0 == "number") && (isFinite(data0))){
 if(data0 < 0 || isNaN(data0)){
-validate1409.errors = [{instancePath:instancePath+"/sequence_number",schemaPath:"#/properties/sequence_number/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema529.properties.sequence_number,data:data0}];
+validate1412.errors = [{instancePath:instancePath+"/sequence_number",schemaPath:"#/properties/sequence_number/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema530.properties.sequence_number,data:data0}];
 return false;
 }
 }
@@ -68314,7 +68551,7 @@ if(data.type !== undefined){
 let data1 = data.type;
 const _errs4 = errors;
 if(typeof data1 !== "string"){
-validate1409.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema529.properties.type.type,parentSchema:schema529.properties.type,data:data1}];
+validate1412.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema530.properties.type.type,parentSchema:schema530.properties.type,data:data1}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -68327,13 +68564,13 @@ if(data.at_ms !== undefined){
 let data2 = data.at_ms;
 const _errs6 = errors;
 if((!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))) && (data2 !== null)){
-validate1409.errors = [{instancePath:instancePath+"/at_ms",schemaPath:"#/properties/at_ms/type",keyword:"type",params:{type: schema529.properties.at_ms.type},message:"must be integer,null",schema:schema529.properties.at_ms.type,parentSchema:schema529.properties.at_ms,data:data2}];
+validate1412.errors = [{instancePath:instancePath+"/at_ms",schemaPath:"#/properties/at_ms/type",keyword:"type",params:{type: schema530.properties.at_ms.type},message:"must be integer,null",schema:schema530.properties.at_ms.type,parentSchema:schema530.properties.at_ms,data:data2}];
 return false;
 }
 if(errors === _errs6){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 < 0 || isNaN(data2)){
-validate1409.errors = [{instancePath:instancePath+"/at_ms",schemaPath:"#/properties/at_ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema529.properties.at_ms,data:data2}];
+validate1412.errors = [{instancePath:instancePath+"/at_ms",schemaPath:"#/properties/at_ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema530.properties.at_ms,data:data2}];
 return false;
 }
 }
@@ -68348,7 +68585,7 @@ if(data.item_id !== undefined){
 let data3 = data.item_id;
 const _errs8 = errors;
 if((typeof data3 !== "string") && (data3 !== null)){
-validate1409.errors = [{instancePath:instancePath+"/item_id",schemaPath:"#/properties/item_id/type",keyword:"type",params:{type: schema529.properties.item_id.type},message:"must be string,null",schema:schema529.properties.item_id.type,parentSchema:schema529.properties.item_id,data:data3}];
+validate1412.errors = [{instancePath:instancePath+"/item_id",schemaPath:"#/properties/item_id/type",keyword:"type",params:{type: schema530.properties.item_id.type},message:"must be string,null",schema:schema530.properties.item_id.type,parentSchema:schema530.properties.item_id,data:data3}];
 return false;
 }
 var valid0 = _errs8 === errors;
@@ -68361,13 +68598,13 @@ if(data.output_index !== undefined){
 let data4 = data.output_index;
 const _errs10 = errors;
 if((!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))) && (data4 !== null)){
-validate1409.errors = [{instancePath:instancePath+"/output_index",schemaPath:"#/properties/output_index/type",keyword:"type",params:{type: schema529.properties.output_index.type},message:"must be integer,null",schema:schema529.properties.output_index.type,parentSchema:schema529.properties.output_index,data:data4}];
+validate1412.errors = [{instancePath:instancePath+"/output_index",schemaPath:"#/properties/output_index/type",keyword:"type",params:{type: schema530.properties.output_index.type},message:"must be integer,null",schema:schema530.properties.output_index.type,parentSchema:schema530.properties.output_index,data:data4}];
 return false;
 }
 if(errors === _errs10){
 if((typeof data4 == "number") && (isFinite(data4))){
 if(data4 < 0 || isNaN(data4)){
-validate1409.errors = [{instancePath:instancePath+"/output_index",schemaPath:"#/properties/output_index/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema529.properties.output_index,data:data4}];
+validate1412.errors = [{instancePath:instancePath+"/output_index",schemaPath:"#/properties/output_index/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema530.properties.output_index,data:data4}];
 return false;
 }
 }
@@ -68385,242 +68622,16 @@ var valid0 = true;
 }
 }
 else {
-validate1409.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema529.type,parentSchema:schema529,data}];
+validate1412.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema530.type,parentSchema:schema530,data}];
 return false;
 }
 }
-validate1409.errors = vErrors;
+validate1412.errors = vErrors;
 return errors === 0;
 }
 
-export const validateResponseTimeline = validate1410;
-const schema530 = {"type":"object","additionalProperties":false,"required":["object","data","has_more"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/TimelineEvent"}},"has_more":{"type":"boolean"}}};
-
-function validate1410(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((((data.object === undefined) && (missing0 = "object")) || ((data.data === undefined) && (missing0 = "data"))) || ((data.has_more === undefined) && (missing0 = "has_more"))){
-validate1410.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema530.required,parentSchema:schema530,data}];
-return false;
-}
-else {
-const _errs1 = errors;
-for(const key0 in data){
-if(!(((key0 === "object") || (key0 === "data")) || (key0 === "has_more"))){
-validate1410.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema530,data}];
-return false;
-break;
-}
-}
-if(_errs1 === errors){
-if(data.object !== undefined){
-let data0 = data.object;
-const _errs2 = errors;
-if(typeof data0 !== "string"){
-validate1410.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema530.properties.object.type,parentSchema:schema530.properties.object,data:data0}];
-return false;
-}
-if("list" !== data0){
-validate1410.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema530.properties.object,data:data0}];
-return false;
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.data !== undefined){
-let data1 = data.data;
-const _errs4 = errors;
-if(errors === _errs4){
-if(Array.isArray(data1)){
-var valid1 = true;
-const len0 = data1.length;
-for(let i0=0; i0<len0; i0++){
-const _errs6 = errors;
-if(!(validate1409(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate1409.errors : vErrors.concat(validate1409.errors);
-errors = vErrors.length;
-}
-var valid1 = _errs6 === errors;
-if(!valid1){
-break;
-}
-}
-}
-else {
-validate1410.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema530.properties.data.type,parentSchema:schema530.properties.data,data:data1}];
-return false;
-}
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.has_more !== undefined){
-let data3 = data.has_more;
-const _errs7 = errors;
-if(typeof data3 !== "boolean"){
-validate1410.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema530.properties.has_more.type,parentSchema:schema530.properties.has_more,data:data3}];
-return false;
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-else {
-validate1410.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema530.type,parentSchema:schema530,data}];
-return false;
-}
-}
-validate1410.errors = vErrors;
-return errors === 0;
-}
-
-export const validateResponseExchange = validate1412;
-const schema531 = {"type":"object","additionalProperties":false,"required":["id","object","kind","turn","created_at","request","response","first_byte_ms","duration_ms","error"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"response.exchange"},"kind":{"type":"string","enum":["mcp","model","web_search"]},"turn":{"type":["integer","null"],"minimum":1},"created_at":{"type":"integer"},"request":{"$ref":"#/components/schemas/ExchangeRequest"},"response":{"anyOf":[{"$ref":"#/components/schemas/ExchangeReply"},{"type":"null"}]},"first_byte_ms":{"type":["integer","null"],"minimum":0},"duration_ms":{"type":["integer","null"],"minimum":0},"error":{"type":["string","null"]}}};
-const schema532 = {"type":"object","additionalProperties":false,"required":["method","url","headers","body"],"properties":{"method":{"type":"string"},"url":{"type":"string"},"headers":{"$ref":"#/components/schemas/ExchangeHeaders"},"body":{"$ref":"#/components/schemas/ExchangeBody"}}};
-const schema533 = {"type":"object","additionalProperties":{"type":"string"}};
-
-function validate1414(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-for(const key0 in data){
-let data0 = data[key0];
-const _errs2 = errors;
-if(typeof data0 !== "string"){
-validate1414.errors = [{instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema533.additionalProperties.type,parentSchema:schema533.additionalProperties,data:data0}];
-return false;
-}
-var valid0 = _errs2 === errors;
-if(!valid0){
-break;
-}
-}
-}
-else {
-validate1414.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema533.type,parentSchema:schema533,data}];
-return false;
-}
-}
-validate1414.errors = vErrors;
-return errors === 0;
-}
-
-const schema534 = {"type":"object","additionalProperties":false,"required":["encoding","text","bytes","is_truncated"],"properties":{"encoding":{"type":"string","enum":["base64","utf-8"]},"text":{"type":"string"},"bytes":{"type":"integer","minimum":0},"is_truncated":{"type":"boolean"}}};
-
-function validate1416(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if(((((data.encoding === undefined) && (missing0 = "encoding")) || ((data.text === undefined) && (missing0 = "text"))) || ((data.bytes === undefined) && (missing0 = "bytes"))) || ((data.is_truncated === undefined) && (missing0 = "is_truncated"))){
-validate1416.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema534.required,parentSchema:schema534,data}];
-return false;
-}
-else {
-const _errs1 = errors;
-for(const key0 in data){
-if(!((((key0 === "encoding") || (key0 === "text")) || (key0 === "bytes")) || (key0 === "is_truncated"))){
-validate1416.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema534,data}];
-return false;
-break;
-}
-}
-if(_errs1 === errors){
-if(data.encoding !== undefined){
-let data0 = data.encoding;
-const _errs2 = errors;
-if(typeof data0 !== "string"){
-validate1416.errors = [{instancePath:instancePath+"/encoding",schemaPath:"#/properties/encoding/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema534.properties.encoding.type,parentSchema:schema534.properties.encoding,data:data0}];
-return false;
-}
-if(!((data0 === "base64") || (data0 === "utf-8"))){
-validate1416.errors = [{instancePath:instancePath+"/encoding",schemaPath:"#/properties/encoding/enum",keyword:"enum",params:{allowedValues: schema534.properties.encoding.enum},message:"must be equal to one of the allowed values",schema:schema534.properties.encoding.enum,parentSchema:schema534.properties.encoding,data:data0}];
-return false;
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.text !== undefined){
-let data1 = data.text;
-const _errs4 = errors;
-if(typeof data1 !== "string"){
-validate1416.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema534.properties.text.type,parentSchema:schema534.properties.text,data:data1}];
-return false;
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.bytes !== undefined){
-let data2 = data.bytes;
-const _errs6 = errors;
-if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1416.errors = [{instancePath:instancePath+"/bytes",schemaPath:"#/properties/bytes/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema534.properties.bytes.type,parentSchema:schema534.properties.bytes,data:data2}];
-return false;
-}
-if(errors === _errs6){
-if((typeof data2 == "number") && (isFinite(data2))){
-if(data2 < 0 || isNaN(data2)){
-validate1416.errors = [{instancePath:instancePath+"/bytes",schemaPath:"#/properties/bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema534.properties.bytes,data:data2}];
-return false;
-}
-}
-}
-var valid0 = _errs6 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.is_truncated !== undefined){
-let data3 = data.is_truncated;
-const _errs8 = errors;
-if(typeof data3 !== "boolean"){
-validate1416.errors = [{instancePath:instancePath+"/is_truncated",schemaPath:"#/properties/is_truncated/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema534.properties.is_truncated.type,parentSchema:schema534.properties.is_truncated,data:data3}];
-return false;
-}
-var valid0 = _errs8 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-else {
-validate1416.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema534.type,parentSchema:schema534,data}];
-return false;
-}
-}
-validate1416.errors = vErrors;
-return errors === 0;
-}
-
+export const validateResponseTimeline = validate1413;
+const schema531 = {"type":"object","additionalProperties":false,"required":["object","data","has_more"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/TimelineEvent"}},"has_more":{"type":"boolean"}}};
 
 function validate1413(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -68628,896 +68639,15 @@ let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if(((((data.method === undefined) && (missing0 = "method")) || ((data.url === undefined) && (missing0 = "url"))) || ((data.headers === undefined) && (missing0 = "headers"))) || ((data.body === undefined) && (missing0 = "body"))){
-validate1413.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema532.required,parentSchema:schema532,data}];
+if((((data.object === undefined) && (missing0 = "object")) || ((data.data === undefined) && (missing0 = "data"))) || ((data.has_more === undefined) && (missing0 = "has_more"))){
+validate1413.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema531.required,parentSchema:schema531,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!((((key0 === "method") || (key0 === "url")) || (key0 === "headers")) || (key0 === "body"))){
-validate1413.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema532,data}];
-return false;
-break;
-}
-}
-if(_errs1 === errors){
-if(data.method !== undefined){
-let data0 = data.method;
-const _errs2 = errors;
-if(typeof data0 !== "string"){
-validate1413.errors = [{instancePath:instancePath+"/method",schemaPath:"#/properties/method/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema532.properties.method.type,parentSchema:schema532.properties.method,data:data0}];
-return false;
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.url !== undefined){
-let data1 = data.url;
-const _errs4 = errors;
-if(typeof data1 !== "string"){
-validate1413.errors = [{instancePath:instancePath+"/url",schemaPath:"#/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema532.properties.url.type,parentSchema:schema532.properties.url,data:data1}];
-return false;
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.headers !== undefined){
-const _errs6 = errors;
-if(!(validate1414(data.headers, {instancePath:instancePath+"/headers",parentData:data,parentDataProperty:"headers",rootData}))){
-vErrors = vErrors === null ? validate1414.errors : vErrors.concat(validate1414.errors);
-errors = vErrors.length;
-}
-var valid0 = _errs6 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.body !== undefined){
-const _errs7 = errors;
-if(!(validate1416(data.body, {instancePath:instancePath+"/body",parentData:data,parentDataProperty:"body",rootData}))){
-vErrors = vErrors === null ? validate1416.errors : vErrors.concat(validate1416.errors);
-errors = vErrors.length;
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-else {
-validate1413.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema532.type,parentSchema:schema532,data}];
-return false;
-}
-}
-validate1413.errors = vErrors;
-return errors === 0;
-}
-
-const schema535 = {"type":"object","additionalProperties":false,"required":["status","headers","body"],"properties":{"status":{"type":"integer"},"headers":{"$ref":"#/components/schemas/ExchangeHeaders"},"body":{"$ref":"#/components/schemas/ExchangeBody"}}};
-
-function validate1419(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((((data.status === undefined) && (missing0 = "status")) || ((data.headers === undefined) && (missing0 = "headers"))) || ((data.body === undefined) && (missing0 = "body"))){
-validate1419.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema535.required,parentSchema:schema535,data}];
-return false;
-}
-else {
-const _errs1 = errors;
-for(const key0 in data){
-if(!(((key0 === "status") || (key0 === "headers")) || (key0 === "body"))){
-validate1419.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema535,data}];
-return false;
-break;
-}
-}
-if(_errs1 === errors){
-if(data.status !== undefined){
-let data0 = data.status;
-const _errs2 = errors;
-if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
-validate1419.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema535.properties.status.type,parentSchema:schema535.properties.status,data:data0}];
-return false;
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.headers !== undefined){
-const _errs4 = errors;
-if(!(validate1414(data.headers, {instancePath:instancePath+"/headers",parentData:data,parentDataProperty:"headers",rootData}))){
-vErrors = vErrors === null ? validate1414.errors : vErrors.concat(validate1414.errors);
-errors = vErrors.length;
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.body !== undefined){
-const _errs5 = errors;
-if(!(validate1416(data.body, {instancePath:instancePath+"/body",parentData:data,parentDataProperty:"body",rootData}))){
-vErrors = vErrors === null ? validate1416.errors : vErrors.concat(validate1416.errors);
-errors = vErrors.length;
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-else {
-validate1419.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema535.type,parentSchema:schema535,data}];
-return false;
-}
-}
-validate1419.errors = vErrors;
-return errors === 0;
-}
-
-
-function validate1412(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if(((((((((((data.id === undefined) && (missing0 = "id")) || ((data.object === undefined) && (missing0 = "object"))) || ((data.kind === undefined) && (missing0 = "kind"))) || ((data.turn === undefined) && (missing0 = "turn"))) || ((data.created_at === undefined) && (missing0 = "created_at"))) || ((data.request === undefined) && (missing0 = "request"))) || ((data.response === undefined) && (missing0 = "response"))) || ((data.first_byte_ms === undefined) && (missing0 = "first_byte_ms"))) || ((data.duration_ms === undefined) && (missing0 = "duration_ms"))) || ((data.error === undefined) && (missing0 = "error"))){
-validate1412.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema531.required,parentSchema:schema531,data}];
-return false;
-}
-else {
-const _errs1 = errors;
-for(const key0 in data){
-if(!(func22.call(schema531.properties, key0))){
-validate1412.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema531,data}];
-return false;
-break;
-}
-}
-if(_errs1 === errors){
-if(data.id !== undefined){
-let data0 = data.id;
-const _errs2 = errors;
-if(typeof data0 !== "string"){
-validate1412.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema531.properties.id.type,parentSchema:schema531.properties.id,data:data0}];
-return false;
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.object !== undefined){
-let data1 = data.object;
-const _errs4 = errors;
-if(typeof data1 !== "string"){
-validate1412.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema531.properties.object.type,parentSchema:schema531.properties.object,data:data1}];
-return false;
-}
-if("response.exchange" !== data1){
-validate1412.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "response.exchange"},message:"must be equal to constant",schema:"response.exchange",parentSchema:schema531.properties.object,data:data1}];
-return false;
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.kind !== undefined){
-let data2 = data.kind;
-const _errs6 = errors;
-if(typeof data2 !== "string"){
-validate1412.errors = [{instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema531.properties.kind.type,parentSchema:schema531.properties.kind,data:data2}];
-return false;
-}
-if(!(((data2 === "mcp") || (data2 === "model")) || (data2 === "web_search"))){
-validate1412.errors = [{instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/enum",keyword:"enum",params:{allowedValues: schema531.properties.kind.enum},message:"must be equal to one of the allowed values",schema:schema531.properties.kind.enum,parentSchema:schema531.properties.kind,data:data2}];
-return false;
-}
-var valid0 = _errs6 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.turn !== undefined){
-let data3 = data.turn;
-const _errs8 = errors;
-if((!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))) && (data3 !== null)){
-validate1412.errors = [{instancePath:instancePath+"/turn",schemaPath:"#/properties/turn/type",keyword:"type",params:{type: schema531.properties.turn.type},message:"must be integer,null",schema:schema531.properties.turn.type,parentSchema:schema531.properties.turn,data:data3}];
-return false;
-}
-if(errors === _errs8){
-if((typeof data3 == "number") && (isFinite(data3))){
-if(data3 < 1 || isNaN(data3)){
-validate1412.errors = [{instancePath:instancePath+"/turn",schemaPath:"#/properties/turn/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema531.properties.turn,data:data3}];
-return false;
-}
-}
-}
-var valid0 = _errs8 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.created_at !== undefined){
-let data4 = data.created_at;
-const _errs10 = errors;
-if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate1412.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema531.properties.created_at.type,parentSchema:schema531.properties.created_at,data:data4}];
-return false;
-}
-var valid0 = _errs10 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.request !== undefined){
-const _errs12 = errors;
-if(!(validate1413(data.request, {instancePath:instancePath+"/request",parentData:data,parentDataProperty:"request",rootData}))){
-vErrors = vErrors === null ? validate1413.errors : vErrors.concat(validate1413.errors);
-errors = vErrors.length;
-}
-var valid0 = _errs12 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.response !== undefined){
-let data6 = data.response;
-const _errs13 = errors;
-const _errs14 = errors;
-let valid1 = false;
-const _errs15 = errors;
-if(!(validate1419(data6, {instancePath:instancePath+"/response",parentData:data,parentDataProperty:"response",rootData}))){
-vErrors = vErrors === null ? validate1419.errors : vErrors.concat(validate1419.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs15 === errors;
-valid1 = valid1 || _valid0;
-if(!valid1){
-const _errs16 = errors;
-if(data6 !== null){
-const err0 = {instancePath:instancePath+"/response",schemaPath:"#/properties/response/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema531.properties.response.anyOf[1].type,parentSchema:schema531.properties.response.anyOf[1],data:data6};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs16 === errors;
-valid1 = valid1 || _valid0;
-}
-if(!valid1){
-const err1 = {instancePath:instancePath+"/response",schemaPath:"#/properties/response/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema531.properties.response.anyOf,parentSchema:schema531.properties.response,data:data6};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1412.errors = vErrors;
-return false;
-}
-else {
-errors = _errs14;
-if(vErrors !== null){
-if(_errs14){
-vErrors.length = _errs14;
-}
-else {
-vErrors = null;
-}
-}
-}
-var valid0 = _errs13 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.first_byte_ms !== undefined){
-let data7 = data.first_byte_ms;
-const _errs18 = errors;
-if((!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))) && (data7 !== null)){
-validate1412.errors = [{instancePath:instancePath+"/first_byte_ms",schemaPath:"#/properties/first_byte_ms/type",keyword:"type",params:{type: schema531.properties.first_byte_ms.type},message:"must be integer,null",schema:schema531.properties.first_byte_ms.type,parentSchema:schema531.properties.first_byte_ms,data:data7}];
-return false;
-}
-if(errors === _errs18){
-if((typeof data7 == "number") && (isFinite(data7))){
-if(data7 < 0 || isNaN(data7)){
-validate1412.errors = [{instancePath:instancePath+"/first_byte_ms",schemaPath:"#/properties/first_byte_ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema531.properties.first_byte_ms,data:data7}];
-return false;
-}
-}
-}
-var valid0 = _errs18 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.duration_ms !== undefined){
-let data8 = data.duration_ms;
-const _errs20 = errors;
-if((!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))) && (data8 !== null)){
-validate1412.errors = [{instancePath:instancePath+"/duration_ms",schemaPath:"#/properties/duration_ms/type",keyword:"type",params:{type: schema531.properties.duration_ms.type},message:"must be integer,null",schema:schema531.properties.duration_ms.type,parentSchema:schema531.properties.duration_ms,data:data8}];
-return false;
-}
-if(errors === _errs20){
-if((typeof data8 == "number") && (isFinite(data8))){
-if(data8 < 0 || isNaN(data8)){
-validate1412.errors = [{instancePath:instancePath+"/duration_ms",schemaPath:"#/properties/duration_ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema531.properties.duration_ms,data:data8}];
-return false;
-}
-}
-}
-var valid0 = _errs20 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.error !== undefined){
-let data9 = data.error;
-const _errs22 = errors;
-if((typeof data9 !== "string") && (data9 !== null)){
-validate1412.errors = [{instancePath:instancePath+"/error",schemaPath:"#/properties/error/type",keyword:"type",params:{type: schema531.properties.error.type},message:"must be string,null",schema:schema531.properties.error.type,parentSchema:schema531.properties.error,data:data9}];
-return false;
-}
-var valid0 = _errs22 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate1412.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema531.type,parentSchema:schema531,data}];
-return false;
-}
-}
-validate1412.errors = vErrors;
-return errors === 0;
-}
-
-export const validateExchangeRequest = validate1423;
-
-function validate1423(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if(((((data.method === undefined) && (missing0 = "method")) || ((data.url === undefined) && (missing0 = "url"))) || ((data.headers === undefined) && (missing0 = "headers"))) || ((data.body === undefined) && (missing0 = "body"))){
-validate1423.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema532.required,parentSchema:schema532,data}];
-return false;
-}
-else {
-const _errs1 = errors;
-for(const key0 in data){
-if(!((((key0 === "method") || (key0 === "url")) || (key0 === "headers")) || (key0 === "body"))){
-validate1423.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema532,data}];
-return false;
-break;
-}
-}
-if(_errs1 === errors){
-if(data.method !== undefined){
-let data0 = data.method;
-const _errs2 = errors;
-if(typeof data0 !== "string"){
-validate1423.errors = [{instancePath:instancePath+"/method",schemaPath:"#/properties/method/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema532.properties.method.type,parentSchema:schema532.properties.method,data:data0}];
-return false;
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.url !== undefined){
-let data1 = data.url;
-const _errs4 = errors;
-if(typeof data1 !== "string"){
-validate1423.errors = [{instancePath:instancePath+"/url",schemaPath:"#/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema532.properties.url.type,parentSchema:schema532.properties.url,data:data1}];
-return false;
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.headers !== undefined){
-const _errs6 = errors;
-if(!(validate1414(data.headers, {instancePath:instancePath+"/headers",parentData:data,parentDataProperty:"headers",rootData}))){
-vErrors = vErrors === null ? validate1414.errors : vErrors.concat(validate1414.errors);
-errors = vErrors.length;
-}
-var valid0 = _errs6 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.body !== undefined){
-const _errs7 = errors;
-if(!(validate1416(data.body, {instancePath:instancePath+"/body",parentData:data,parentDataProperty:"body",rootData}))){
-vErrors = vErrors === null ? validate1416.errors : vErrors.concat(validate1416.errors);
-errors = vErrors.length;
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-else {
-validate1423.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema532.type,parentSchema:schema532,data}];
-return false;
-}
-}
-validate1423.errors = vErrors;
-return errors === 0;
-}
-
-export const validateExchangeReply = validate1426;
-
-function validate1426(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((((data.status === undefined) && (missing0 = "status")) || ((data.headers === undefined) && (missing0 = "headers"))) || ((data.body === undefined) && (missing0 = "body"))){
-validate1426.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema535.required,parentSchema:schema535,data}];
-return false;
-}
-else {
-const _errs1 = errors;
-for(const key0 in data){
-if(!(((key0 === "status") || (key0 === "headers")) || (key0 === "body"))){
-validate1426.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema535,data}];
-return false;
-break;
-}
-}
-if(_errs1 === errors){
-if(data.status !== undefined){
-let data0 = data.status;
-const _errs2 = errors;
-if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
-validate1426.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema535.properties.status.type,parentSchema:schema535.properties.status,data:data0}];
-return false;
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.headers !== undefined){
-const _errs4 = errors;
-if(!(validate1414(data.headers, {instancePath:instancePath+"/headers",parentData:data,parentDataProperty:"headers",rootData}))){
-vErrors = vErrors === null ? validate1414.errors : vErrors.concat(validate1414.errors);
-errors = vErrors.length;
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.body !== undefined){
-const _errs5 = errors;
-if(!(validate1416(data.body, {instancePath:instancePath+"/body",parentData:data,parentDataProperty:"body",rootData}))){
-vErrors = vErrors === null ? validate1416.errors : vErrors.concat(validate1416.errors);
-errors = vErrors.length;
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-else {
-validate1426.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema535.type,parentSchema:schema535,data}];
-return false;
-}
-}
-validate1426.errors = vErrors;
-return errors === 0;
-}
-
-export const validateExchangeHeaders = validate1429;
-
-function validate1429(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-for(const key0 in data){
-let data0 = data[key0];
-const _errs2 = errors;
-if(typeof data0 !== "string"){
-validate1429.errors = [{instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema533.additionalProperties.type,parentSchema:schema533.additionalProperties,data:data0}];
-return false;
-}
-var valid0 = _errs2 === errors;
-if(!valid0){
-break;
-}
-}
-}
-else {
-validate1429.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema533.type,parentSchema:schema533,data}];
-return false;
-}
-}
-validate1429.errors = vErrors;
-return errors === 0;
-}
-
-export const validateExchangeBody = validate1430;
-
-function validate1430(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if(((((data.encoding === undefined) && (missing0 = "encoding")) || ((data.text === undefined) && (missing0 = "text"))) || ((data.bytes === undefined) && (missing0 = "bytes"))) || ((data.is_truncated === undefined) && (missing0 = "is_truncated"))){
-validate1430.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema534.required,parentSchema:schema534,data}];
-return false;
-}
-else {
-const _errs1 = errors;
-for(const key0 in data){
-if(!((((key0 === "encoding") || (key0 === "text")) || (key0 === "bytes")) || (key0 === "is_truncated"))){
-validate1430.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema534,data}];
-return false;
-break;
-}
-}
-if(_errs1 === errors){
-if(data.encoding !== undefined){
-let data0 = data.encoding;
-const _errs2 = errors;
-if(typeof data0 !== "string"){
-validate1430.errors = [{instancePath:instancePath+"/encoding",schemaPath:"#/properties/encoding/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema534.properties.encoding.type,parentSchema:schema534.properties.encoding,data:data0}];
-return false;
-}
-if(!((data0 === "base64") || (data0 === "utf-8"))){
-validate1430.errors = [{instancePath:instancePath+"/encoding",schemaPath:"#/properties/encoding/enum",keyword:"enum",params:{allowedValues: schema534.properties.encoding.enum},message:"must be equal to one of the allowed values",schema:schema534.properties.encoding.enum,parentSchema:schema534.properties.encoding,data:data0}];
-return false;
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.text !== undefined){
-let data1 = data.text;
-const _errs4 = errors;
-if(typeof data1 !== "string"){
-validate1430.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema534.properties.text.type,parentSchema:schema534.properties.text,data:data1}];
-return false;
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.bytes !== undefined){
-let data2 = data.bytes;
-const _errs6 = errors;
-if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1430.errors = [{instancePath:instancePath+"/bytes",schemaPath:"#/properties/bytes/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema534.properties.bytes.type,parentSchema:schema534.properties.bytes,data:data2}];
-return false;
-}
-if(errors === _errs6){
-if((typeof data2 == "number") && (isFinite(data2))){
-if(data2 < 0 || isNaN(data2)){
-validate1430.errors = [{instancePath:instancePath+"/bytes",schemaPath:"#/properties/bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema534.properties.bytes,data:data2}];
-return false;
-}
-}
-}
-var valid0 = _errs6 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.is_truncated !== undefined){
-let data3 = data.is_truncated;
-const _errs8 = errors;
-if(typeof data3 !== "boolean"){
-validate1430.errors = [{instancePath:instancePath+"/is_truncated",schemaPath:"#/properties/is_truncated/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema534.properties.is_truncated.type,parentSchema:schema534.properties.is_truncated,data:data3}];
-return false;
-}
-var valid0 = _errs8 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-else {
-validate1430.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema534.type,parentSchema:schema534,data}];
-return false;
-}
-}
-validate1430.errors = vErrors;
-return errors === 0;
-}
-
-export const validateResponseNote = validate1431;
-const schema540 = {"type":"object","additionalProperties":false,"required":["kind","what","why"],"properties":{"kind":{"type":"string","enum":["continued","emulated","interrupted","omitted","waited"]},"what":{"type":"string"},"why":{"type":"string"},"at":{"type":"integer"},"node":{"type":"string"}}};
-
-function validate1431(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((((data.kind === undefined) && (missing0 = "kind")) || ((data.what === undefined) && (missing0 = "what"))) || ((data.why === undefined) && (missing0 = "why"))){
-validate1431.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema540.required,parentSchema:schema540,data}];
-return false;
-}
-else {
-const _errs1 = errors;
-for(const key0 in data){
-if(!(((((key0 === "kind") || (key0 === "what")) || (key0 === "why")) || (key0 === "at")) || (key0 === "node"))){
-validate1431.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema540,data}];
-return false;
-break;
-}
-}
-if(_errs1 === errors){
-if(data.kind !== undefined){
-let data0 = data.kind;
-const _errs2 = errors;
-if(typeof data0 !== "string"){
-validate1431.errors = [{instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema540.properties.kind.type,parentSchema:schema540.properties.kind,data:data0}];
-return false;
-}
-if(!(((((data0 === "continued") || (data0 === "emulated")) || (data0 === "interrupted")) || (data0 === "omitted")) || (data0 === "waited"))){
-validate1431.errors = [{instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/enum",keyword:"enum",params:{allowedValues: schema540.properties.kind.enum},message:"must be equal to one of the allowed values",schema:schema540.properties.kind.enum,parentSchema:schema540.properties.kind,data:data0}];
-return false;
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.what !== undefined){
-let data1 = data.what;
-const _errs4 = errors;
-if(typeof data1 !== "string"){
-validate1431.errors = [{instancePath:instancePath+"/what",schemaPath:"#/properties/what/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema540.properties.what.type,parentSchema:schema540.properties.what,data:data1}];
-return false;
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.why !== undefined){
-let data2 = data.why;
-const _errs6 = errors;
-if(typeof data2 !== "string"){
-validate1431.errors = [{instancePath:instancePath+"/why",schemaPath:"#/properties/why/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema540.properties.why.type,parentSchema:schema540.properties.why,data:data2}];
-return false;
-}
-var valid0 = _errs6 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.at !== undefined){
-let data3 = data.at;
-const _errs8 = errors;
-if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
-validate1431.errors = [{instancePath:instancePath+"/at",schemaPath:"#/properties/at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema540.properties.at.type,parentSchema:schema540.properties.at,data:data3}];
-return false;
-}
-var valid0 = _errs8 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.node !== undefined){
-let data4 = data.node;
-const _errs10 = errors;
-if(typeof data4 !== "string"){
-validate1431.errors = [{instancePath:instancePath+"/node",schemaPath:"#/properties/node/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema540.properties.node.type,parentSchema:schema540.properties.node,data:data4}];
-return false;
-}
-var valid0 = _errs10 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate1431.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema540.type,parentSchema:schema540,data}];
-return false;
-}
-}
-validate1431.errors = vErrors;
-return errors === 0;
-}
-
-export const validateShownToolResult = validate1432;
-const schema541 = {"type":"object","additionalProperties":false,"required":["item_id","text","is_truncated"],"properties":{"item_id":{"type":"string"},"text":{"type":"string","maxLength":65536},"is_truncated":{"type":"boolean"}}};
-
-function validate1432(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((((data.item_id === undefined) && (missing0 = "item_id")) || ((data.text === undefined) && (missing0 = "text"))) || ((data.is_truncated === undefined) && (missing0 = "is_truncated"))){
-validate1432.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema541.required,parentSchema:schema541,data}];
-return false;
-}
-else {
-const _errs1 = errors;
-for(const key0 in data){
-if(!(((key0 === "item_id") || (key0 === "text")) || (key0 === "is_truncated"))){
-validate1432.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema541,data}];
-return false;
-break;
-}
-}
-if(_errs1 === errors){
-if(data.item_id !== undefined){
-let data0 = data.item_id;
-const _errs2 = errors;
-if(typeof data0 !== "string"){
-validate1432.errors = [{instancePath:instancePath+"/item_id",schemaPath:"#/properties/item_id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema541.properties.item_id.type,parentSchema:schema541.properties.item_id,data:data0}];
-return false;
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.text !== undefined){
-let data1 = data.text;
-const _errs4 = errors;
-if(errors === _errs4){
-if(typeof data1 === "string"){
-if(data1.length > 2 * 65536 || (data1.length > 65536 && func2(data1) > 65536)){
-validate1432.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/maxLength",keyword:"maxLength",params:{limit: 65536},message:"must NOT have more than 65536 characters",schema:65536,parentSchema:schema541.properties.text,data:data1}];
-return false;
-}
-}
-else {
-validate1432.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema541.properties.text.type,parentSchema:schema541.properties.text,data:data1}];
-return false;
-}
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.is_truncated !== undefined){
-let data2 = data.is_truncated;
-const _errs6 = errors;
-if(typeof data2 !== "boolean"){
-validate1432.errors = [{instancePath:instancePath+"/is_truncated",schemaPath:"#/properties/is_truncated/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema541.properties.is_truncated.type,parentSchema:schema541.properties.is_truncated,data:data2}];
-return false;
-}
-var valid0 = _errs6 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-else {
-validate1432.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema541.type,parentSchema:schema541,data}];
-return false;
-}
-}
-validate1432.errors = vErrors;
-return errors === 0;
-}
-
-export const validateResponseExchangeList = validate1433;
-const schema542 = {"type":"object","additionalProperties":false,"required":["object","data","notes","tool_results","is_kept","is_complete"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/ResponseExchange"}},"notes":{"type":"array","items":{"$ref":"#/components/schemas/ResponseNote"}},"tool_results":{"type":"array","maxItems":64,"items":{"$ref":"#/components/schemas/ShownToolResult"}},"is_kept":{"type":"boolean"},"is_complete":{"type":"boolean"}}};
-
-function validate1433(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if(((((((data.object === undefined) && (missing0 = "object")) || ((data.data === undefined) && (missing0 = "data"))) || ((data.notes === undefined) && (missing0 = "notes"))) || ((data.tool_results === undefined) && (missing0 = "tool_results"))) || ((data.is_kept === undefined) && (missing0 = "is_kept"))) || ((data.is_complete === undefined) && (missing0 = "is_complete"))){
-validate1433.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema542.required,parentSchema:schema542,data}];
-return false;
-}
-else {
-const _errs1 = errors;
-for(const key0 in data){
-if(!((((((key0 === "object") || (key0 === "data")) || (key0 === "notes")) || (key0 === "tool_results")) || (key0 === "is_kept")) || (key0 === "is_complete"))){
-validate1433.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema542,data}];
+if(!(((key0 === "object") || (key0 === "data")) || (key0 === "has_more"))){
+validate1413.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema531,data}];
 return false;
 break;
 }
@@ -69527,11 +68657,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1433.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema542.properties.object.type,parentSchema:schema542.properties.object,data:data0}];
+validate1413.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema531.properties.object.type,parentSchema:schema531.properties.object,data:data0}];
 return false;
 }
 if("list" !== data0){
-validate1433.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema542.properties.object,data:data0}];
+validate1413.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema531.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -69560,7 +68690,1114 @@ break;
 }
 }
 else {
-validate1433.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema542.properties.data.type,parentSchema:schema542.properties.data,data:data1}];
+validate1413.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema531.properties.data.type,parentSchema:schema531.properties.data,data:data1}];
+return false;
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.has_more !== undefined){
+let data3 = data.has_more;
+const _errs7 = errors;
+if(typeof data3 !== "boolean"){
+validate1413.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema531.properties.has_more.type,parentSchema:schema531.properties.has_more,data:data3}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+else {
+validate1413.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema531.type,parentSchema:schema531,data}];
+return false;
+}
+}
+validate1413.errors = vErrors;
+return errors === 0;
+}
+
+export const validateResponseExchange = validate1415;
+const schema532 = {"type":"object","additionalProperties":false,"required":["id","object","kind","turn","created_at","request","response","first_byte_ms","duration_ms","error"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"response.exchange"},"kind":{"type":"string","enum":["mcp","model","web_search"]},"turn":{"type":["integer","null"],"minimum":1},"created_at":{"type":"integer"},"request":{"$ref":"#/components/schemas/ExchangeRequest"},"response":{"anyOf":[{"$ref":"#/components/schemas/ExchangeReply"},{"type":"null"}]},"first_byte_ms":{"type":["integer","null"],"minimum":0},"duration_ms":{"type":["integer","null"],"minimum":0},"error":{"type":["string","null"]}}};
+const schema533 = {"type":"object","additionalProperties":false,"required":["method","url","headers","body"],"properties":{"method":{"type":"string"},"url":{"type":"string"},"headers":{"$ref":"#/components/schemas/ExchangeHeaders"},"body":{"$ref":"#/components/schemas/ExchangeBody"}}};
+const schema534 = {"type":"object","additionalProperties":{"type":"string"}};
+
+function validate1417(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+for(const key0 in data){
+let data0 = data[key0];
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1417.errors = [{instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema534.additionalProperties.type,parentSchema:schema534.additionalProperties,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+if(!valid0){
+break;
+}
+}
+}
+else {
+validate1417.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema534.type,parentSchema:schema534,data}];
+return false;
+}
+}
+validate1417.errors = vErrors;
+return errors === 0;
+}
+
+const schema535 = {"type":"object","additionalProperties":false,"required":["encoding","text","bytes","is_truncated"],"properties":{"encoding":{"type":"string","enum":["base64","utf-8"]},"text":{"type":"string"},"bytes":{"type":"integer","minimum":0},"is_truncated":{"type":"boolean"}}};
+
+function validate1419(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((((data.encoding === undefined) && (missing0 = "encoding")) || ((data.text === undefined) && (missing0 = "text"))) || ((data.bytes === undefined) && (missing0 = "bytes"))) || ((data.is_truncated === undefined) && (missing0 = "is_truncated"))){
+validate1419.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema535.required,parentSchema:schema535,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!((((key0 === "encoding") || (key0 === "text")) || (key0 === "bytes")) || (key0 === "is_truncated"))){
+validate1419.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema535,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.encoding !== undefined){
+let data0 = data.encoding;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1419.errors = [{instancePath:instancePath+"/encoding",schemaPath:"#/properties/encoding/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema535.properties.encoding.type,parentSchema:schema535.properties.encoding,data:data0}];
+return false;
+}
+if(!((data0 === "base64") || (data0 === "utf-8"))){
+validate1419.errors = [{instancePath:instancePath+"/encoding",schemaPath:"#/properties/encoding/enum",keyword:"enum",params:{allowedValues: schema535.properties.encoding.enum},message:"must be equal to one of the allowed values",schema:schema535.properties.encoding.enum,parentSchema:schema535.properties.encoding,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.text !== undefined){
+let data1 = data.text;
+const _errs4 = errors;
+if(typeof data1 !== "string"){
+validate1419.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema535.properties.text.type,parentSchema:schema535.properties.text,data:data1}];
+return false;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.bytes !== undefined){
+let data2 = data.bytes;
+const _errs6 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1419.errors = [{instancePath:instancePath+"/bytes",schemaPath:"#/properties/bytes/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema535.properties.bytes.type,parentSchema:schema535.properties.bytes,data:data2}];
+return false;
+}
+if(errors === _errs6){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate1419.errors = [{instancePath:instancePath+"/bytes",schemaPath:"#/properties/bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema535.properties.bytes,data:data2}];
+return false;
+}
+}
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.is_truncated !== undefined){
+let data3 = data.is_truncated;
+const _errs8 = errors;
+if(typeof data3 !== "boolean"){
+validate1419.errors = [{instancePath:instancePath+"/is_truncated",schemaPath:"#/properties/is_truncated/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema535.properties.is_truncated.type,parentSchema:schema535.properties.is_truncated,data:data3}];
+return false;
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1419.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema535.type,parentSchema:schema535,data}];
+return false;
+}
+}
+validate1419.errors = vErrors;
+return errors === 0;
+}
+
+
+function validate1416(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((((data.method === undefined) && (missing0 = "method")) || ((data.url === undefined) && (missing0 = "url"))) || ((data.headers === undefined) && (missing0 = "headers"))) || ((data.body === undefined) && (missing0 = "body"))){
+validate1416.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema533.required,parentSchema:schema533,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!((((key0 === "method") || (key0 === "url")) || (key0 === "headers")) || (key0 === "body"))){
+validate1416.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema533,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.method !== undefined){
+let data0 = data.method;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1416.errors = [{instancePath:instancePath+"/method",schemaPath:"#/properties/method/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema533.properties.method.type,parentSchema:schema533.properties.method,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.url !== undefined){
+let data1 = data.url;
+const _errs4 = errors;
+if(typeof data1 !== "string"){
+validate1416.errors = [{instancePath:instancePath+"/url",schemaPath:"#/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema533.properties.url.type,parentSchema:schema533.properties.url,data:data1}];
+return false;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.headers !== undefined){
+const _errs6 = errors;
+if(!(validate1417(data.headers, {instancePath:instancePath+"/headers",parentData:data,parentDataProperty:"headers",rootData}))){
+vErrors = vErrors === null ? validate1417.errors : vErrors.concat(validate1417.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.body !== undefined){
+const _errs7 = errors;
+if(!(validate1419(data.body, {instancePath:instancePath+"/body",parentData:data,parentDataProperty:"body",rootData}))){
+vErrors = vErrors === null ? validate1419.errors : vErrors.concat(validate1419.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1416.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema533.type,parentSchema:schema533,data}];
+return false;
+}
+}
+validate1416.errors = vErrors;
+return errors === 0;
+}
+
+const schema536 = {"type":"object","additionalProperties":false,"required":["status","headers","body"],"properties":{"status":{"type":"integer"},"headers":{"$ref":"#/components/schemas/ExchangeHeaders"},"body":{"$ref":"#/components/schemas/ExchangeBody"}}};
+
+function validate1422(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((data.status === undefined) && (missing0 = "status")) || ((data.headers === undefined) && (missing0 = "headers"))) || ((data.body === undefined) && (missing0 = "body"))){
+validate1422.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema536.required,parentSchema:schema536,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(((key0 === "status") || (key0 === "headers")) || (key0 === "body"))){
+validate1422.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema536,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.status !== undefined){
+let data0 = data.status;
+const _errs2 = errors;
+if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
+validate1422.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema536.properties.status.type,parentSchema:schema536.properties.status,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.headers !== undefined){
+const _errs4 = errors;
+if(!(validate1417(data.headers, {instancePath:instancePath+"/headers",parentData:data,parentDataProperty:"headers",rootData}))){
+vErrors = vErrors === null ? validate1417.errors : vErrors.concat(validate1417.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.body !== undefined){
+const _errs5 = errors;
+if(!(validate1419(data.body, {instancePath:instancePath+"/body",parentData:data,parentDataProperty:"body",rootData}))){
+vErrors = vErrors === null ? validate1419.errors : vErrors.concat(validate1419.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+else {
+validate1422.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema536.type,parentSchema:schema536,data}];
+return false;
+}
+}
+validate1422.errors = vErrors;
+return errors === 0;
+}
+
+
+function validate1415(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((((((((((data.id === undefined) && (missing0 = "id")) || ((data.object === undefined) && (missing0 = "object"))) || ((data.kind === undefined) && (missing0 = "kind"))) || ((data.turn === undefined) && (missing0 = "turn"))) || ((data.created_at === undefined) && (missing0 = "created_at"))) || ((data.request === undefined) && (missing0 = "request"))) || ((data.response === undefined) && (missing0 = "response"))) || ((data.first_byte_ms === undefined) && (missing0 = "first_byte_ms"))) || ((data.duration_ms === undefined) && (missing0 = "duration_ms"))) || ((data.error === undefined) && (missing0 = "error"))){
+validate1415.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema532.required,parentSchema:schema532,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(func22.call(schema532.properties, key0))){
+validate1415.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema532,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.id !== undefined){
+let data0 = data.id;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1415.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema532.properties.id.type,parentSchema:schema532.properties.id,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.object !== undefined){
+let data1 = data.object;
+const _errs4 = errors;
+if(typeof data1 !== "string"){
+validate1415.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema532.properties.object.type,parentSchema:schema532.properties.object,data:data1}];
+return false;
+}
+if("response.exchange" !== data1){
+validate1415.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "response.exchange"},message:"must be equal to constant",schema:"response.exchange",parentSchema:schema532.properties.object,data:data1}];
+return false;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.kind !== undefined){
+let data2 = data.kind;
+const _errs6 = errors;
+if(typeof data2 !== "string"){
+validate1415.errors = [{instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema532.properties.kind.type,parentSchema:schema532.properties.kind,data:data2}];
+return false;
+}
+if(!(((data2 === "mcp") || (data2 === "model")) || (data2 === "web_search"))){
+validate1415.errors = [{instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/enum",keyword:"enum",params:{allowedValues: schema532.properties.kind.enum},message:"must be equal to one of the allowed values",schema:schema532.properties.kind.enum,parentSchema:schema532.properties.kind,data:data2}];
+return false;
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.turn !== undefined){
+let data3 = data.turn;
+const _errs8 = errors;
+if((!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))) && (data3 !== null)){
+validate1415.errors = [{instancePath:instancePath+"/turn",schemaPath:"#/properties/turn/type",keyword:"type",params:{type: schema532.properties.turn.type},message:"must be integer,null",schema:schema532.properties.turn.type,parentSchema:schema532.properties.turn,data:data3}];
+return false;
+}
+if(errors === _errs8){
+if((typeof data3 == "number") && (isFinite(data3))){
+if(data3 < 1 || isNaN(data3)){
+validate1415.errors = [{instancePath:instancePath+"/turn",schemaPath:"#/properties/turn/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema532.properties.turn,data:data3}];
+return false;
+}
+}
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.created_at !== undefined){
+let data4 = data.created_at;
+const _errs10 = errors;
+if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
+validate1415.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema532.properties.created_at.type,parentSchema:schema532.properties.created_at,data:data4}];
+return false;
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.request !== undefined){
+const _errs12 = errors;
+if(!(validate1416(data.request, {instancePath:instancePath+"/request",parentData:data,parentDataProperty:"request",rootData}))){
+vErrors = vErrors === null ? validate1416.errors : vErrors.concat(validate1416.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.response !== undefined){
+let data6 = data.response;
+const _errs13 = errors;
+const _errs14 = errors;
+let valid1 = false;
+const _errs15 = errors;
+if(!(validate1422(data6, {instancePath:instancePath+"/response",parentData:data,parentDataProperty:"response",rootData}))){
+vErrors = vErrors === null ? validate1422.errors : vErrors.concat(validate1422.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs15 === errors;
+valid1 = valid1 || _valid0;
+if(!valid1){
+const _errs16 = errors;
+if(data6 !== null){
+const err0 = {instancePath:instancePath+"/response",schemaPath:"#/properties/response/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema532.properties.response.anyOf[1].type,parentSchema:schema532.properties.response.anyOf[1],data:data6};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs16 === errors;
+valid1 = valid1 || _valid0;
+}
+if(!valid1){
+const err1 = {instancePath:instancePath+"/response",schemaPath:"#/properties/response/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema532.properties.response.anyOf,parentSchema:schema532.properties.response,data:data6};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1415.errors = vErrors;
+return false;
+}
+else {
+errors = _errs14;
+if(vErrors !== null){
+if(_errs14){
+vErrors.length = _errs14;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.first_byte_ms !== undefined){
+let data7 = data.first_byte_ms;
+const _errs18 = errors;
+if((!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))) && (data7 !== null)){
+validate1415.errors = [{instancePath:instancePath+"/first_byte_ms",schemaPath:"#/properties/first_byte_ms/type",keyword:"type",params:{type: schema532.properties.first_byte_ms.type},message:"must be integer,null",schema:schema532.properties.first_byte_ms.type,parentSchema:schema532.properties.first_byte_ms,data:data7}];
+return false;
+}
+if(errors === _errs18){
+if((typeof data7 == "number") && (isFinite(data7))){
+if(data7 < 0 || isNaN(data7)){
+validate1415.errors = [{instancePath:instancePath+"/first_byte_ms",schemaPath:"#/properties/first_byte_ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema532.properties.first_byte_ms,data:data7}];
+return false;
+}
+}
+}
+var valid0 = _errs18 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.duration_ms !== undefined){
+let data8 = data.duration_ms;
+const _errs20 = errors;
+if((!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))) && (data8 !== null)){
+validate1415.errors = [{instancePath:instancePath+"/duration_ms",schemaPath:"#/properties/duration_ms/type",keyword:"type",params:{type: schema532.properties.duration_ms.type},message:"must be integer,null",schema:schema532.properties.duration_ms.type,parentSchema:schema532.properties.duration_ms,data:data8}];
+return false;
+}
+if(errors === _errs20){
+if((typeof data8 == "number") && (isFinite(data8))){
+if(data8 < 0 || isNaN(data8)){
+validate1415.errors = [{instancePath:instancePath+"/duration_ms",schemaPath:"#/properties/duration_ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema532.properties.duration_ms,data:data8}];
+return false;
+}
+}
+}
+var valid0 = _errs20 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.error !== undefined){
+let data9 = data.error;
+const _errs22 = errors;
+if((typeof data9 !== "string") && (data9 !== null)){
+validate1415.errors = [{instancePath:instancePath+"/error",schemaPath:"#/properties/error/type",keyword:"type",params:{type: schema532.properties.error.type},message:"must be string,null",schema:schema532.properties.error.type,parentSchema:schema532.properties.error,data:data9}];
+return false;
+}
+var valid0 = _errs22 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1415.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema532.type,parentSchema:schema532,data}];
+return false;
+}
+}
+validate1415.errors = vErrors;
+return errors === 0;
+}
+
+export const validateExchangeRequest = validate1426;
+
+function validate1426(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((((data.method === undefined) && (missing0 = "method")) || ((data.url === undefined) && (missing0 = "url"))) || ((data.headers === undefined) && (missing0 = "headers"))) || ((data.body === undefined) && (missing0 = "body"))){
+validate1426.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema533.required,parentSchema:schema533,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!((((key0 === "method") || (key0 === "url")) || (key0 === "headers")) || (key0 === "body"))){
+validate1426.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema533,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.method !== undefined){
+let data0 = data.method;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1426.errors = [{instancePath:instancePath+"/method",schemaPath:"#/properties/method/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema533.properties.method.type,parentSchema:schema533.properties.method,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.url !== undefined){
+let data1 = data.url;
+const _errs4 = errors;
+if(typeof data1 !== "string"){
+validate1426.errors = [{instancePath:instancePath+"/url",schemaPath:"#/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema533.properties.url.type,parentSchema:schema533.properties.url,data:data1}];
+return false;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.headers !== undefined){
+const _errs6 = errors;
+if(!(validate1417(data.headers, {instancePath:instancePath+"/headers",parentData:data,parentDataProperty:"headers",rootData}))){
+vErrors = vErrors === null ? validate1417.errors : vErrors.concat(validate1417.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.body !== undefined){
+const _errs7 = errors;
+if(!(validate1419(data.body, {instancePath:instancePath+"/body",parentData:data,parentDataProperty:"body",rootData}))){
+vErrors = vErrors === null ? validate1419.errors : vErrors.concat(validate1419.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1426.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema533.type,parentSchema:schema533,data}];
+return false;
+}
+}
+validate1426.errors = vErrors;
+return errors === 0;
+}
+
+export const validateExchangeReply = validate1429;
+
+function validate1429(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((data.status === undefined) && (missing0 = "status")) || ((data.headers === undefined) && (missing0 = "headers"))) || ((data.body === undefined) && (missing0 = "body"))){
+validate1429.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema536.required,parentSchema:schema536,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(((key0 === "status") || (key0 === "headers")) || (key0 === "body"))){
+validate1429.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema536,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.status !== undefined){
+let data0 = data.status;
+const _errs2 = errors;
+if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
+validate1429.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema536.properties.status.type,parentSchema:schema536.properties.status,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.headers !== undefined){
+const _errs4 = errors;
+if(!(validate1417(data.headers, {instancePath:instancePath+"/headers",parentData:data,parentDataProperty:"headers",rootData}))){
+vErrors = vErrors === null ? validate1417.errors : vErrors.concat(validate1417.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.body !== undefined){
+const _errs5 = errors;
+if(!(validate1419(data.body, {instancePath:instancePath+"/body",parentData:data,parentDataProperty:"body",rootData}))){
+vErrors = vErrors === null ? validate1419.errors : vErrors.concat(validate1419.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+else {
+validate1429.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema536.type,parentSchema:schema536,data}];
+return false;
+}
+}
+validate1429.errors = vErrors;
+return errors === 0;
+}
+
+export const validateExchangeHeaders = validate1432;
+
+function validate1432(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+for(const key0 in data){
+let data0 = data[key0];
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1432.errors = [{instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema534.additionalProperties.type,parentSchema:schema534.additionalProperties,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+if(!valid0){
+break;
+}
+}
+}
+else {
+validate1432.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema534.type,parentSchema:schema534,data}];
+return false;
+}
+}
+validate1432.errors = vErrors;
+return errors === 0;
+}
+
+export const validateExchangeBody = validate1433;
+
+function validate1433(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((((data.encoding === undefined) && (missing0 = "encoding")) || ((data.text === undefined) && (missing0 = "text"))) || ((data.bytes === undefined) && (missing0 = "bytes"))) || ((data.is_truncated === undefined) && (missing0 = "is_truncated"))){
+validate1433.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema535.required,parentSchema:schema535,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!((((key0 === "encoding") || (key0 === "text")) || (key0 === "bytes")) || (key0 === "is_truncated"))){
+validate1433.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema535,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.encoding !== undefined){
+let data0 = data.encoding;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1433.errors = [{instancePath:instancePath+"/encoding",schemaPath:"#/properties/encoding/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema535.properties.encoding.type,parentSchema:schema535.properties.encoding,data:data0}];
+return false;
+}
+if(!((data0 === "base64") || (data0 === "utf-8"))){
+validate1433.errors = [{instancePath:instancePath+"/encoding",schemaPath:"#/properties/encoding/enum",keyword:"enum",params:{allowedValues: schema535.properties.encoding.enum},message:"must be equal to one of the allowed values",schema:schema535.properties.encoding.enum,parentSchema:schema535.properties.encoding,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.text !== undefined){
+let data1 = data.text;
+const _errs4 = errors;
+if(typeof data1 !== "string"){
+validate1433.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema535.properties.text.type,parentSchema:schema535.properties.text,data:data1}];
+return false;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.bytes !== undefined){
+let data2 = data.bytes;
+const _errs6 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1433.errors = [{instancePath:instancePath+"/bytes",schemaPath:"#/properties/bytes/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema535.properties.bytes.type,parentSchema:schema535.properties.bytes,data:data2}];
+return false;
+}
+if(errors === _errs6){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate1433.errors = [{instancePath:instancePath+"/bytes",schemaPath:"#/properties/bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema535.properties.bytes,data:data2}];
+return false;
+}
+}
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.is_truncated !== undefined){
+let data3 = data.is_truncated;
+const _errs8 = errors;
+if(typeof data3 !== "boolean"){
+validate1433.errors = [{instancePath:instancePath+"/is_truncated",schemaPath:"#/properties/is_truncated/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema535.properties.is_truncated.type,parentSchema:schema535.properties.is_truncated,data:data3}];
+return false;
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1433.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema535.type,parentSchema:schema535,data}];
+return false;
+}
+}
+validate1433.errors = vErrors;
+return errors === 0;
+}
+
+export const validateResponseNote = validate1434;
+const schema541 = {"type":"object","additionalProperties":false,"required":["kind","what","why"],"properties":{"kind":{"type":"string","enum":["continued","emulated","interrupted","omitted","waited"]},"what":{"type":"string"},"why":{"type":"string"},"at":{"type":"integer"},"node":{"type":"string"}}};
+
+function validate1434(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((data.kind === undefined) && (missing0 = "kind")) || ((data.what === undefined) && (missing0 = "what"))) || ((data.why === undefined) && (missing0 = "why"))){
+validate1434.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema541.required,parentSchema:schema541,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(((((key0 === "kind") || (key0 === "what")) || (key0 === "why")) || (key0 === "at")) || (key0 === "node"))){
+validate1434.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema541,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.kind !== undefined){
+let data0 = data.kind;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1434.errors = [{instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema541.properties.kind.type,parentSchema:schema541.properties.kind,data:data0}];
+return false;
+}
+if(!(((((data0 === "continued") || (data0 === "emulated")) || (data0 === "interrupted")) || (data0 === "omitted")) || (data0 === "waited"))){
+validate1434.errors = [{instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/enum",keyword:"enum",params:{allowedValues: schema541.properties.kind.enum},message:"must be equal to one of the allowed values",schema:schema541.properties.kind.enum,parentSchema:schema541.properties.kind,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.what !== undefined){
+let data1 = data.what;
+const _errs4 = errors;
+if(typeof data1 !== "string"){
+validate1434.errors = [{instancePath:instancePath+"/what",schemaPath:"#/properties/what/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema541.properties.what.type,parentSchema:schema541.properties.what,data:data1}];
+return false;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.why !== undefined){
+let data2 = data.why;
+const _errs6 = errors;
+if(typeof data2 !== "string"){
+validate1434.errors = [{instancePath:instancePath+"/why",schemaPath:"#/properties/why/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema541.properties.why.type,parentSchema:schema541.properties.why,data:data2}];
+return false;
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.at !== undefined){
+let data3 = data.at;
+const _errs8 = errors;
+if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
+validate1434.errors = [{instancePath:instancePath+"/at",schemaPath:"#/properties/at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema541.properties.at.type,parentSchema:schema541.properties.at,data:data3}];
+return false;
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.node !== undefined){
+let data4 = data.node;
+const _errs10 = errors;
+if(typeof data4 !== "string"){
+validate1434.errors = [{instancePath:instancePath+"/node",schemaPath:"#/properties/node/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema541.properties.node.type,parentSchema:schema541.properties.node,data:data4}];
+return false;
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1434.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema541.type,parentSchema:schema541,data}];
+return false;
+}
+}
+validate1434.errors = vErrors;
+return errors === 0;
+}
+
+export const validateShownToolResult = validate1435;
+const schema542 = {"type":"object","additionalProperties":false,"required":["item_id","text","is_truncated"],"properties":{"item_id":{"type":"string"},"text":{"type":"string","maxLength":65536},"is_truncated":{"type":"boolean"}}};
+
+function validate1435(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((data.item_id === undefined) && (missing0 = "item_id")) || ((data.text === undefined) && (missing0 = "text"))) || ((data.is_truncated === undefined) && (missing0 = "is_truncated"))){
+validate1435.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema542.required,parentSchema:schema542,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(((key0 === "item_id") || (key0 === "text")) || (key0 === "is_truncated"))){
+validate1435.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema542,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.item_id !== undefined){
+let data0 = data.item_id;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1435.errors = [{instancePath:instancePath+"/item_id",schemaPath:"#/properties/item_id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema542.properties.item_id.type,parentSchema:schema542.properties.item_id,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.text !== undefined){
+let data1 = data.text;
+const _errs4 = errors;
+if(errors === _errs4){
+if(typeof data1 === "string"){
+if(data1.length > 2 * 65536 || (data1.length > 65536 && func2(data1) > 65536)){
+validate1435.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/maxLength",keyword:"maxLength",params:{limit: 65536},message:"must NOT have more than 65536 characters",schema:65536,parentSchema:schema542.properties.text,data:data1}];
+return false;
+}
+}
+else {
+validate1435.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema542.properties.text.type,parentSchema:schema542.properties.text,data:data1}];
+return false;
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.is_truncated !== undefined){
+let data2 = data.is_truncated;
+const _errs6 = errors;
+if(typeof data2 !== "boolean"){
+validate1435.errors = [{instancePath:instancePath+"/is_truncated",schemaPath:"#/properties/is_truncated/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema542.properties.is_truncated.type,parentSchema:schema542.properties.is_truncated,data:data2}];
+return false;
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+else {
+validate1435.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema542.type,parentSchema:schema542,data}];
+return false;
+}
+}
+validate1435.errors = vErrors;
+return errors === 0;
+}
+
+export const validateResponseExchangeList = validate1436;
+const schema543 = {"type":"object","additionalProperties":false,"required":["object","data","notes","tool_results","is_kept","is_complete"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/ResponseExchange"}},"notes":{"type":"array","items":{"$ref":"#/components/schemas/ResponseNote"}},"tool_results":{"type":"array","maxItems":64,"items":{"$ref":"#/components/schemas/ShownToolResult"}},"is_kept":{"type":"boolean"},"is_complete":{"type":"boolean"}}};
+
+function validate1436(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((((((data.object === undefined) && (missing0 = "object")) || ((data.data === undefined) && (missing0 = "data"))) || ((data.notes === undefined) && (missing0 = "notes"))) || ((data.tool_results === undefined) && (missing0 = "tool_results"))) || ((data.is_kept === undefined) && (missing0 = "is_kept"))) || ((data.is_complete === undefined) && (missing0 = "is_complete"))){
+validate1436.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema543.required,parentSchema:schema543,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!((((((key0 === "object") || (key0 === "data")) || (key0 === "notes")) || (key0 === "tool_results")) || (key0 === "is_kept")) || (key0 === "is_complete"))){
+validate1436.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema543,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1436.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema543.properties.object.type,parentSchema:schema543.properties.object,data:data0}];
+return false;
+}
+if("list" !== data0){
+validate1436.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema543.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.data !== undefined){
+let data1 = data.data;
+const _errs4 = errors;
+if(errors === _errs4){
+if(Array.isArray(data1)){
+var valid1 = true;
+const len0 = data1.length;
+for(let i0=0; i0<len0; i0++){
+const _errs6 = errors;
+if(!(validate1415(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate1415.errors : vErrors.concat(validate1415.errors);
+errors = vErrors.length;
+}
+var valid1 = _errs6 === errors;
+if(!valid1){
+break;
+}
+}
+}
+else {
+validate1436.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema543.properties.data.type,parentSchema:schema543.properties.data,data:data1}];
 return false;
 }
 }
@@ -69579,8 +69816,8 @@ var valid2 = true;
 const len1 = data3.length;
 for(let i1=0; i1<len1; i1++){
 const _errs9 = errors;
-if(!(validate1431(data3[i1], {instancePath:instancePath+"/notes/" + i1,parentData:data3,parentDataProperty:i1,rootData}))){
-vErrors = vErrors === null ? validate1431.errors : vErrors.concat(validate1431.errors);
+if(!(validate1434(data3[i1], {instancePath:instancePath+"/notes/" + i1,parentData:data3,parentDataProperty:i1,rootData}))){
+vErrors = vErrors === null ? validate1434.errors : vErrors.concat(validate1434.errors);
 errors = vErrors.length;
 }
 var valid2 = _errs9 === errors;
@@ -69590,7 +69827,7 @@ break;
 }
 }
 else {
-validate1433.errors = [{instancePath:instancePath+"/notes",schemaPath:"#/properties/notes/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema542.properties.notes.type,parentSchema:schema542.properties.notes,data:data3}];
+validate1436.errors = [{instancePath:instancePath+"/notes",schemaPath:"#/properties/notes/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema543.properties.notes.type,parentSchema:schema543.properties.notes,data:data3}];
 return false;
 }
 }
@@ -69606,7 +69843,7 @@ const _errs10 = errors;
 if(errors === _errs10){
 if(Array.isArray(data5)){
 if(data5.length > 64){
-validate1433.errors = [{instancePath:instancePath+"/tool_results",schemaPath:"#/properties/tool_results/maxItems",keyword:"maxItems",params:{limit: 64},message:"must NOT have more than 64 items",schema:64,parentSchema:schema542.properties.tool_results,data:data5}];
+validate1436.errors = [{instancePath:instancePath+"/tool_results",schemaPath:"#/properties/tool_results/maxItems",keyword:"maxItems",params:{limit: 64},message:"must NOT have more than 64 items",schema:64,parentSchema:schema543.properties.tool_results,data:data5}];
 return false;
 }
 else {
@@ -69614,8 +69851,8 @@ var valid3 = true;
 const len2 = data5.length;
 for(let i2=0; i2<len2; i2++){
 const _errs12 = errors;
-if(!(validate1432(data5[i2], {instancePath:instancePath+"/tool_results/" + i2,parentData:data5,parentDataProperty:i2,rootData}))){
-vErrors = vErrors === null ? validate1432.errors : vErrors.concat(validate1432.errors);
+if(!(validate1435(data5[i2], {instancePath:instancePath+"/tool_results/" + i2,parentData:data5,parentDataProperty:i2,rootData}))){
+vErrors = vErrors === null ? validate1435.errors : vErrors.concat(validate1435.errors);
 errors = vErrors.length;
 }
 var valid3 = _errs12 === errors;
@@ -69626,7 +69863,7 @@ break;
 }
 }
 else {
-validate1433.errors = [{instancePath:instancePath+"/tool_results",schemaPath:"#/properties/tool_results/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema542.properties.tool_results.type,parentSchema:schema542.properties.tool_results,data:data5}];
+validate1436.errors = [{instancePath:instancePath+"/tool_results",schemaPath:"#/properties/tool_results/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema543.properties.tool_results.type,parentSchema:schema543.properties.tool_results,data:data5}];
 return false;
 }
 }
@@ -69640,7 +69877,7 @@ if(data.is_kept !== undefined){
 let data7 = data.is_kept;
 const _errs13 = errors;
 if(typeof data7 !== "boolean"){
-validate1433.errors = [{instancePath:instancePath+"/is_kept",schemaPath:"#/properties/is_kept/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema542.properties.is_kept.type,parentSchema:schema542.properties.is_kept,data:data7}];
+validate1436.errors = [{instancePath:instancePath+"/is_kept",schemaPath:"#/properties/is_kept/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema543.properties.is_kept.type,parentSchema:schema543.properties.is_kept,data:data7}];
 return false;
 }
 var valid0 = _errs13 === errors;
@@ -69653,7 +69890,7 @@ if(data.is_complete !== undefined){
 let data8 = data.is_complete;
 const _errs15 = errors;
 if(typeof data8 !== "boolean"){
-validate1433.errors = [{instancePath:instancePath+"/is_complete",schemaPath:"#/properties/is_complete/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema542.properties.is_complete.type,parentSchema:schema542.properties.is_complete,data:data8}];
+validate1436.errors = [{instancePath:instancePath+"/is_complete",schemaPath:"#/properties/is_complete/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema543.properties.is_complete.type,parentSchema:schema543.properties.is_complete,data:data8}];
 return false;
 }
 var valid0 = _errs15 === errors;
@@ -69670,32 +69907,32 @@ var valid0 = true;
 }
 }
 else {
-validate1433.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema542.type,parentSchema:schema542,data}];
+validate1436.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema543.type,parentSchema:schema543,data}];
 return false;
 }
 }
-validate1433.errors = vErrors;
+validate1436.errors = vErrors;
 return errors === 0;
 }
 
-export const validateDeletedExchanges = validate1437;
-const schema543 = {"type":"object","additionalProperties":false,"required":["id","object","deleted"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"response.exchanges.deleted"},"deleted":{"type":"boolean","const":true}}};
+export const validateDeletedExchanges = validate1440;
+const schema544 = {"type":"object","additionalProperties":false,"required":["id","object","deleted"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"response.exchanges.deleted"},"deleted":{"type":"boolean","const":true}}};
 
-function validate1437(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1440(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((data.id === undefined) && (missing0 = "id")) || ((data.object === undefined) && (missing0 = "object"))) || ((data.deleted === undefined) && (missing0 = "deleted"))){
-validate1437.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema543.required,parentSchema:schema543,data}];
+validate1440.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema544.required,parentSchema:schema544,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!(((key0 === "id") || (key0 === "object")) || (key0 === "deleted"))){
-validate1437.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema543,data}];
+validate1440.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema544,data}];
 return false;
 break;
 }
@@ -69705,7 +69942,7 @@ if(data.id !== undefined){
 let data0 = data.id;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1437.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema543.properties.id.type,parentSchema:schema543.properties.id,data:data0}];
+validate1440.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema544.properties.id.type,parentSchema:schema544.properties.id,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -69718,11 +69955,11 @@ if(data.object !== undefined){
 let data1 = data.object;
 const _errs4 = errors;
 if(typeof data1 !== "string"){
-validate1437.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema543.properties.object.type,parentSchema:schema543.properties.object,data:data1}];
+validate1440.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema544.properties.object.type,parentSchema:schema544.properties.object,data:data1}];
 return false;
 }
 if("response.exchanges.deleted" !== data1){
-validate1437.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "response.exchanges.deleted"},message:"must be equal to constant",schema:"response.exchanges.deleted",parentSchema:schema543.properties.object,data:data1}];
+validate1440.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "response.exchanges.deleted"},message:"must be equal to constant",schema:"response.exchanges.deleted",parentSchema:schema544.properties.object,data:data1}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -69735,11 +69972,11 @@ if(data.deleted !== undefined){
 let data2 = data.deleted;
 const _errs6 = errors;
 if(typeof data2 !== "boolean"){
-validate1437.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema543.properties.deleted.type,parentSchema:schema543.properties.deleted,data:data2}];
+validate1440.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema544.properties.deleted.type,parentSchema:schema544.properties.deleted,data:data2}];
 return false;
 }
 if(true !== data2){
-validate1437.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/const",keyword:"const",params:{allowedValue: true},message:"must be equal to constant",schema:true,parentSchema:schema543.properties.deleted,data:data2}];
+validate1440.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/const",keyword:"const",params:{allowedValue: true},message:"must be equal to constant",schema:true,parentSchema:schema544.properties.deleted,data:data2}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -69753,32 +69990,32 @@ var valid0 = true;
 }
 }
 else {
-validate1437.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema543.type,parentSchema:schema543,data}];
+validate1440.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema544.type,parentSchema:schema544,data}];
 return false;
 }
 }
-validate1437.errors = vErrors;
+validate1440.errors = vErrors;
 return errors === 0;
 }
 
-export const validateModel = validate1438;
-const schema544 = {"type":"object","additionalProperties":false,"required":["id","object","created","owned_by"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"model"},"created":{"type":"integer"},"owned_by":{"type":"string"},"shutdown_date":{"type":["string","null"]},"description":{"type":"string"}}};
+export const validateModel = validate1441;
+const schema545 = {"type":"object","additionalProperties":false,"required":["id","object","created","owned_by"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"model"},"created":{"type":"integer"},"owned_by":{"type":"string"},"shutdown_date":{"type":["string","null"]},"description":{"type":"string"}}};
 
-function validate1438(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1441(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((((data.id === undefined) && (missing0 = "id")) || ((data.object === undefined) && (missing0 = "object"))) || ((data.created === undefined) && (missing0 = "created"))) || ((data.owned_by === undefined) && (missing0 = "owned_by"))){
-validate1438.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema544.required,parentSchema:schema544,data}];
+validate1441.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema545.required,parentSchema:schema545,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!((((((key0 === "id") || (key0 === "object")) || (key0 === "created")) || (key0 === "owned_by")) || (key0 === "shutdown_date")) || (key0 === "description"))){
-validate1438.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema544,data}];
+validate1441.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema545,data}];
 return false;
 break;
 }
@@ -69788,7 +70025,7 @@ if(data.id !== undefined){
 let data0 = data.id;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1438.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema544.properties.id.type,parentSchema:schema544.properties.id,data:data0}];
+validate1441.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema545.properties.id.type,parentSchema:schema545.properties.id,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -69801,11 +70038,11 @@ if(data.object !== undefined){
 let data1 = data.object;
 const _errs4 = errors;
 if(typeof data1 !== "string"){
-validate1438.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema544.properties.object.type,parentSchema:schema544.properties.object,data:data1}];
+validate1441.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema545.properties.object.type,parentSchema:schema545.properties.object,data:data1}];
 return false;
 }
 if("model" !== data1){
-validate1438.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "model"},message:"must be equal to constant",schema:"model",parentSchema:schema544.properties.object,data:data1}];
+validate1441.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "model"},message:"must be equal to constant",schema:"model",parentSchema:schema545.properties.object,data:data1}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -69818,7 +70055,7 @@ if(data.created !== undefined){
 let data2 = data.created;
 const _errs6 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1438.errors = [{instancePath:instancePath+"/created",schemaPath:"#/properties/created/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema544.properties.created.type,parentSchema:schema544.properties.created,data:data2}];
+validate1441.errors = [{instancePath:instancePath+"/created",schemaPath:"#/properties/created/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema545.properties.created.type,parentSchema:schema545.properties.created,data:data2}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -69831,7 +70068,7 @@ if(data.owned_by !== undefined){
 let data3 = data.owned_by;
 const _errs8 = errors;
 if(typeof data3 !== "string"){
-validate1438.errors = [{instancePath:instancePath+"/owned_by",schemaPath:"#/properties/owned_by/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema544.properties.owned_by.type,parentSchema:schema544.properties.owned_by,data:data3}];
+validate1441.errors = [{instancePath:instancePath+"/owned_by",schemaPath:"#/properties/owned_by/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema545.properties.owned_by.type,parentSchema:schema545.properties.owned_by,data:data3}];
 return false;
 }
 var valid0 = _errs8 === errors;
@@ -69844,7 +70081,7 @@ if(data.shutdown_date !== undefined){
 let data4 = data.shutdown_date;
 const _errs10 = errors;
 if((typeof data4 !== "string") && (data4 !== null)){
-validate1438.errors = [{instancePath:instancePath+"/shutdown_date",schemaPath:"#/properties/shutdown_date/type",keyword:"type",params:{type: schema544.properties.shutdown_date.type},message:"must be string,null",schema:schema544.properties.shutdown_date.type,parentSchema:schema544.properties.shutdown_date,data:data4}];
+validate1441.errors = [{instancePath:instancePath+"/shutdown_date",schemaPath:"#/properties/shutdown_date/type",keyword:"type",params:{type: schema545.properties.shutdown_date.type},message:"must be string,null",schema:schema545.properties.shutdown_date.type,parentSchema:schema545.properties.shutdown_date,data:data4}];
 return false;
 }
 var valid0 = _errs10 === errors;
@@ -69857,7 +70094,7 @@ if(data.description !== undefined){
 let data5 = data.description;
 const _errs12 = errors;
 if(typeof data5 !== "string"){
-validate1438.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema544.properties.description.type,parentSchema:schema544.properties.description,data:data5}];
+validate1441.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema545.properties.description.type,parentSchema:schema545.properties.description,data:data5}];
 return false;
 }
 var valid0 = _errs12 === errors;
@@ -69874,32 +70111,32 @@ var valid0 = true;
 }
 }
 else {
-validate1438.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema544.type,parentSchema:schema544,data}];
+validate1441.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema545.type,parentSchema:schema545,data}];
 return false;
 }
 }
-validate1438.errors = vErrors;
+validate1441.errors = vErrors;
 return errors === 0;
 }
 
-export const validateModelList = validate1439;
-const schema545 = {"type":"object","additionalProperties":false,"required":["object","data"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Model"}}}};
+export const validateModelList = validate1442;
+const schema546 = {"type":"object","additionalProperties":false,"required":["object","data"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Model"}}}};
 
-function validate1439(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1442(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.object === undefined) && (missing0 = "object")) || ((data.data === undefined) && (missing0 = "data"))){
-validate1439.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema545.required,parentSchema:schema545,data}];
+validate1442.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema546.required,parentSchema:schema546,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!((key0 === "object") || (key0 === "data"))){
-validate1439.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema545,data}];
+validate1442.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema546,data}];
 return false;
 break;
 }
@@ -69909,11 +70146,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1439.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema545.properties.object.type,parentSchema:schema545.properties.object,data:data0}];
+validate1442.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema546.properties.object.type,parentSchema:schema546.properties.object,data:data0}];
 return false;
 }
 if("list" !== data0){
-validate1439.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema545.properties.object,data:data0}];
+validate1442.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema546.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -69931,8 +70168,8 @@ var valid1 = true;
 const len0 = data1.length;
 for(let i0=0; i0<len0; i0++){
 const _errs6 = errors;
-if(!(validate1438(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate1438.errors : vErrors.concat(validate1438.errors);
+if(!(validate1441(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate1441.errors : vErrors.concat(validate1441.errors);
 errors = vErrors.length;
 }
 var valid1 = _errs6 === errors;
@@ -69942,7 +70179,7 @@ break;
 }
 }
 else {
-validate1439.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema545.properties.data.type,parentSchema:schema545.properties.data,data:data1}];
+validate1442.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema546.properties.data.type,parentSchema:schema546.properties.data,data:data1}];
 return false;
 }
 }
@@ -69956,31 +70193,31 @@ var valid0 = true;
 }
 }
 else {
-validate1439.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema545.type,parentSchema:schema545,data}];
+validate1442.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema546.type,parentSchema:schema546,data}];
 return false;
 }
 }
-validate1439.errors = vErrors;
+validate1442.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_model = validate1441;
-const schema546 = {"type":"string"};
+const member_of_CreateResponseRequest_model = validate1444;
+const schema547 = {"type":"string"};
 
-function validate1441(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1444(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(typeof data !== "string"){
-validate1441.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema546.type,parentSchema:schema546,data}];
+validate1444.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema547.type,parentSchema:schema547,data}];
 return false;
 }
-validate1441.errors = vErrors;
+validate1444.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_input = validate1442;
+const member_of_CreateResponseRequest_input = validate1445;
 
-function validate1442(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1445(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -70053,7 +70290,7 @@ else {
 vErrors.push(err3);
 }
 errors++;
-validate1442.errors = vErrors;
+validate1445.errors = vErrors;
 return false;
 }
 else {
@@ -70067,28 +70304,28 @@ vErrors = null;
 }
 }
 }
-validate1442.errors = vErrors;
+validate1445.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_previous_response_id = validate1444;
-const schema548 = {"type":["string","null"]};
+const member_of_CreateResponseRequest_previous_response_id = validate1447;
+const schema549 = {"type":["string","null"]};
 
-function validate1444(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1447(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((typeof data !== "string") && (data !== null)){
-validate1444.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema548.type},message:"must be string,null",schema:schema548.type,parentSchema:schema548,data}];
+validate1447.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema549.type},message:"must be string,null",schema:schema549.type,parentSchema:schema549,data}];
 return false;
 }
-validate1444.errors = vErrors;
+validate1447.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_conversation = validate1445;
-const schema549 = {"anyOf":[{"$ref":"#/components/schemas/ConversationParam"},{"type":"null"}],"x-expected":"one of a string or object"};
+const member_of_CreateResponseRequest_conversation = validate1448;
+const schema550 = {"anyOf":[{"$ref":"#/components/schemas/ConversationParam"},{"type":"null"}],"x-expected":"one of a string or object"};
 
-function validate1445(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1448(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -70096,63 +70333,6 @@ let valid0 = false;
 const _errs1 = errors;
 if(!(validate911(data, {instancePath,parentData,parentDataProperty,rootData}))){
 vErrors = vErrors === null ? validate911.errors : vErrors.concat(validate911.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema549.anyOf[1].type,parentSchema:schema549.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema549.anyOf,parentSchema:schema549,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1445.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1445.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_prompt = validate1447;
-const schema550 = {"anyOf":[{"$ref":"#/components/schemas/PromptTemplateInput"},{"type":"null"}]};
-
-function validate1447(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate924(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate924.errors : vErrors.concat(validate924.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -70181,7 +70361,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1447.errors = vErrors;
+validate1448.errors = vErrors;
 return false;
 }
 else {
@@ -70195,21 +70375,21 @@ vErrors = null;
 }
 }
 }
-validate1447.errors = vErrors;
+validate1448.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_moderation = validate1449;
-const schema551 = {"anyOf":[{"$ref":"#/components/schemas/ModerationInput"},{"type":"null"}]};
+const member_of_CreateResponseRequest_prompt = validate1450;
+const schema551 = {"anyOf":[{"$ref":"#/components/schemas/PromptTemplateInput"},{"type":"null"}]};
 
-function validate1449(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1450(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
 let valid0 = false;
 const _errs1 = errors;
-if(!(validate940(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate940.errors : vErrors.concat(validate940.errors);
+if(!(validate924(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate924.errors : vErrors.concat(validate924.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -70238,7 +70418,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1449.errors = vErrors;
+validate1450.errors = vErrors;
 return false;
 }
 else {
@@ -70252,18 +70432,75 @@ vErrors = null;
 }
 }
 }
-validate1449.errors = vErrors;
+validate1450.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_include = validate1451;
-const schema552 = {"type":["array","null"],"x-expected":"an array of one of 'fil...lts', 'web...lts', 'web...ces', 'mes...url', 'com...url', 'cod...uts', 'rea...ent', or 'mes...obs'","items":{"$ref":"#/components/schemas/Include"}};
+const member_of_CreateResponseRequest_moderation = validate1452;
+const schema552 = {"anyOf":[{"$ref":"#/components/schemas/ModerationInput"},{"type":"null"}]};
 
-function validate1451(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1452(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate940(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate940.errors : vErrors.concat(validate940.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema552.anyOf[1].type,parentSchema:schema552.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema552.anyOf,parentSchema:schema552,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1452.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1452.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_include = validate1454;
+const schema553 = {"type":["array","null"],"x-expected":"an array of one of 'fil...lts', 'web...lts', 'web...ces', 'mes...url', 'com...url', 'cod...uts', 'rea...ent', or 'mes...obs'","items":{"$ref":"#/components/schemas/Include"}};
+
+function validate1454(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((!(Array.isArray(data))) && (data !== null)){
-validate1451.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema552.type},message:"must be array,null",schema:schema552.type,parentSchema:schema552,data}];
+validate1454.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema553.type},message:"must be array,null",schema:schema553.type,parentSchema:schema553,data}];
 return false;
 }
 if(errors === 0){
@@ -70283,18 +70520,18 @@ break;
 }
 }
 }
-validate1451.errors = vErrors;
+validate1454.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_tools = validate1453;
-const schema553 = {"type":["array","null"],"x-expected":"an array of tools","items":{"$ref":"#/components/schemas/ToolInput"}};
+const member_of_CreateResponseRequest_tools = validate1456;
+const schema554 = {"type":["array","null"],"x-expected":"an array of tools","items":{"$ref":"#/components/schemas/ToolInput"}};
 
-function validate1453(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1456(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((!(Array.isArray(data))) && (data !== null)){
-validate1453.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema553.type},message:"must be array,null",schema:schema553.type,parentSchema:schema553,data}];
+validate1456.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema554.type},message:"must be array,null",schema:schema554.type,parentSchema:schema554,data}];
 return false;
 }
 if(errors === 0){
@@ -70314,14 +70551,14 @@ break;
 }
 }
 }
-validate1453.errors = vErrors;
+validate1456.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_tool_choice = validate1455;
-const schema554 = {"anyOf":[{"$ref":"#/components/schemas/ToolChoiceInput"},{"type":"null"}],"x-expected":"one of an object or 'none', 'auto', or 'required'"};
+const member_of_CreateResponseRequest_tool_choice = validate1458;
+const schema555 = {"anyOf":[{"$ref":"#/components/schemas/ToolChoiceInput"},{"type":"null"}],"x-expected":"one of an object or 'none', 'auto', or 'required'"};
 
-function validate1455(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1458(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -70329,63 +70566,6 @@ let valid0 = false;
 const _errs1 = errors;
 if(!(validate874(data, {instancePath,parentData,parentDataProperty,rootData}))){
 vErrors = vErrors === null ? validate874.errors : vErrors.concat(validate874.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema554.anyOf[1].type,parentSchema:schema554.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema554.anyOf,parentSchema:schema554,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1455.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1455.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_metadata = validate1457;
-const schema555 = {"anyOf":[{"$ref":"#/components/schemas/Metadata"},{"type":"null"}],"x-expected":"a metadata object"};
-
-function validate1457(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate25(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate25.errors : vErrors.concat(validate25.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -70414,7 +70594,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1457.errors = vErrors;
+validate1458.errors = vErrors;
 return false;
 }
 else {
@@ -70428,21 +70608,21 @@ vErrors = null;
 }
 }
 }
-validate1457.errors = vErrors;
+validate1458.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_text = validate1459;
-const schema556 = {"anyOf":[{"$ref":"#/components/schemas/TextConfigInput"},{"type":"null"}]};
+const member_of_CreateResponseRequest_metadata = validate1460;
+const schema556 = {"anyOf":[{"$ref":"#/components/schemas/Metadata"},{"type":"null"}],"x-expected":"a metadata object"};
 
-function validate1459(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1460(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
 let valid0 = false;
 const _errs1 = errors;
-if(!(validate900(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate900.errors : vErrors.concat(validate900.errors);
+if(!(validate25(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate25.errors : vErrors.concat(validate25.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -70471,7 +70651,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1459.errors = vErrors;
+validate1460.errors = vErrors;
 return false;
 }
 else {
@@ -70485,59 +70665,60 @@ vErrors = null;
 }
 }
 }
-validate1459.errors = vErrors;
+validate1460.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_temperature = validate1461;
-const schema557 = {"type":["number","null"],"minimum":0,"maximum":2};
-
-function validate1461(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
-validate1461.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema557.type},message:"must be number,null",schema:schema557.type,parentSchema:schema557,data}];
-return false;
-}
-if(errors === 0){
-if((typeof data == "number") && (isFinite(data))){
-if(data > 2 || isNaN(data)){
-validate1461.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema557,data}];
-return false;
-}
-else {
-if(data < 0 || isNaN(data)){
-validate1461.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema557,data}];
-return false;
-}
-}
-}
-}
-validate1461.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_top_p = validate1462;
-const schema558 = {"type":["number","null"],"minimum":0,"maximum":1};
+const member_of_CreateResponseRequest_text = validate1462;
+const schema557 = {"anyOf":[{"$ref":"#/components/schemas/TextConfigInput"},{"type":"null"}]};
 
 function validate1462(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
-validate1462.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema558.type},message:"must be number,null",schema:schema558.type,parentSchema:schema558,data}];
-return false;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate900(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate900.errors : vErrors.concat(validate900.errors);
+errors = vErrors.length;
 }
-if(errors === 0){
-if((typeof data == "number") && (isFinite(data))){
-if(data > 1 || isNaN(data)){
-validate1462.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1",schema:1,parentSchema:schema558,data}];
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema557.anyOf[1].type,parentSchema:schema557.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema557.anyOf,parentSchema:schema557,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1462.errors = vErrors;
 return false;
 }
 else {
-if(data < 0 || isNaN(data)){
-validate1462.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema558,data}];
-return false;
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
 }
+else {
+vErrors = null;
 }
 }
 }
@@ -70545,53 +70726,25 @@ validate1462.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_presence_penalty = validate1463;
-const schema559 = {"type":["number","null"],"minimum":-2,"maximum":2};
-
-function validate1463(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
-validate1463.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema559.type},message:"must be number,null",schema:schema559.type,parentSchema:schema559,data}];
-return false;
-}
-if(errors === 0){
-if((typeof data == "number") && (isFinite(data))){
-if(data > 2 || isNaN(data)){
-validate1463.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema559,data}];
-return false;
-}
-else {
-if(data < -2 || isNaN(data)){
-validate1463.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2},message:"must be >= -2",schema:-2,parentSchema:schema559,data}];
-return false;
-}
-}
-}
-}
-validate1463.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_frequency_penalty = validate1464;
-const schema560 = {"type":["number","null"],"minimum":-2,"maximum":2};
+const member_of_CreateResponseRequest_temperature = validate1464;
+const schema558 = {"type":["number","null"],"minimum":0,"maximum":2};
 
 function validate1464(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
-validate1464.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema560.type},message:"must be number,null",schema:schema560.type,parentSchema:schema560,data}];
+validate1464.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema558.type},message:"must be number,null",schema:schema558.type,parentSchema:schema558,data}];
 return false;
 }
 if(errors === 0){
 if((typeof data == "number") && (isFinite(data))){
 if(data > 2 || isNaN(data)){
-validate1464.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema560,data}];
+validate1464.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema558,data}];
 return false;
 }
 else {
-if(data < -2 || isNaN(data)){
-validate1464.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2},message:"must be >= -2",schema:-2,parentSchema:schema560,data}];
+if(data < 0 || isNaN(data)){
+validate1464.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema558,data}];
 return false;
 }
 }
@@ -70601,38 +70754,122 @@ validate1464.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_parallel_tool_calls = validate1465;
-const schema561 = {"type":["boolean","null"]};
+const member_of_CreateResponseRequest_top_p = validate1465;
+const schema559 = {"type":["number","null"],"minimum":0,"maximum":1};
 
 function validate1465(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-if((typeof data !== "boolean") && (data !== null)){
-validate1465.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema561.type},message:"must be boolean,null",schema:schema561.type,parentSchema:schema561,data}];
+if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
+validate1465.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema559.type},message:"must be number,null",schema:schema559.type,parentSchema:schema559,data}];
 return false;
+}
+if(errors === 0){
+if((typeof data == "number") && (isFinite(data))){
+if(data > 1 || isNaN(data)){
+validate1465.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1",schema:1,parentSchema:schema559,data}];
+return false;
+}
+else {
+if(data < 0 || isNaN(data)){
+validate1465.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema559,data}];
+return false;
+}
+}
+}
 }
 validate1465.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_stream = validate1466;
-const schema562 = {"type":["boolean","null"]};
+const member_of_CreateResponseRequest_presence_penalty = validate1466;
+const schema560 = {"type":["number","null"],"minimum":-2,"maximum":2};
 
 function validate1466(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-if((typeof data !== "boolean") && (data !== null)){
-validate1466.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema562.type},message:"must be boolean,null",schema:schema562.type,parentSchema:schema562,data}];
+if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
+validate1466.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema560.type},message:"must be number,null",schema:schema560.type,parentSchema:schema560,data}];
 return false;
+}
+if(errors === 0){
+if((typeof data == "number") && (isFinite(data))){
+if(data > 2 || isNaN(data)){
+validate1466.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema560,data}];
+return false;
+}
+else {
+if(data < -2 || isNaN(data)){
+validate1466.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2},message:"must be >= -2",schema:-2,parentSchema:schema560,data}];
+return false;
+}
+}
+}
 }
 validate1466.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_stream_options = validate1467;
-const schema563 = {"anyOf":[{"$ref":"#/components/schemas/StreamOptions"},{"type":"null"}]};
+const member_of_CreateResponseRequest_frequency_penalty = validate1467;
+const schema561 = {"type":["number","null"],"minimum":-2,"maximum":2};
 
 function validate1467(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
+validate1467.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema561.type},message:"must be number,null",schema:schema561.type,parentSchema:schema561,data}];
+return false;
+}
+if(errors === 0){
+if((typeof data == "number") && (isFinite(data))){
+if(data > 2 || isNaN(data)){
+validate1467.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema561,data}];
+return false;
+}
+else {
+if(data < -2 || isNaN(data)){
+validate1467.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2},message:"must be >= -2",schema:-2,parentSchema:schema561,data}];
+return false;
+}
+}
+}
+}
+validate1467.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_parallel_tool_calls = validate1468;
+const schema562 = {"type":["boolean","null"]};
+
+function validate1468(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((typeof data !== "boolean") && (data !== null)){
+validate1468.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema562.type},message:"must be boolean,null",schema:schema562.type,parentSchema:schema562,data}];
+return false;
+}
+validate1468.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_stream = validate1469;
+const schema563 = {"type":["boolean","null"]};
+
+function validate1469(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((typeof data !== "boolean") && (data !== null)){
+validate1469.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema563.type},message:"must be boolean,null",schema:schema563.type,parentSchema:schema563,data}];
+return false;
+}
+validate1469.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_stream_options = validate1470;
+const schema564 = {"anyOf":[{"$ref":"#/components/schemas/StreamOptions"},{"type":"null"}]};
+
+function validate1470(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -70647,7 +70884,7 @@ valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs2 = errors;
 if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema563.anyOf[1].type,parentSchema:schema563.anyOf[1],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema564.anyOf[1].type,parentSchema:schema564.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -70660,7 +70897,7 @@ var _valid0 = _errs2 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema563.anyOf,parentSchema:schema563,data};
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema564.anyOf,parentSchema:schema564,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -70668,7 +70905,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1467.errors = vErrors;
+validate1470.errors = vErrors;
 return false;
 }
 else {
@@ -70682,28 +70919,28 @@ vErrors = null;
 }
 }
 }
-validate1467.errors = vErrors;
+validate1470.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_background = validate1469;
-const schema564 = {"type":["boolean","null"]};
+const member_of_CreateResponseRequest_background = validate1472;
+const schema565 = {"type":["boolean","null"]};
 
-function validate1469(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1472(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((typeof data !== "boolean") && (data !== null)){
-validate1469.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema564.type},message:"must be boolean,null",schema:schema564.type,parentSchema:schema564,data}];
+validate1472.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema565.type},message:"must be boolean,null",schema:schema565.type,parentSchema:schema565,data}];
 return false;
 }
-validate1469.errors = vErrors;
+validate1472.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_background_options = validate1470;
-const schema565 = {"anyOf":[{"$ref":"#/components/schemas/BackgroundOptionsInput"},{"type":"null"}]};
+const member_of_CreateResponseRequest_background_options = validate1473;
+const schema566 = {"anyOf":[{"$ref":"#/components/schemas/BackgroundOptionsInput"},{"type":"null"}]};
 
-function validate1470(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1473(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -70718,7 +70955,7 @@ valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs2 = errors;
 if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema565.anyOf[1].type,parentSchema:schema565.anyOf[1],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema566.anyOf[1].type,parentSchema:schema566.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -70731,7 +70968,7 @@ var _valid0 = _errs2 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema565.anyOf,parentSchema:schema565,data};
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema566.anyOf,parentSchema:schema566,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -70739,7 +70976,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1470.errors = vErrors;
+validate1473.errors = vErrors;
 return false;
 }
 else {
@@ -70753,58 +70990,58 @@ vErrors = null;
 }
 }
 }
-validate1470.errors = vErrors;
+validate1473.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_max_output_tokens = validate1472;
-const schema566 = {"type":["integer","null"],"minimum":16};
+const member_of_CreateResponseRequest_max_output_tokens = validate1475;
+const schema567 = {"type":["integer","null"],"minimum":16};
 
-function validate1472(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1475(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (data !== null)){
-validate1472.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema566.type},message:"must be integer,null",schema:schema566.type,parentSchema:schema566,data}];
+validate1475.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema567.type},message:"must be integer,null",schema:schema567.type,parentSchema:schema567,data}];
 return false;
 }
 if(errors === 0){
 if((typeof data == "number") && (isFinite(data))){
 if(data < 16 || isNaN(data)){
-validate1472.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 16},message:"must be >= 16",schema:16,parentSchema:schema566,data}];
+validate1475.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 16},message:"must be >= 16",schema:16,parentSchema:schema567,data}];
 return false;
 }
 }
 }
-validate1472.errors = vErrors;
+validate1475.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_max_tool_calls = validate1473;
-const schema567 = {"type":["integer","null"],"minimum":1};
+const member_of_CreateResponseRequest_max_tool_calls = validate1476;
+const schema568 = {"type":["integer","null"],"minimum":1};
 
-function validate1473(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1476(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (data !== null)){
-validate1473.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema567.type},message:"must be integer,null",schema:schema567.type,parentSchema:schema567,data}];
+validate1476.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema568.type},message:"must be integer,null",schema:schema568.type,parentSchema:schema568,data}];
 return false;
 }
 if(errors === 0){
 if((typeof data == "number") && (isFinite(data))){
 if(data < 1 || isNaN(data)){
-validate1473.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema567,data}];
+validate1476.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema568,data}];
 return false;
 }
 }
 }
-validate1473.errors = vErrors;
+validate1476.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_reasoning = validate1474;
-const schema568 = {"anyOf":[{"$ref":"#/components/schemas/ReasoningInput"},{"type":"null"}]};
+const member_of_CreateResponseRequest_reasoning = validate1477;
+const schema569 = {"anyOf":[{"$ref":"#/components/schemas/ReasoningInput"},{"type":"null"}]};
 
-function validate1474(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1477(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -70819,7 +71056,7 @@ valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs2 = errors;
 if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema568.anyOf[1].type,parentSchema:schema568.anyOf[1],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema569.anyOf[1].type,parentSchema:schema569.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -70832,7 +71069,7 @@ var _valid0 = _errs2 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema568.anyOf,parentSchema:schema568,data};
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema569.anyOf,parentSchema:schema569,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -70840,7 +71077,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1474.errors = vErrors;
+validate1477.errors = vErrors;
 return false;
 }
 else {
@@ -70854,50 +71091,50 @@ vErrors = null;
 }
 }
 }
-validate1474.errors = vErrors;
+validate1477.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_user = validate1476;
-const schema569 = {"type":["string","null"]};
+const member_of_CreateResponseRequest_user = validate1479;
+const schema570 = {"type":["string","null"]};
 
-function validate1476(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1479(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((typeof data !== "string") && (data !== null)){
-validate1476.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema569.type},message:"must be string,null",schema:schema569.type,parentSchema:schema569,data}];
+validate1479.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema570.type},message:"must be string,null",schema:schema570.type,parentSchema:schema570,data}];
 return false;
 }
-validate1476.errors = vErrors;
+validate1479.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_safety_identifier = validate1477;
-const schema570 = {"type":["string","null"],"maxLength":64};
+const member_of_CreateResponseRequest_safety_identifier = validate1480;
+const schema571 = {"type":["string","null"],"maxLength":64};
 
-function validate1477(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1480(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((typeof data !== "string") && (data !== null)){
-validate1477.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema570.type},message:"must be string,null",schema:schema570.type,parentSchema:schema570,data}];
+validate1480.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema571.type},message:"must be string,null",schema:schema571.type,parentSchema:schema571,data}];
 return false;
 }
 if(errors === 0){
 if(typeof data === "string"){
 if(data.length > 2 * 64 || (data.length > 64 && func2(data) > 64)){
-validate1477.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema570,data}];
+validate1480.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema571,data}];
 return false;
 }
 }
 }
-validate1477.errors = vErrors;
+validate1480.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_prompt_cache_options = validate1478;
-const schema571 = {"anyOf":[{"$ref":"#/components/schemas/PromptCacheOptionsInput"},{"type":"null"}]};
+const member_of_CreateResponseRequest_prompt_cache_options = validate1481;
+const schema572 = {"anyOf":[{"$ref":"#/components/schemas/PromptCacheOptionsInput"},{"type":"null"}]};
 
-function validate1478(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1481(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -70912,7 +71149,7 @@ valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs2 = errors;
 if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema571.anyOf[1].type,parentSchema:schema571.anyOf[1],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema572.anyOf[1].type,parentSchema:schema572.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -70925,7 +71162,7 @@ var _valid0 = _errs2 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema571.anyOf,parentSchema:schema571,data};
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema572.anyOf,parentSchema:schema572,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -70933,7 +71170,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1478.errors = vErrors;
+validate1481.errors = vErrors;
 return false;
 }
 else {
@@ -70947,28 +71184,28 @@ vErrors = null;
 }
 }
 }
-validate1478.errors = vErrors;
+validate1481.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_prompt_cache_key = validate1480;
-const schema572 = {"type":["string","null"]};
+const member_of_CreateResponseRequest_prompt_cache_key = validate1483;
+const schema573 = {"type":["string","null"]};
 
-function validate1480(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1483(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((typeof data !== "string") && (data !== null)){
-validate1480.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema572.type},message:"must be string,null",schema:schema572.type,parentSchema:schema572,data}];
+validate1483.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema573.type},message:"must be string,null",schema:schema573.type,parentSchema:schema573,data}];
 return false;
 }
-validate1480.errors = vErrors;
+validate1483.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_prompt_cache_retention = validate1481;
-const schema573 = {"anyOf":[{"$ref":"#/components/schemas/PromptCacheRetention"},{"type":"null"}]};
+const member_of_CreateResponseRequest_prompt_cache_retention = validate1484;
+const schema574 = {"anyOf":[{"$ref":"#/components/schemas/PromptCacheRetention"},{"type":"null"}]};
 
-function validate1481(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1484(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -70976,63 +71213,6 @@ let valid0 = false;
 const _errs1 = errors;
 if(!(validate34(data, {instancePath,parentData,parentDataProperty,rootData}))){
 vErrors = vErrors === null ? validate34.errors : vErrors.concat(validate34.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema573.anyOf[1].type,parentSchema:schema573.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema573.anyOf,parentSchema:schema573,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1481.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1481.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_truncation = validate1483;
-const schema574 = {"anyOf":[{"$ref":"#/components/schemas/Truncation"},{"type":"null"}],"x-expected":"one of 'auto' or 'disabled'"};
-
-function validate1483(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate32(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate32.errors : vErrors.concat(validate32.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -71061,7 +71241,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1483.errors = vErrors;
+validate1484.errors = vErrors;
 return false;
 }
 else {
@@ -71075,21 +71255,21 @@ vErrors = null;
 }
 }
 }
-validate1483.errors = vErrors;
+validate1484.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_instructions = validate1485;
-const schema575 = {"anyOf":[{"$ref":"#/components/schemas/InstructionsParam"},{"type":"null"}],"x-expected":"a string"};
+const member_of_CreateResponseRequest_truncation = validate1486;
+const schema575 = {"anyOf":[{"$ref":"#/components/schemas/Truncation"},{"type":"null"}],"x-expected":"one of 'auto' or 'disabled'"};
 
-function validate1485(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1486(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
 let valid0 = false;
 const _errs1 = errors;
-if(!(validate908(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate908.errors : vErrors.concat(validate908.errors);
+if(!(validate32(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate32.errors : vErrors.concat(validate32.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -71118,7 +71298,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1485.errors = vErrors;
+validate1486.errors = vErrors;
 return false;
 }
 else {
@@ -71132,26 +71312,12 @@ vErrors = null;
 }
 }
 }
-validate1485.errors = vErrors;
+validate1486.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_store = validate1487;
-const schema576 = {"type":["boolean","null"]};
-
-function validate1487(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((typeof data !== "boolean") && (data !== null)){
-validate1487.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema576.type},message:"must be boolean,null",schema:schema576.type,parentSchema:schema576,data}];
-return false;
-}
-validate1487.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_service_tier = validate1488;
-const schema577 = {"anyOf":[{"$ref":"#/components/schemas/ServiceTier"},{"type":"null"}]};
+const member_of_CreateResponseRequest_instructions = validate1488;
+const schema576 = {"anyOf":[{"$ref":"#/components/schemas/InstructionsParam"},{"type":"null"}],"x-expected":"a string"};
 
 function validate1488(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -71159,8 +71325,8 @@ let errors = 0;
 const _errs0 = errors;
 let valid0 = false;
 const _errs1 = errors;
-if(!(validate31(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate31.errors : vErrors.concat(validate31.errors);
+if(!(validate908(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate908.errors : vErrors.concat(validate908.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -71168,7 +71334,7 @@ valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs2 = errors;
 if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema577.anyOf[1].type,parentSchema:schema577.anyOf[1],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema576.anyOf[1].type,parentSchema:schema576.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -71181,7 +71347,7 @@ var _valid0 = _errs2 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema577.anyOf,parentSchema:schema577,data};
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema576.anyOf,parentSchema:schema576,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -71207,48 +71373,119 @@ validate1488.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_top_logprobs = validate1490;
-const schema578 = {"type":["integer","null"],"minimum":0,"maximum":20};
+const member_of_CreateResponseRequest_store = validate1490;
+const schema577 = {"type":["boolean","null"]};
 
 function validate1490(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (data !== null)){
-validate1490.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema578.type},message:"must be integer,null",schema:schema578.type,parentSchema:schema578,data}];
+if((typeof data !== "boolean") && (data !== null)){
+validate1490.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema577.type},message:"must be boolean,null",schema:schema577.type,parentSchema:schema577,data}];
 return false;
-}
-if(errors === 0){
-if((typeof data == "number") && (isFinite(data))){
-if(data > 20 || isNaN(data)){
-validate1490.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 20},message:"must be <= 20",schema:20,parentSchema:schema578,data}];
-return false;
-}
-else {
-if(data < 0 || isNaN(data)){
-validate1490.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema578,data}];
-return false;
-}
-}
-}
 }
 validate1490.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_context_management = validate1491;
-const schema579 = {"type":["array","null"],"minItems":1,"x-expected":"an array of objects","items":{"$ref":"#/components/schemas/ContextManagement"}};
+const member_of_CreateResponseRequest_service_tier = validate1491;
+const schema578 = {"anyOf":[{"$ref":"#/components/schemas/ServiceTier"},{"type":"null"}]};
 
 function validate1491(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate31(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate31.errors : vErrors.concat(validate31.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema578.anyOf[1].type,parentSchema:schema578.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema578.anyOf,parentSchema:schema578,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1491.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1491.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_top_logprobs = validate1493;
+const schema579 = {"type":["integer","null"],"minimum":0,"maximum":20};
+
+function validate1493(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (data !== null)){
+validate1493.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema579.type},message:"must be integer,null",schema:schema579.type,parentSchema:schema579,data}];
+return false;
+}
+if(errors === 0){
+if((typeof data == "number") && (isFinite(data))){
+if(data > 20 || isNaN(data)){
+validate1493.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 20},message:"must be <= 20",schema:20,parentSchema:schema579,data}];
+return false;
+}
+else {
+if(data < 0 || isNaN(data)){
+validate1493.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema579,data}];
+return false;
+}
+}
+}
+}
+validate1493.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_context_management = validate1494;
+const schema580 = {"type":["array","null"],"minItems":1,"x-expected":"an array of objects","items":{"$ref":"#/components/schemas/ContextManagement"}};
+
+function validate1494(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
 if((!(Array.isArray(data))) && (data !== null)){
-validate1491.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema579.type},message:"must be array,null",schema:schema579.type,parentSchema:schema579,data}];
+validate1494.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema580.type},message:"must be array,null",schema:schema580.type,parentSchema:schema580,data}];
 return false;
 }
 if(errors === 0){
 if(Array.isArray(data)){
 if(data.length < 1){
-validate1491.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema579,data}];
+validate1494.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema580,data}];
 return false;
 }
 else {
@@ -71268,14 +71505,14 @@ break;
 }
 }
 }
-validate1491.errors = vErrors;
+validate1494.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_access_programs = validate1493;
-const schema580 = {"anyOf":[{"$ref":"#/components/schemas/AccessProgramsInput"},{"type":"null"}]};
+const member_of_CreateResponseRequest_access_programs = validate1496;
+const schema581 = {"anyOf":[{"$ref":"#/components/schemas/AccessProgramsInput"},{"type":"null"}]};
 
-function validate1493(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1496(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -71283,63 +71520,6 @@ let valid0 = false;
 const _errs1 = errors;
 if(!(validate945(data, {instancePath,parentData,parentDataProperty,rootData}))){
 vErrors = vErrors === null ? validate945.errors : vErrors.concat(validate945.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema580.anyOf[1].type,parentSchema:schema580.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema580.anyOf,parentSchema:schema580,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1493.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1493.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_image = validate1495;
-const schema581 = {"anyOf":[{"$ref":"#/components/schemas/ImageContextInput"},{"type":"null"}]};
-
-function validate1495(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate948(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate948.errors : vErrors.concat(validate948.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -71368,7 +71548,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1495.errors = vErrors;
+validate1496.errors = vErrors;
 return false;
 }
 else {
@@ -71382,14 +71562,71 @@ vErrors = null;
 }
 }
 }
-validate1495.errors = vErrors;
+validate1496.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_client_metadata = validate1497;
-const schema582 = {"anyOf":[{"type":"object","additionalProperties":{"type":"string"}},{"type":"null"}]};
+const member_of_CreateResponseRequest_image = validate1498;
+const schema582 = {"anyOf":[{"$ref":"#/components/schemas/ImageContextInput"},{"type":"null"}]};
 
-function validate1497(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1498(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate948(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate948.errors : vErrors.concat(validate948.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema582.anyOf[1].type,parentSchema:schema582.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema582.anyOf,parentSchema:schema582,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1498.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1498.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_client_metadata = validate1500;
+const schema583 = {"anyOf":[{"type":"object","additionalProperties":{"type":"string"}},{"type":"null"}]};
+
+function validate1500(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -71401,7 +71638,7 @@ for(const key0 in data){
 let data0 = data[key0];
 const _errs4 = errors;
 if(typeof data0 !== "string"){
-const err0 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/anyOf/0/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema582.anyOf[0].additionalProperties.type,parentSchema:schema582.anyOf[0].additionalProperties,data:data0};
+const err0 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/anyOf/0/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema583.anyOf[0].additionalProperties.type,parentSchema:schema583.anyOf[0].additionalProperties,data:data0};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -71417,7 +71654,7 @@ break;
 }
 }
 else {
-const err1 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema582.anyOf[0].type,parentSchema:schema582.anyOf[0],data};
+const err1 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema583.anyOf[0].type,parentSchema:schema583.anyOf[0],data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -71432,7 +71669,7 @@ valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs6 = errors;
 if(data !== null){
-const err2 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema582.anyOf[1].type,parentSchema:schema582.anyOf[1],data};
+const err2 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema583.anyOf[1].type,parentSchema:schema583.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -71445,7 +71682,7 @@ var _valid0 = _errs6 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err3 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema582.anyOf,parentSchema:schema582,data};
+const err3 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema583.anyOf,parentSchema:schema583,data};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -71453,7 +71690,7 @@ else {
 vErrors.push(err3);
 }
 errors++;
-validate1497.errors = vErrors;
+validate1500.errors = vErrors;
 return false;
 }
 else {
@@ -71467,14 +71704,14 @@ vErrors = null;
 }
 }
 }
-validate1497.errors = vErrors;
+validate1500.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_output_audio = validate1498;
-const schema583 = {"anyOf":[{"$ref":"#/components/schemas/OutputAudio"},{"type":"null"}]};
+const member_of_CreateResponseRequest_output_audio = validate1501;
+const schema584 = {"anyOf":[{"$ref":"#/components/schemas/OutputAudio"},{"type":"null"}]};
 
-function validate1498(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1501(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -71489,7 +71726,7 @@ valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs2 = errors;
 if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema583.anyOf[1].type,parentSchema:schema583.anyOf[1],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema584.anyOf[1].type,parentSchema:schema584.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -71502,7 +71739,7 @@ var _valid0 = _errs2 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema583.anyOf,parentSchema:schema583,data};
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema584.anyOf,parentSchema:schema584,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -71510,7 +71747,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1498.errors = vErrors;
+validate1501.errors = vErrors;
 return false;
 }
 else {
@@ -71524,21 +71761,21 @@ vErrors = null;
 }
 }
 }
-validate1498.errors = vErrors;
+validate1501.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_interruption = validate1500;
-const schema584 = {"anyOf":[{"type":"string","enum":["fail","restart"]},{"type":"null"}]};
+const member_of_CreateResponseRequest_interruption = validate1503;
+const schema585 = {"anyOf":[{"type":"string","enum":["fail","restart"]},{"type":"null"}]};
 
-function validate1500(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1503(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
 let valid0 = false;
 const _errs1 = errors;
 if(typeof data !== "string"){
-const err0 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema584.anyOf[0].type,parentSchema:schema584.anyOf[0],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema585.anyOf[0].type,parentSchema:schema585.anyOf[0],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -71548,7 +71785,7 @@ vErrors.push(err0);
 errors++;
 }
 if(!((data === "fail") || (data === "restart"))){
-const err1 = {instancePath,schemaPath:"#/anyOf/0/enum",keyword:"enum",params:{allowedValues: schema584.anyOf[0].enum},message:"must be equal to one of the allowed values",schema:schema584.anyOf[0].enum,parentSchema:schema584.anyOf[0],data};
+const err1 = {instancePath,schemaPath:"#/anyOf/0/enum",keyword:"enum",params:{allowedValues: schema585.anyOf[0].enum},message:"must be equal to one of the allowed values",schema:schema585.anyOf[0].enum,parentSchema:schema585.anyOf[0],data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -71562,7 +71799,7 @@ valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs3 = errors;
 if(data !== null){
-const err2 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema584.anyOf[1].type,parentSchema:schema584.anyOf[1],data};
+const err2 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema585.anyOf[1].type,parentSchema:schema585.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -71575,7 +71812,7 @@ var _valid0 = _errs3 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err3 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema584.anyOf,parentSchema:schema584,data};
+const err3 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema585.anyOf,parentSchema:schema585,data};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -71583,7 +71820,7 @@ else {
 vErrors.push(err3);
 }
 errors++;
-validate1500.errors = vErrors;
+validate1503.errors = vErrors;
 return false;
 }
 else {
@@ -71597,27 +71834,27 @@ vErrors = null;
 }
 }
 }
-validate1500.errors = vErrors;
+validate1503.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_model = validate1501;
-const schema585 = {"type":"string"};
+const member_of_ResponseCreateFrame_model = validate1504;
+const schema586 = {"type":"string"};
 
-function validate1501(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1504(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(typeof data !== "string"){
-validate1501.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema585.type,parentSchema:schema585,data}];
+validate1504.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema586.type,parentSchema:schema586,data}];
 return false;
 }
-validate1501.errors = vErrors;
+validate1504.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_input = validate1502;
+const member_of_ResponseCreateFrame_input = validate1505;
 
-function validate1502(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1505(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -71690,7 +71927,7 @@ else {
 vErrors.push(err3);
 }
 errors++;
-validate1502.errors = vErrors;
+validate1505.errors = vErrors;
 return false;
 }
 else {
@@ -71704,28 +71941,28 @@ vErrors = null;
 }
 }
 }
-validate1502.errors = vErrors;
+validate1505.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_previous_response_id = validate1504;
-const schema587 = {"type":["string","null"]};
+const member_of_ResponseCreateFrame_previous_response_id = validate1507;
+const schema588 = {"type":["string","null"]};
 
-function validate1504(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1507(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((typeof data !== "string") && (data !== null)){
-validate1504.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema587.type},message:"must be string,null",schema:schema587.type,parentSchema:schema587,data}];
+validate1507.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema588.type},message:"must be string,null",schema:schema588.type,parentSchema:schema588,data}];
 return false;
 }
-validate1504.errors = vErrors;
+validate1507.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_conversation = validate1505;
-const schema588 = {"anyOf":[{"$ref":"#/components/schemas/ConversationParam"},{"type":"null"}],"x-expected":"one of a string or object"};
+const member_of_ResponseCreateFrame_conversation = validate1508;
+const schema589 = {"anyOf":[{"$ref":"#/components/schemas/ConversationParam"},{"type":"null"}],"x-expected":"one of a string or object"};
 
-function validate1505(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1508(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -71733,63 +71970,6 @@ let valid0 = false;
 const _errs1 = errors;
 if(!(validate911(data, {instancePath,parentData,parentDataProperty,rootData}))){
 vErrors = vErrors === null ? validate911.errors : vErrors.concat(validate911.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema588.anyOf[1].type,parentSchema:schema588.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema588.anyOf,parentSchema:schema588,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1505.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1505.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_prompt = validate1507;
-const schema589 = {"anyOf":[{"$ref":"#/components/schemas/PromptTemplateInput"},{"type":"null"}]};
-
-function validate1507(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate924(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate924.errors : vErrors.concat(validate924.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -71818,7 +71998,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1507.errors = vErrors;
+validate1508.errors = vErrors;
 return false;
 }
 else {
@@ -71832,21 +72012,21 @@ vErrors = null;
 }
 }
 }
-validate1507.errors = vErrors;
+validate1508.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_moderation = validate1509;
-const schema590 = {"anyOf":[{"$ref":"#/components/schemas/ModerationInput"},{"type":"null"}]};
+const member_of_ResponseCreateFrame_prompt = validate1510;
+const schema590 = {"anyOf":[{"$ref":"#/components/schemas/PromptTemplateInput"},{"type":"null"}]};
 
-function validate1509(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1510(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
 let valid0 = false;
 const _errs1 = errors;
-if(!(validate940(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate940.errors : vErrors.concat(validate940.errors);
+if(!(validate924(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate924.errors : vErrors.concat(validate924.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -71875,7 +72055,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1509.errors = vErrors;
+validate1510.errors = vErrors;
 return false;
 }
 else {
@@ -71889,18 +72069,75 @@ vErrors = null;
 }
 }
 }
-validate1509.errors = vErrors;
+validate1510.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_include = validate1511;
-const schema591 = {"type":["array","null"],"x-expected":"an array of one of 'fil...lts', 'web...lts', 'web...ces', 'mes...url', 'com...url', 'cod...uts', 'rea...ent', or 'mes...obs'","items":{"$ref":"#/components/schemas/Include"}};
+const member_of_ResponseCreateFrame_moderation = validate1512;
+const schema591 = {"anyOf":[{"$ref":"#/components/schemas/ModerationInput"},{"type":"null"}]};
 
-function validate1511(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1512(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate940(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate940.errors : vErrors.concat(validate940.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema591.anyOf[1].type,parentSchema:schema591.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema591.anyOf,parentSchema:schema591,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1512.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1512.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_include = validate1514;
+const schema592 = {"type":["array","null"],"x-expected":"an array of one of 'fil...lts', 'web...lts', 'web...ces', 'mes...url', 'com...url', 'cod...uts', 'rea...ent', or 'mes...obs'","items":{"$ref":"#/components/schemas/Include"}};
+
+function validate1514(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((!(Array.isArray(data))) && (data !== null)){
-validate1511.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema591.type},message:"must be array,null",schema:schema591.type,parentSchema:schema591,data}];
+validate1514.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema592.type},message:"must be array,null",schema:schema592.type,parentSchema:schema592,data}];
 return false;
 }
 if(errors === 0){
@@ -71920,18 +72157,18 @@ break;
 }
 }
 }
-validate1511.errors = vErrors;
+validate1514.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_tools = validate1513;
-const schema592 = {"type":["array","null"],"x-expected":"an array of tools","items":{"$ref":"#/components/schemas/ToolInput"}};
+const member_of_ResponseCreateFrame_tools = validate1516;
+const schema593 = {"type":["array","null"],"x-expected":"an array of tools","items":{"$ref":"#/components/schemas/ToolInput"}};
 
-function validate1513(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1516(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((!(Array.isArray(data))) && (data !== null)){
-validate1513.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema592.type},message:"must be array,null",schema:schema592.type,parentSchema:schema592,data}];
+validate1516.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema593.type},message:"must be array,null",schema:schema593.type,parentSchema:schema593,data}];
 return false;
 }
 if(errors === 0){
@@ -71951,14 +72188,14 @@ break;
 }
 }
 }
-validate1513.errors = vErrors;
+validate1516.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_tool_choice = validate1515;
-const schema593 = {"anyOf":[{"$ref":"#/components/schemas/ToolChoiceInput"},{"type":"null"}],"x-expected":"one of an object or 'none', 'auto', or 'required'"};
+const member_of_ResponseCreateFrame_tool_choice = validate1518;
+const schema594 = {"anyOf":[{"$ref":"#/components/schemas/ToolChoiceInput"},{"type":"null"}],"x-expected":"one of an object or 'none', 'auto', or 'required'"};
 
-function validate1515(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1518(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -71966,63 +72203,6 @@ let valid0 = false;
 const _errs1 = errors;
 if(!(validate874(data, {instancePath,parentData,parentDataProperty,rootData}))){
 vErrors = vErrors === null ? validate874.errors : vErrors.concat(validate874.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema593.anyOf[1].type,parentSchema:schema593.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema593.anyOf,parentSchema:schema593,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1515.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1515.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_metadata = validate1517;
-const schema594 = {"anyOf":[{"$ref":"#/components/schemas/Metadata"},{"type":"null"}],"x-expected":"a metadata object"};
-
-function validate1517(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate25(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate25.errors : vErrors.concat(validate25.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -72051,7 +72231,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1517.errors = vErrors;
+validate1518.errors = vErrors;
 return false;
 }
 else {
@@ -72065,21 +72245,21 @@ vErrors = null;
 }
 }
 }
-validate1517.errors = vErrors;
+validate1518.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_text = validate1519;
-const schema595 = {"anyOf":[{"$ref":"#/components/schemas/TextConfigInput"},{"type":"null"}]};
+const member_of_ResponseCreateFrame_metadata = validate1520;
+const schema595 = {"anyOf":[{"$ref":"#/components/schemas/Metadata"},{"type":"null"}],"x-expected":"a metadata object"};
 
-function validate1519(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1520(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
 let valid0 = false;
 const _errs1 = errors;
-if(!(validate900(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate900.errors : vErrors.concat(validate900.errors);
+if(!(validate25(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate25.errors : vErrors.concat(validate25.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -72108,7 +72288,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1519.errors = vErrors;
+validate1520.errors = vErrors;
 return false;
 }
 else {
@@ -72122,59 +72302,60 @@ vErrors = null;
 }
 }
 }
-validate1519.errors = vErrors;
+validate1520.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_temperature = validate1521;
-const schema596 = {"type":["number","null"],"minimum":0,"maximum":2};
-
-function validate1521(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
-validate1521.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema596.type},message:"must be number,null",schema:schema596.type,parentSchema:schema596,data}];
-return false;
-}
-if(errors === 0){
-if((typeof data == "number") && (isFinite(data))){
-if(data > 2 || isNaN(data)){
-validate1521.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema596,data}];
-return false;
-}
-else {
-if(data < 0 || isNaN(data)){
-validate1521.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema596,data}];
-return false;
-}
-}
-}
-}
-validate1521.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_top_p = validate1522;
-const schema597 = {"type":["number","null"],"minimum":0,"maximum":1};
+const member_of_ResponseCreateFrame_text = validate1522;
+const schema596 = {"anyOf":[{"$ref":"#/components/schemas/TextConfigInput"},{"type":"null"}]};
 
 function validate1522(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
-validate1522.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema597.type},message:"must be number,null",schema:schema597.type,parentSchema:schema597,data}];
-return false;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate900(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate900.errors : vErrors.concat(validate900.errors);
+errors = vErrors.length;
 }
-if(errors === 0){
-if((typeof data == "number") && (isFinite(data))){
-if(data > 1 || isNaN(data)){
-validate1522.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1",schema:1,parentSchema:schema597,data}];
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema596.anyOf[1].type,parentSchema:schema596.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema596.anyOf,parentSchema:schema596,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1522.errors = vErrors;
 return false;
 }
 else {
-if(data < 0 || isNaN(data)){
-validate1522.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema597,data}];
-return false;
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
 }
+else {
+vErrors = null;
 }
 }
 }
@@ -72182,53 +72363,25 @@ validate1522.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_presence_penalty = validate1523;
-const schema598 = {"type":["number","null"],"minimum":-2,"maximum":2};
-
-function validate1523(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
-validate1523.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema598.type},message:"must be number,null",schema:schema598.type,parentSchema:schema598,data}];
-return false;
-}
-if(errors === 0){
-if((typeof data == "number") && (isFinite(data))){
-if(data > 2 || isNaN(data)){
-validate1523.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema598,data}];
-return false;
-}
-else {
-if(data < -2 || isNaN(data)){
-validate1523.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2},message:"must be >= -2",schema:-2,parentSchema:schema598,data}];
-return false;
-}
-}
-}
-}
-validate1523.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_frequency_penalty = validate1524;
-const schema599 = {"type":["number","null"],"minimum":-2,"maximum":2};
+const member_of_ResponseCreateFrame_temperature = validate1524;
+const schema597 = {"type":["number","null"],"minimum":0,"maximum":2};
 
 function validate1524(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
-validate1524.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema599.type},message:"must be number,null",schema:schema599.type,parentSchema:schema599,data}];
+validate1524.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema597.type},message:"must be number,null",schema:schema597.type,parentSchema:schema597,data}];
 return false;
 }
 if(errors === 0){
 if((typeof data == "number") && (isFinite(data))){
 if(data > 2 || isNaN(data)){
-validate1524.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema599,data}];
+validate1524.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema597,data}];
 return false;
 }
 else {
-if(data < -2 || isNaN(data)){
-validate1524.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2},message:"must be >= -2",schema:-2,parentSchema:schema599,data}];
+if(data < 0 || isNaN(data)){
+validate1524.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema597,data}];
 return false;
 }
 }
@@ -72238,38 +72391,122 @@ validate1524.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_parallel_tool_calls = validate1525;
-const schema600 = {"type":["boolean","null"]};
+const member_of_ResponseCreateFrame_top_p = validate1525;
+const schema598 = {"type":["number","null"],"minimum":0,"maximum":1};
 
 function validate1525(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-if((typeof data !== "boolean") && (data !== null)){
-validate1525.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema600.type},message:"must be boolean,null",schema:schema600.type,parentSchema:schema600,data}];
+if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
+validate1525.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema598.type},message:"must be number,null",schema:schema598.type,parentSchema:schema598,data}];
 return false;
+}
+if(errors === 0){
+if((typeof data == "number") && (isFinite(data))){
+if(data > 1 || isNaN(data)){
+validate1525.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1",schema:1,parentSchema:schema598,data}];
+return false;
+}
+else {
+if(data < 0 || isNaN(data)){
+validate1525.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema598,data}];
+return false;
+}
+}
+}
 }
 validate1525.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_stream = validate1526;
-const schema601 = {"type":["boolean","null"]};
+const member_of_ResponseCreateFrame_presence_penalty = validate1526;
+const schema599 = {"type":["number","null"],"minimum":-2,"maximum":2};
 
 function validate1526(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-if((typeof data !== "boolean") && (data !== null)){
-validate1526.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema601.type},message:"must be boolean,null",schema:schema601.type,parentSchema:schema601,data}];
+if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
+validate1526.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema599.type},message:"must be number,null",schema:schema599.type,parentSchema:schema599,data}];
 return false;
+}
+if(errors === 0){
+if((typeof data == "number") && (isFinite(data))){
+if(data > 2 || isNaN(data)){
+validate1526.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema599,data}];
+return false;
+}
+else {
+if(data < -2 || isNaN(data)){
+validate1526.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2},message:"must be >= -2",schema:-2,parentSchema:schema599,data}];
+return false;
+}
+}
+}
 }
 validate1526.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_stream_options = validate1527;
-const schema602 = {"anyOf":[{"$ref":"#/components/schemas/StreamOptions"},{"type":"null"}]};
+const member_of_ResponseCreateFrame_frequency_penalty = validate1527;
+const schema600 = {"type":["number","null"],"minimum":-2,"maximum":2};
 
 function validate1527(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
+validate1527.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema600.type},message:"must be number,null",schema:schema600.type,parentSchema:schema600,data}];
+return false;
+}
+if(errors === 0){
+if((typeof data == "number") && (isFinite(data))){
+if(data > 2 || isNaN(data)){
+validate1527.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema600,data}];
+return false;
+}
+else {
+if(data < -2 || isNaN(data)){
+validate1527.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2},message:"must be >= -2",schema:-2,parentSchema:schema600,data}];
+return false;
+}
+}
+}
+}
+validate1527.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_parallel_tool_calls = validate1528;
+const schema601 = {"type":["boolean","null"]};
+
+function validate1528(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((typeof data !== "boolean") && (data !== null)){
+validate1528.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema601.type},message:"must be boolean,null",schema:schema601.type,parentSchema:schema601,data}];
+return false;
+}
+validate1528.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_stream = validate1529;
+const schema602 = {"type":["boolean","null"]};
+
+function validate1529(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((typeof data !== "boolean") && (data !== null)){
+validate1529.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema602.type},message:"must be boolean,null",schema:schema602.type,parentSchema:schema602,data}];
+return false;
+}
+validate1529.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_stream_options = validate1530;
+const schema603 = {"anyOf":[{"$ref":"#/components/schemas/StreamOptions"},{"type":"null"}]};
+
+function validate1530(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -72284,7 +72521,7 @@ valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs2 = errors;
 if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema602.anyOf[1].type,parentSchema:schema602.anyOf[1],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema603.anyOf[1].type,parentSchema:schema603.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -72297,7 +72534,7 @@ var _valid0 = _errs2 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema602.anyOf,parentSchema:schema602,data};
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema603.anyOf,parentSchema:schema603,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -72305,7 +72542,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1527.errors = vErrors;
+validate1530.errors = vErrors;
 return false;
 }
 else {
@@ -72319,28 +72556,28 @@ vErrors = null;
 }
 }
 }
-validate1527.errors = vErrors;
+validate1530.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_background = validate1529;
-const schema603 = {"type":["boolean","null"]};
+const member_of_ResponseCreateFrame_background = validate1532;
+const schema604 = {"type":["boolean","null"]};
 
-function validate1529(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1532(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((typeof data !== "boolean") && (data !== null)){
-validate1529.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema603.type},message:"must be boolean,null",schema:schema603.type,parentSchema:schema603,data}];
+validate1532.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema604.type},message:"must be boolean,null",schema:schema604.type,parentSchema:schema604,data}];
 return false;
 }
-validate1529.errors = vErrors;
+validate1532.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_background_options = validate1530;
-const schema604 = {"anyOf":[{"$ref":"#/components/schemas/BackgroundOptionsInput"},{"type":"null"}]};
+const member_of_ResponseCreateFrame_background_options = validate1533;
+const schema605 = {"anyOf":[{"$ref":"#/components/schemas/BackgroundOptionsInput"},{"type":"null"}]};
 
-function validate1530(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1533(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -72355,7 +72592,7 @@ valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs2 = errors;
 if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema604.anyOf[1].type,parentSchema:schema604.anyOf[1],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema605.anyOf[1].type,parentSchema:schema605.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -72368,7 +72605,7 @@ var _valid0 = _errs2 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema604.anyOf,parentSchema:schema604,data};
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema605.anyOf,parentSchema:schema605,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -72376,7 +72613,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1530.errors = vErrors;
+validate1533.errors = vErrors;
 return false;
 }
 else {
@@ -72390,58 +72627,58 @@ vErrors = null;
 }
 }
 }
-validate1530.errors = vErrors;
+validate1533.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_max_output_tokens = validate1532;
-const schema605 = {"type":["integer","null"],"minimum":16};
+const member_of_ResponseCreateFrame_max_output_tokens = validate1535;
+const schema606 = {"type":["integer","null"],"minimum":16};
 
-function validate1532(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1535(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (data !== null)){
-validate1532.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema605.type},message:"must be integer,null",schema:schema605.type,parentSchema:schema605,data}];
+validate1535.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema606.type},message:"must be integer,null",schema:schema606.type,parentSchema:schema606,data}];
 return false;
 }
 if(errors === 0){
 if((typeof data == "number") && (isFinite(data))){
 if(data < 16 || isNaN(data)){
-validate1532.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 16},message:"must be >= 16",schema:16,parentSchema:schema605,data}];
+validate1535.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 16},message:"must be >= 16",schema:16,parentSchema:schema606,data}];
 return false;
 }
 }
 }
-validate1532.errors = vErrors;
+validate1535.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_max_tool_calls = validate1533;
-const schema606 = {"type":["integer","null"],"minimum":1};
+const member_of_ResponseCreateFrame_max_tool_calls = validate1536;
+const schema607 = {"type":["integer","null"],"minimum":1};
 
-function validate1533(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1536(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (data !== null)){
-validate1533.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema606.type},message:"must be integer,null",schema:schema606.type,parentSchema:schema606,data}];
+validate1536.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema607.type},message:"must be integer,null",schema:schema607.type,parentSchema:schema607,data}];
 return false;
 }
 if(errors === 0){
 if((typeof data == "number") && (isFinite(data))){
 if(data < 1 || isNaN(data)){
-validate1533.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema606,data}];
+validate1536.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema607,data}];
 return false;
 }
 }
 }
-validate1533.errors = vErrors;
+validate1536.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_reasoning = validate1534;
-const schema607 = {"anyOf":[{"$ref":"#/components/schemas/ReasoningInput"},{"type":"null"}]};
+const member_of_ResponseCreateFrame_reasoning = validate1537;
+const schema608 = {"anyOf":[{"$ref":"#/components/schemas/ReasoningInput"},{"type":"null"}]};
 
-function validate1534(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1537(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -72456,7 +72693,7 @@ valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs2 = errors;
 if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema607.anyOf[1].type,parentSchema:schema607.anyOf[1],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema608.anyOf[1].type,parentSchema:schema608.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -72469,7 +72706,7 @@ var _valid0 = _errs2 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema607.anyOf,parentSchema:schema607,data};
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema608.anyOf,parentSchema:schema608,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -72477,7 +72714,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1534.errors = vErrors;
+validate1537.errors = vErrors;
 return false;
 }
 else {
@@ -72491,50 +72728,50 @@ vErrors = null;
 }
 }
 }
-validate1534.errors = vErrors;
+validate1537.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_user = validate1536;
-const schema608 = {"type":["string","null"]};
+const member_of_ResponseCreateFrame_user = validate1539;
+const schema609 = {"type":["string","null"]};
 
-function validate1536(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1539(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((typeof data !== "string") && (data !== null)){
-validate1536.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema608.type},message:"must be string,null",schema:schema608.type,parentSchema:schema608,data}];
+validate1539.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema609.type},message:"must be string,null",schema:schema609.type,parentSchema:schema609,data}];
 return false;
 }
-validate1536.errors = vErrors;
+validate1539.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_safety_identifier = validate1537;
-const schema609 = {"type":["string","null"],"maxLength":64};
+const member_of_ResponseCreateFrame_safety_identifier = validate1540;
+const schema610 = {"type":["string","null"],"maxLength":64};
 
-function validate1537(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1540(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((typeof data !== "string") && (data !== null)){
-validate1537.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema609.type},message:"must be string,null",schema:schema609.type,parentSchema:schema609,data}];
+validate1540.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema610.type},message:"must be string,null",schema:schema610.type,parentSchema:schema610,data}];
 return false;
 }
 if(errors === 0){
 if(typeof data === "string"){
 if(data.length > 2 * 64 || (data.length > 64 && func2(data) > 64)){
-validate1537.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema609,data}];
+validate1540.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema610,data}];
 return false;
 }
 }
 }
-validate1537.errors = vErrors;
+validate1540.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_prompt_cache_options = validate1538;
-const schema610 = {"anyOf":[{"$ref":"#/components/schemas/PromptCacheOptionsInput"},{"type":"null"}]};
+const member_of_ResponseCreateFrame_prompt_cache_options = validate1541;
+const schema611 = {"anyOf":[{"$ref":"#/components/schemas/PromptCacheOptionsInput"},{"type":"null"}]};
 
-function validate1538(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1541(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -72549,7 +72786,7 @@ valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs2 = errors;
 if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema610.anyOf[1].type,parentSchema:schema610.anyOf[1],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema611.anyOf[1].type,parentSchema:schema611.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -72562,7 +72799,7 @@ var _valid0 = _errs2 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema610.anyOf,parentSchema:schema610,data};
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema611.anyOf,parentSchema:schema611,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -72570,7 +72807,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1538.errors = vErrors;
+validate1541.errors = vErrors;
 return false;
 }
 else {
@@ -72584,28 +72821,28 @@ vErrors = null;
 }
 }
 }
-validate1538.errors = vErrors;
+validate1541.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_prompt_cache_key = validate1540;
-const schema611 = {"type":["string","null"]};
+const member_of_ResponseCreateFrame_prompt_cache_key = validate1543;
+const schema612 = {"type":["string","null"]};
 
-function validate1540(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1543(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((typeof data !== "string") && (data !== null)){
-validate1540.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema611.type},message:"must be string,null",schema:schema611.type,parentSchema:schema611,data}];
+validate1543.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema612.type},message:"must be string,null",schema:schema612.type,parentSchema:schema612,data}];
 return false;
 }
-validate1540.errors = vErrors;
+validate1543.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_prompt_cache_retention = validate1541;
-const schema612 = {"anyOf":[{"$ref":"#/components/schemas/PromptCacheRetention"},{"type":"null"}]};
+const member_of_ResponseCreateFrame_prompt_cache_retention = validate1544;
+const schema613 = {"anyOf":[{"$ref":"#/components/schemas/PromptCacheRetention"},{"type":"null"}]};
 
-function validate1541(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1544(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -72613,63 +72850,6 @@ let valid0 = false;
 const _errs1 = errors;
 if(!(validate34(data, {instancePath,parentData,parentDataProperty,rootData}))){
 vErrors = vErrors === null ? validate34.errors : vErrors.concat(validate34.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema612.anyOf[1].type,parentSchema:schema612.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema612.anyOf,parentSchema:schema612,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1541.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1541.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_truncation = validate1543;
-const schema613 = {"anyOf":[{"$ref":"#/components/schemas/Truncation"},{"type":"null"}],"x-expected":"one of 'auto' or 'disabled'"};
-
-function validate1543(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate32(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate32.errors : vErrors.concat(validate32.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -72698,7 +72878,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1543.errors = vErrors;
+validate1544.errors = vErrors;
 return false;
 }
 else {
@@ -72712,21 +72892,21 @@ vErrors = null;
 }
 }
 }
-validate1543.errors = vErrors;
+validate1544.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_instructions = validate1545;
-const schema614 = {"anyOf":[{"$ref":"#/components/schemas/InstructionsParam"},{"type":"null"}],"x-expected":"a string"};
+const member_of_ResponseCreateFrame_truncation = validate1546;
+const schema614 = {"anyOf":[{"$ref":"#/components/schemas/Truncation"},{"type":"null"}],"x-expected":"one of 'auto' or 'disabled'"};
 
-function validate1545(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1546(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
 let valid0 = false;
 const _errs1 = errors;
-if(!(validate908(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate908.errors : vErrors.concat(validate908.errors);
+if(!(validate32(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate32.errors : vErrors.concat(validate32.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -72755,7 +72935,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1545.errors = vErrors;
+validate1546.errors = vErrors;
 return false;
 }
 else {
@@ -72769,26 +72949,12 @@ vErrors = null;
 }
 }
 }
-validate1545.errors = vErrors;
+validate1546.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_store = validate1547;
-const schema615 = {"type":["boolean","null"]};
-
-function validate1547(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((typeof data !== "boolean") && (data !== null)){
-validate1547.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema615.type},message:"must be boolean,null",schema:schema615.type,parentSchema:schema615,data}];
-return false;
-}
-validate1547.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_service_tier = validate1548;
-const schema616 = {"anyOf":[{"$ref":"#/components/schemas/ServiceTier"},{"type":"null"}]};
+const member_of_ResponseCreateFrame_instructions = validate1548;
+const schema615 = {"anyOf":[{"$ref":"#/components/schemas/InstructionsParam"},{"type":"null"}],"x-expected":"a string"};
 
 function validate1548(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -72796,8 +72962,8 @@ let errors = 0;
 const _errs0 = errors;
 let valid0 = false;
 const _errs1 = errors;
-if(!(validate31(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate31.errors : vErrors.concat(validate31.errors);
+if(!(validate908(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate908.errors : vErrors.concat(validate908.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -72805,7 +72971,7 @@ valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs2 = errors;
 if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema616.anyOf[1].type,parentSchema:schema616.anyOf[1],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema615.anyOf[1].type,parentSchema:schema615.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -72818,7 +72984,7 @@ var _valid0 = _errs2 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema616.anyOf,parentSchema:schema616,data};
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema615.anyOf,parentSchema:schema615,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -72844,48 +73010,119 @@ validate1548.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_top_logprobs = validate1550;
-const schema617 = {"type":["integer","null"],"minimum":0,"maximum":20};
+const member_of_ResponseCreateFrame_store = validate1550;
+const schema616 = {"type":["boolean","null"]};
 
 function validate1550(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (data !== null)){
-validate1550.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema617.type},message:"must be integer,null",schema:schema617.type,parentSchema:schema617,data}];
+if((typeof data !== "boolean") && (data !== null)){
+validate1550.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema616.type},message:"must be boolean,null",schema:schema616.type,parentSchema:schema616,data}];
 return false;
-}
-if(errors === 0){
-if((typeof data == "number") && (isFinite(data))){
-if(data > 20 || isNaN(data)){
-validate1550.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 20},message:"must be <= 20",schema:20,parentSchema:schema617,data}];
-return false;
-}
-else {
-if(data < 0 || isNaN(data)){
-validate1550.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema617,data}];
-return false;
-}
-}
-}
 }
 validate1550.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_context_management = validate1551;
-const schema618 = {"type":["array","null"],"minItems":1,"x-expected":"an array of objects","items":{"$ref":"#/components/schemas/ContextManagement"}};
+const member_of_ResponseCreateFrame_service_tier = validate1551;
+const schema617 = {"anyOf":[{"$ref":"#/components/schemas/ServiceTier"},{"type":"null"}]};
 
 function validate1551(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate31(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate31.errors : vErrors.concat(validate31.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema617.anyOf[1].type,parentSchema:schema617.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema617.anyOf,parentSchema:schema617,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1551.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1551.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_top_logprobs = validate1553;
+const schema618 = {"type":["integer","null"],"minimum":0,"maximum":20};
+
+function validate1553(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (data !== null)){
+validate1553.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema618.type},message:"must be integer,null",schema:schema618.type,parentSchema:schema618,data}];
+return false;
+}
+if(errors === 0){
+if((typeof data == "number") && (isFinite(data))){
+if(data > 20 || isNaN(data)){
+validate1553.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 20},message:"must be <= 20",schema:20,parentSchema:schema618,data}];
+return false;
+}
+else {
+if(data < 0 || isNaN(data)){
+validate1553.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema618,data}];
+return false;
+}
+}
+}
+}
+validate1553.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_context_management = validate1554;
+const schema619 = {"type":["array","null"],"minItems":1,"x-expected":"an array of objects","items":{"$ref":"#/components/schemas/ContextManagement"}};
+
+function validate1554(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
 if((!(Array.isArray(data))) && (data !== null)){
-validate1551.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema618.type},message:"must be array,null",schema:schema618.type,parentSchema:schema618,data}];
+validate1554.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema619.type},message:"must be array,null",schema:schema619.type,parentSchema:schema619,data}];
 return false;
 }
 if(errors === 0){
 if(Array.isArray(data)){
 if(data.length < 1){
-validate1551.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema618,data}];
+validate1554.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema619,data}];
 return false;
 }
 else {
@@ -72905,14 +73142,14 @@ break;
 }
 }
 }
-validate1551.errors = vErrors;
+validate1554.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_access_programs = validate1553;
-const schema619 = {"anyOf":[{"$ref":"#/components/schemas/AccessProgramsInput"},{"type":"null"}]};
+const member_of_ResponseCreateFrame_access_programs = validate1556;
+const schema620 = {"anyOf":[{"$ref":"#/components/schemas/AccessProgramsInput"},{"type":"null"}]};
 
-function validate1553(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1556(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -72920,63 +73157,6 @@ let valid0 = false;
 const _errs1 = errors;
 if(!(validate945(data, {instancePath,parentData,parentDataProperty,rootData}))){
 vErrors = vErrors === null ? validate945.errors : vErrors.concat(validate945.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema619.anyOf[1].type,parentSchema:schema619.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema619.anyOf,parentSchema:schema619,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1553.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1553.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_image = validate1555;
-const schema620 = {"anyOf":[{"$ref":"#/components/schemas/ImageContextInput"},{"type":"null"}]};
-
-function validate1555(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate948(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate948.errors : vErrors.concat(validate948.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -73005,7 +73185,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1555.errors = vErrors;
+validate1556.errors = vErrors;
 return false;
 }
 else {
@@ -73019,14 +73199,71 @@ vErrors = null;
 }
 }
 }
-validate1555.errors = vErrors;
+validate1556.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_client_metadata = validate1557;
-const schema621 = {"anyOf":[{"type":"object","additionalProperties":{"type":"string"}},{"type":"null"}]};
+const member_of_ResponseCreateFrame_image = validate1558;
+const schema621 = {"anyOf":[{"$ref":"#/components/schemas/ImageContextInput"},{"type":"null"}]};
 
-function validate1557(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1558(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate948(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate948.errors : vErrors.concat(validate948.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema621.anyOf[1].type,parentSchema:schema621.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema621.anyOf,parentSchema:schema621,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1558.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1558.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_client_metadata = validate1560;
+const schema622 = {"anyOf":[{"type":"object","additionalProperties":{"type":"string"}},{"type":"null"}]};
+
+function validate1560(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -73038,7 +73275,7 @@ for(const key0 in data){
 let data0 = data[key0];
 const _errs4 = errors;
 if(typeof data0 !== "string"){
-const err0 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/anyOf/0/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema621.anyOf[0].additionalProperties.type,parentSchema:schema621.anyOf[0].additionalProperties,data:data0};
+const err0 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/anyOf/0/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema622.anyOf[0].additionalProperties.type,parentSchema:schema622.anyOf[0].additionalProperties,data:data0};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -73054,7 +73291,7 @@ break;
 }
 }
 else {
-const err1 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema621.anyOf[0].type,parentSchema:schema621.anyOf[0],data};
+const err1 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema622.anyOf[0].type,parentSchema:schema622.anyOf[0],data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -73069,7 +73306,7 @@ valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs6 = errors;
 if(data !== null){
-const err2 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema621.anyOf[1].type,parentSchema:schema621.anyOf[1],data};
+const err2 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema622.anyOf[1].type,parentSchema:schema622.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -73082,7 +73319,7 @@ var _valid0 = _errs6 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err3 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema621.anyOf,parentSchema:schema621,data};
+const err3 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema622.anyOf,parentSchema:schema622,data};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -73090,7 +73327,7 @@ else {
 vErrors.push(err3);
 }
 errors++;
-validate1557.errors = vErrors;
+validate1560.errors = vErrors;
 return false;
 }
 else {
@@ -73104,14 +73341,14 @@ vErrors = null;
 }
 }
 }
-validate1557.errors = vErrors;
+validate1560.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_output_audio = validate1558;
-const schema622 = {"anyOf":[{"$ref":"#/components/schemas/OutputAudio"},{"type":"null"}]};
+const member_of_ResponseCreateFrame_output_audio = validate1561;
+const schema623 = {"anyOf":[{"$ref":"#/components/schemas/OutputAudio"},{"type":"null"}]};
 
-function validate1558(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1561(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -73126,7 +73363,7 @@ valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs2 = errors;
 if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema622.anyOf[1].type,parentSchema:schema622.anyOf[1],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema623.anyOf[1].type,parentSchema:schema623.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -73139,7 +73376,7 @@ var _valid0 = _errs2 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema622.anyOf,parentSchema:schema622,data};
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema623.anyOf,parentSchema:schema623,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -73147,7 +73384,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1558.errors = vErrors;
+validate1561.errors = vErrors;
 return false;
 }
 else {
@@ -73161,21 +73398,21 @@ vErrors = null;
 }
 }
 }
-validate1558.errors = vErrors;
+validate1561.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_interruption = validate1560;
-const schema623 = {"anyOf":[{"type":"string","enum":["fail","restart"]},{"type":"null"}]};
+const member_of_ResponseCreateFrame_interruption = validate1563;
+const schema624 = {"anyOf":[{"type":"string","enum":["fail","restart"]},{"type":"null"}]};
 
-function validate1560(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1563(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
 let valid0 = false;
 const _errs1 = errors;
 if(typeof data !== "string"){
-const err0 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema623.anyOf[0].type,parentSchema:schema623.anyOf[0],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema624.anyOf[0].type,parentSchema:schema624.anyOf[0],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -73185,7 +73422,7 @@ vErrors.push(err0);
 errors++;
 }
 if(!((data === "fail") || (data === "restart"))){
-const err1 = {instancePath,schemaPath:"#/anyOf/0/enum",keyword:"enum",params:{allowedValues: schema623.anyOf[0].enum},message:"must be equal to one of the allowed values",schema:schema623.anyOf[0].enum,parentSchema:schema623.anyOf[0],data};
+const err1 = {instancePath,schemaPath:"#/anyOf/0/enum",keyword:"enum",params:{allowedValues: schema624.anyOf[0].enum},message:"must be equal to one of the allowed values",schema:schema624.anyOf[0].enum,parentSchema:schema624.anyOf[0],data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -73199,7 +73436,7 @@ valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs3 = errors;
 if(data !== null){
-const err2 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema623.anyOf[1].type,parentSchema:schema623.anyOf[1],data};
+const err2 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema624.anyOf[1].type,parentSchema:schema624.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -73212,7 +73449,7 @@ var _valid0 = _errs3 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err3 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema623.anyOf,parentSchema:schema623,data};
+const err3 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema624.anyOf,parentSchema:schema624,data};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -73220,7 +73457,7 @@ else {
 vErrors.push(err3);
 }
 errors++;
-validate1560.errors = vErrors;
+validate1563.errors = vErrors;
 return false;
 }
 else {
@@ -73234,73 +73471,73 @@ vErrors = null;
 }
 }
 }
-validate1560.errors = vErrors;
+validate1563.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_stream_id = validate1561;
-const schema624 = {"type":["string","null"],"minLength":1,"maxLength":256,"pattern":"^[A-Za-z0-9_.-]+$"};
+const member_of_ResponseCreateFrame_stream_id = validate1564;
+const schema625 = {"type":["string","null"],"minLength":1,"maxLength":256,"pattern":"^[A-Za-z0-9_.-]+$"};
 
-function validate1561(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1564(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((typeof data !== "string") && (data !== null)){
-validate1561.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema624.type},message:"must be string,null",schema:schema624.type,parentSchema:schema624,data}];
+validate1564.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema625.type},message:"must be string,null",schema:schema625.type,parentSchema:schema625,data}];
 return false;
 }
 if(errors === 0){
 if(typeof data === "string"){
 if(data.length > 2 * 256 || (data.length > 256 && func2(data) > 256)){
-validate1561.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema624,data}];
+validate1564.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema625,data}];
 return false;
 }
 else {
 if(data.length < 2 * 1 && func2(data) < 1){
-validate1561.errors = [{instancePath,schemaPath:"#/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema624,data}];
+validate1564.errors = [{instancePath,schemaPath:"#/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema625,data}];
 return false;
 }
 else {
 if(!pattern9.test(data)){
-validate1561.errors = [{instancePath,schemaPath:"#/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]+$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]+$"+"\"",schema:"^[A-Za-z0-9_.-]+$",parentSchema:schema624,data}];
+validate1564.errors = [{instancePath,schemaPath:"#/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]+$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]+$"+"\"",schema:"^[A-Za-z0-9_.-]+$",parentSchema:schema625,data}];
 return false;
 }
 }
 }
 }
 }
-validate1561.errors = vErrors;
+validate1564.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_generate = validate1562;
-const schema625 = {"type":["boolean","null"]};
+const member_of_ResponseCreateFrame_generate = validate1565;
+const schema626 = {"type":["boolean","null"]};
 
-function validate1562(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1565(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((typeof data !== "boolean") && (data !== null)){
-validate1562.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema625.type},message:"must be boolean,null",schema:schema625.type,parentSchema:schema625,data}];
+validate1565.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema626.type},message:"must be boolean,null",schema:schema626.type,parentSchema:schema626,data}];
 return false;
 }
-validate1562.errors = vErrors;
+validate1565.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_type = validate1563;
-const schema626 = {"type":"string","const":"response.create"};
+const member_of_ResponseCreateFrame_type = validate1566;
+const schema627 = {"type":"string","const":"response.create"};
 
-function validate1563(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1566(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(typeof data !== "string"){
-validate1563.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema626.type,parentSchema:schema626,data}];
+validate1566.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema627.type,parentSchema:schema627,data}];
 return false;
 }
 if("response.create" !== data){
-validate1563.errors = [{instancePath,schemaPath:"#/const",keyword:"const",params:{allowedValue: "response.create"},message:"must be equal to constant",schema:"response.create",parentSchema:schema626,data}];
+validate1566.errors = [{instancePath,schemaPath:"#/const",keyword:"const",params:{allowedValue: "response.create"},message:"must be equal to constant",schema:"response.create",parentSchema:schema627,data}];
 return false;
 }
-validate1563.errors = vErrors;
+validate1566.errors = vErrors;
 return errors === 0;
 }
 
