@@ -1,5 +1,6 @@
 import type {
   Price,
+  RefusedRequest,
   Response,
   ResponseExchange,
   ResponseNote,
@@ -99,6 +100,14 @@ export interface ExchangeStore {
   remove(owner: Owner, responseId: string): Promise<void>;
   /** Removes some of those from before this Unix second. Resolves to how many; 0 once there are none. */
   deleteExpired(before: number): Promise<number>;
+}
+
+/** Requests that were refused. Every method is for one owner. */
+export interface RefusalStore {
+  /** The oldest go if there are too many. */
+  add(owner: Owner, refused: RefusedRequest): Promise<void>;
+  /** Those from `from` on and before `before`, in Unix seconds, newest first. */
+  list(owner: Owner, span: { readonly from: number; readonly before: number }): Promise<readonly RefusedRequest[]>;
 }
 
 /** Stored responses as operators look at them. Every method answers for one owner. */

@@ -4,7 +4,8 @@ import type { EventLog, ModelEngine, Neighbours, RunLedger, RunObserver } from "
 import type { CodeFinder, Containers } from "./containers.ts";
 import type { ApprovalsInUse } from "./create/approval-hold.ts";
 import type { ExchangeKeeper } from "./exchanges/exchange-keeper.ts";
-import type { ExchangeStore, PriceTable, ResponseArchive } from "./inspection.ts";
+import type { RefusalKeeper } from "./exchanges/refusal-keeper.ts";
+import type { ExchangeStore, PriceTable, RefusalStore, ResponseArchive } from "./inspection.ts";
 import type { PartHealth, PartState } from "./keeping/part-health.ts";
 import type { Sealer } from "./keeping/seal.ts";
 import type {
@@ -32,6 +33,10 @@ export interface ResponseServices {
   readonly exchanges: ExchangeStore;
   /** Keeps that; null if nothing is kept. */
   readonly exchangeKeeper: ExchangeKeeper | null;
+  /** Requests that were refused. */
+  readonly refusals: RefusalStore;
+  /** Keeps those. */
+  readonly refusalKeeper: RefusalKeeper;
   /** What tokens cost. */
   readonly prices: PriceTable;
   /** Stored conversations and their holds. */

@@ -3,6 +3,7 @@ import type { Config } from "../config/load-config.ts";
 import type { JoinedProcess } from "../processes/joined-process.ts";
 import type { CodeFinder } from "../responses-api/containers.ts";
 import { ApprovalsInUse } from "../responses-api/create/approval-hold.ts";
+import { RefusalKeeper } from "../responses-api/exchanges/refusal-keeper.ts";
 import { createSealer } from "../responses-api/keeping/seal.ts";
 import type { RateLimiter } from "../responses-api/ports.ts";
 import type { ResponseServices, ShownMetrics } from "../responses-api/services.ts";
@@ -53,6 +54,10 @@ export function buildResponseServices(config: Config, foundations: ServiceFounda
     archive: store.archive,
     exchanges: store.exchanges,
     exchangeKeeper: chooseExchangeKeeper(config, store, log),
+    refusals: store.refusals,
+    refusalKeeper: new RefusalKeeper(store.refusals, (fault) =>
+      log.warn({ err: fault }, "a refusal could not be kept"),
+    ),
     prices: choosePrices(config),
     conversations: store.conversations,
     approvalsInUse: new ApprovalsInUse(),

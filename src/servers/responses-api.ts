@@ -244,6 +244,9 @@ function application(
     faults: responsesApiFaults,
     log,
     observer: requests,
+    onRefused: ({ operationId, principal, sent, error }) => {
+      if (operationId === "createResponse") services.refusalKeeper.note(principal, sent, error);
+    },
     assets: { ...frontDoor(), ...docsAssets("responses-api"), ...inspectorPage(log) },
     upgrades: [websocketMode(services, config)],
     options: {

@@ -4,7 +4,7 @@ import { Kysely } from "kysely";
 import { randomHex } from "../base/ids.ts";
 import type { StoredContainers } from "../containers/ports.ts";
 import type { Containers } from "../responses-api/containers.ts";
-import type { ExchangeStore, ResponseArchive } from "../responses-api/inspection.ts";
+import type { ExchangeStore, RefusalStore, ResponseArchive } from "../responses-api/inspection.ts";
 import type { ConversationStore, FileStore, ResponseStore, StorageQuota, ToolLedger } from "../responses-api/ports.ts";
 import type { VectorStores } from "../responses-api/vector-stores.ts";
 import type { EventLog, RunLedger, RunPlaces } from "../runs/ports.ts";
@@ -19,6 +19,7 @@ import type { ContainerBytes, FileBytes } from "./files/file-bytes.ts";
 import { FileFolder } from "./files/file-folder.ts";
 import { StoredFiles } from "./files/file-store.ts";
 import { StoredExchanges } from "./inspection/exchange-store.ts";
+import { StoredRefusals } from "./inspection/refusal-store.ts";
 import { StoredArchive } from "./inspection/response-archive.ts";
 import { type KeyStore, StoredKeys } from "./key-store.ts";
 import { type LaneLoad, type PostgresOptions, PostgresOwner } from "./postgres/postgres-owner.ts";
@@ -123,6 +124,7 @@ export interface Store {
   readonly responses: ResponseStore;
   readonly archive: ResponseArchive;
   readonly exchanges: ExchangeStore;
+  readonly refusals: RefusalStore;
   readonly conversations: ConversationStore;
   readonly events: EventLog;
   readonly ledger: RunLedger;
@@ -192,6 +194,7 @@ export async function assembleStore(
     responses: new StoredResponses(db, queue, contextBytesMax),
     archive: new StoredArchive(db),
     exchanges: new StoredExchanges(db, options.ownerExchangeBytesMax ?? 0),
+    refusals: new StoredRefusals(db),
     conversations: new StoredConversations(db, queue, quota, contextBytesMax),
     events: new StoredEventLog(db, queue, calls, patient),
     ledger: new StoredRunLedger(db, queue, calls, options.claims),

@@ -27,7 +27,18 @@ export interface ServedInterface<P = unknown> {
   readonly inFlight: InFlight;
   /** Called for every request. */
   readonly observer?: RequestObserver;
+  /** Called for requests whose body was refused before a handler saw it. Must not throw. */
+  onRefused?(refused: RefusedBody<P>): void;
   readonly log: Logger;
+}
+
+/** A body that cannot be read or breaks the contract. */
+export interface RefusedBody<P> {
+  readonly operationId: string;
+  readonly principal: P;
+  /** Null if it cannot be read. */
+  readonly sent: unknown;
+  readonly error: unknown;
 }
 
 /** Decides who may call the interface. */

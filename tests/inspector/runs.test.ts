@@ -95,12 +95,16 @@ describe.skipIf(CHROMIUM === null)("the list of runs", () => {
     await page.getByRole("heading", { name: "Runs" }).waitFor();
   });
 
-  test("says that a new server has no runs yet", async () => {
-    verifies("inspection.page.empty");
+  test("says that a new server has no runs yet, and what it refused", async () => {
+    verifies("inspection.page.empty", "inspection.refused.kept");
     const fresh = await startTestServer();
+    await fresh.post("/v1/responses", { model: "m", input: "Hi", temperature: "hot" });
     const page = await openInspector(browser, { server: fresh });
     await page.getByText("No runs yet.").waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
+    const refused = page.getByRole("region", { name: "Refused requests" });
+    await refused.locator("summary").click();
+    await refused.getByText("Invalid type for 'temperature'").waitFor();
     await page.getByRole("link", { name: "Open the playground" }).click();
     await page.getByLabel("Message").waitFor();
   });

@@ -23,11 +23,23 @@ const PREPARATION_MS = 1_000;
  * without `stream` is returned as queued.
  */
 export function createResponse(services: ResponseServices): ResponsesApiHandlers<Caller>["createResponse"] {
+  const make = createdReply(services);
+  return async (request, caller) => {
+    try {
+      return await make(request, caller);
+    } catch (error) {
+      services.refusalKeeper.note(caller.principal, request.body, error);
+      throw error;
+    }
+  };
+}
+
+function createdReply(services: ResponseServices): ResponsesApiHandlers<Caller>["createResponse"] {
   return async ({ body }, caller) => {
     if (body.output_audio != null && body.stream !== true && body.store === false) throw audioNotDeliverable();
     const omitted = omittedHeader(services, body, caller);
     if (body.stream === true) {
-      const reply = await streamed(beginResponse(services, body, caller), body, services.streamStartWaitMs);
+      const reply = await streamed(services, body, caller);
       return { ...reply, headers: { ...reply.headers, ...omitted } };
     }
     const make = body.background === true ? beginResponse : answerResponse;
@@ -63,14 +75,18 @@ function emulatedHeader(notes: BegunResponse["notes"]) {
  * first: proxies give up on replies without a head.
  */
 async function streamed(
-  beginning: Promise<BegunResponse>,
+  services: ResponseServices,
   request: CreateResponseRequest,
-  waitMs: number,
+  caller: Caller,
 ): Promise<StreamedReply> {
+  const beginning = beginResponse(services, request, caller);
   const { promise, resolve } = Promise.withResolvers<null>();
-  const timer = setTimeout(() => resolve(null), waitMs + PREPARATION_MS);
+  const timer = setTimeout(() => resolve(null), services.streamStartWaitMs + PREPARATION_MS);
   const run = await Promise.race([beginning, promise]).finally(() => clearTimeout(timer));
-  if (run === null) return { status: 200, events: eventsOnceBegun(beginning, request) };
+  if (run === null) {
+    beginning.catch((error: unknown) => services.refusalKeeper.note(caller.principal, request, error));
+    return { status: 200, events: eventsOnceBegun(beginning, request) };
+  }
   return { ...replyHead(run, request), events: shownEvents(run.events, showOptionsOf(request)) };
 }
 

@@ -57,7 +57,7 @@ async function serveOperation<P>(
   params: Readonly<Record<string, string>>,
   served: ServedInterface<P>,
 ): Promise<void> {
-  const { admission, contract, faults, options } = served;
+  const { admission, faults, options } = served;
   const { headers } = exchange.request;
   // Authenticates before reading the body, so that callers without a key cannot upload.
   const principal = route.secured ? await admission.authenticate(headers) : admission.anonymous;
@@ -69,10 +69,7 @@ async function serveOperation<P>(
   const spool = takesForms(route) ? new UploadSpool(options.uploadFolder, options.incoming.open()) : null;
   try {
     const answer = async (): Promise<Reply> => {
-      const sent = await readBody(route, { request: exchange.request, spool }, options, faults);
-      const slices = new Slices();
-      const body = await checkBody(route, sent, contract, faults);
-      if (slices.isOver) await slices.next(); // A body that took long to check will also take long to handle.
+      const body = await readCheckedBody(route, { exchange, spool, principal }, served);
       const request: OperationRequest = { path: params, query, headers: namedHeaders(route, exchange), body };
       return handler(request, requestContext(route, exchange, principal));
     };
@@ -80,6 +77,32 @@ async function serveOperation<P>(
     await answer().then((reply) => writeReply(exchange, reply, served));
   } finally {
     if (spool !== null) await spool.release();
+  }
+}
+
+interface BodySource<P> {
+  readonly exchange: Exchange;
+  readonly spool: UploadSpool | null;
+  readonly principal: P;
+}
+
+/** Reads the body and checks it. Tells of a body that is refused. */
+async function readCheckedBody<P>(
+  route: OperationRoute,
+  { exchange, spool, principal }: BodySource<P>,
+  served: ServedInterface<P>,
+): Promise<unknown> {
+  const { contract, faults, options } = served;
+  let sent: unknown = null;
+  try {
+    sent = await readBody(route, { request: exchange.request, spool }, options, faults);
+    const slices = new Slices();
+    const body: unknown = await checkBody(route, sent, contract, faults);
+    if (slices.isOver) await slices.next(); // A body that took long to check will also take long to handle.
+    return body;
+  } catch (error) {
+    served.onRefused?.({ operationId: route.operationId, principal, sent, error });
+    throw error;
   }
 }
 

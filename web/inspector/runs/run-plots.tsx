@@ -5,6 +5,7 @@ import { useCall } from "../api/use-call.ts";
 import { formatMs, formatShortCount } from "../base/format.ts";
 import { askedFilters, type RunFilters } from "./filters.ts";
 import { Plot, type Series } from "./plot.tsx";
+import { RefusedRequests } from "./refused-requests.tsx";
 
 interface RunPlotsProps {
   readonly filters: RunFilters;
@@ -42,6 +43,7 @@ export function RunPlots({ filters, version, onSpan }: RunPlotsProps) {
   return (
     <>
       <Plots statistics={reply} onSpan={onSpan} />
+      <RefusedRequests refused={reply.refused ?? []} />
       {filters.text === "" ? null : (
         <p className="plots-hint hint">The plots count all runs of these filters, whatever their words.</p>
       )}

@@ -4,15 +4,17 @@ import type { Caller } from "../../access/caller.ts";
 import { invalidRequest } from "../../errors/invalid-request.ts";
 import type { CountedResponses } from "../../inspection.ts";
 import type { ResponseServices } from "../../services.ts";
+import { fitsRefused, withRefused } from "./count-refusals.ts";
 import { filterOf } from "./list-responses.ts";
 
 const BUCKETS_DEFAULT = 60;
 const SECONDS_DEFAULT = 86_400;
 const MODELS_MAX = 50;
+const REFUSED_SHOWN_MAX = 20;
 
 /** `GET /v1/responses/statistics`: numbers of the owner's stored responses over time. */
 export function getResponseStatistics(
-  services: Pick<ResponseServices, "archive" | "prices">,
+  services: Pick<ResponseServices, "archive" | "prices" | "refusals">,
 ): ResponsesApiHandlers<Caller>["getResponseStatistics"] {
   return async ({ query }, { principal: { owner } }) => {
     const { buckets: count = BUCKETS_DEFAULT } = query;
@@ -21,7 +23,13 @@ export function getResponseStatistics(
     if (from >= before) throw emptySpan();
     const seconds = Math.ceil((before - from) / count);
     const filter = { ...filterOf(query), createdAfter: from, createdBefore: before };
-    const counted = await services.archive.count(owner, { filter, from, bucketSeconds: seconds });
+    const place = { from, bucketSeconds: seconds };
+    const [stored, refusals] = await Promise.all([
+      services.archive.count(owner, { filter, ...place }),
+      services.refusals.list(owner, { from, before }),
+    ]);
+    const refused = refusals.filter((one) => fitsRefused(filter, one));
+    const counted = withRefused(stored, refused, place);
     const buckets = Array.from({ length: Math.ceil((before - from) / seconds) }, (_, index) =>
       bucketOf(from + index * seconds, counted.buckets.get(index)),
     );
@@ -40,6 +48,7 @@ export function getResponseStatistics(
         is_partial: counted.isPartial,
         buckets,
         models,
+        refused: refused.slice(0, REFUSED_SHOWN_MAX),
       },
     };
   };

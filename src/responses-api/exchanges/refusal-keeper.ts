@@ -1,0 +1,104 @@
+import type { RefusedRequest, RunKind } from "../../../generated/responses-api/types.ts";
+import { ApiError } from "../../base/api-error.ts";
+import { isRecord } from "../../base/json/records.ts";
+import type { Principal } from "../access/authenticate.ts";
+import type { RefusalStore } from "../inspection.ts";
+import { redactText } from "./redact.ts";
+
+const MESSAGE_CHARACTERS_MAX = 1_000;
+const MODEL_CHARACTERS_MAX = 200;
+const PREVIEW_CHARACTERS_MAX = 200;
+/** Of more refusals within a window the rest is dropped, so that a client in a loop costs no more writes than this. */
+const KEPT_PER_WINDOW_MAX = 100;
+const WINDOW_MS = 10_000;
+/** How many are being stored at once; more are dropped, so that a slow database does not fill the memory. */
+const STORING_MAX = 256;
+/** Tools and headers whose secrets are looked for. */
+const TOOLS_MAX = 128;
+const HEADERS_MAX = 64;
+const SECRET_CHARACTERS_MIN = 4;
+
+/** Keeps what clients were refused, within limits. */
+export class RefusalKeeper {
+  readonly #store: Pick<RefusalStore, "add">;
+  readonly #onFault: (fault: unknown) => void;
+  readonly #now: () => number;
+  #windowEndsMs = 0;
+  #keptInWindow = 0;
+  #storing = 0;
+
+  /** `now`: the time in milliseconds. */
+  constructor(store: Pick<RefusalStore, "add">, onFault: (fault: unknown) => void, now: () => number = Date.now) {
+    this.#store = store;
+    this.#onFault = onFault;
+    this.#now = now;
+  }
+
+  /** Keeps a refusal. `request`: the body as it was sent, valid or not; null if there was none that can be read. */
+  note({ owner, keyId }: Principal, request: unknown, error: unknown): void {
+    if (!(error instanceof ApiError) || error.status < 400) return;
+    const body = isRecord(request) ? request : {};
+    if (body["store"] === false || !this.#hasRoom()) return;
+    const refused: RefusedRequest = {
+      object: "response.refused",
+      created_at: Math.floor(this.#now() / 1000),
+      status: error.status,
+      code: error.code,
+      message: cut(redactText(error.message, secretsOf(body)), MESSAGE_CHARACTERS_MAX),
+      param: error.param,
+      model: cut(textOf(body["model"]), MODEL_CHARACTERS_MAX),
+      kind: kindOf(body),
+      key_id: keyId,
+      input_preview: cut(previewOf(body["input"]), PREVIEW_CHARACTERS_MAX),
+    };
+    this.#storing += 1;
+    void this.#store
+      .add(owner, refused)
+      .catch(this.#onFault)
+      .finally(() => (this.#storing -= 1));
+  }
+
+  #hasRoom(): boolean {
+    const nowMs = this.#now();
+    if (nowMs >= this.#windowEndsMs) {
+      this.#windowEndsMs = nowMs + WINDOW_MS;
+      this.#keptInWindow = 0;
+    }
+    this.#keptInWindow += 1;
+    return this.#keptInWindow <= KEPT_PER_WINDOW_MAX && this.#storing < STORING_MAX;
+  }
+}
+
+function kindOf(body: Readonly<Record<string, unknown>>): RunKind {
+  if (body["background"] === true) return "background";
+  return body["stream"] === true ? "streamed" : "plain";
+}
+
+/** The last text of an input, which need not be valid. */
+function previewOf(input: unknown): string {
+  if (!Array.isArray(input)) return textOf(input);
+  const last: unknown = input.at(-1);
+  const content: unknown = isRecord(last) ? last["content"] : undefined;
+  if (!Array.isArray(content)) return textOf(content);
+  const part: unknown = content.find((one: unknown) => isRecord(one) && typeof one["text"] === "string");
+  return isRecord(part) ? textOf(part["text"]) : "";
+}
+
+/** Tokens and header values of MCP servers that the request names. */
+function secretsOf(body: Readonly<Record<string, unknown>>): string[] {
+  const tools: readonly unknown[] = Array.isArray(body["tools"]) ? body["tools"].slice(0, TOOLS_MAX) : [];
+  return tools.filter(isRecord).flatMap((tool) => {
+    const headers = isRecord(tool["headers"]) ? Object.values(tool["headers"]).slice(0, HEADERS_MAX) : [];
+    return [tool["authorization"], ...headers].flatMap((value) =>
+      typeof value === "string" && value.length >= SECRET_CHARACTERS_MIN ? [value] : [],
+    );
+  });
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
+
+function cut(text: string, charactersMax: number): string {
+  return text.slice(0, charactersMax).replaceAll(/\s+/g, " ").trim().toWellFormed();
+}

@@ -1,0 +1,45 @@
+import type { RefusedRequest } from "../../../../generated/responses-api/types.ts";
+import type { CountedResponses, ResponseCounts, ResponseFilter } from "../../inspection.ts";
+
+const NOTHING: CountedResponses = {
+  runs: 0,
+  failed: 0,
+  inputTokens: 0,
+  outputTokens: 0,
+  durationsMs: [],
+  firstTextsMs: [],
+};
+
+/** Whether a refused request is one of those that a filter leaves. It has no metadata, conversation or chain. */
+export function fitsRefused(
+  { statuses, model, kind, isBackground, metadata, keyId, conversationId, previousId }: ResponseFilter,
+  refused: RefusedRequest,
+): boolean {
+  if (conversationId !== null || previousId !== null || Object.keys(metadata).length > 0) return false;
+  return (
+    (statuses === null || statuses.includes("failed")) &&
+    (model === null || model === refused.model) &&
+    (kind === null || kind === refused.kind) &&
+    (isBackground === null || isBackground === (refused.kind === "background")) &&
+    (keyId === null || keyId === refused.key_id)
+  );
+}
+
+/** The counts with refused requests as failed runs. */
+export function withRefused(
+  counts: ResponseCounts,
+  refused: readonly RefusedRequest[],
+  { from, bucketSeconds }: { readonly from: number; readonly bucketSeconds: number },
+): ResponseCounts {
+  const [buckets, models] = [new Map(counts.buckets), new Map(counts.models)];
+  for (const { created_at: createdAt, model } of refused) {
+    addFailed(buckets, Math.floor((createdAt - from) / bucketSeconds));
+    if (model !== "") addFailed(models, model);
+  }
+  return { ...counts, buckets, models };
+}
+
+function addFailed<Key>(counts: Map<Key, CountedResponses>, key: Key): void {
+  const known = counts.get(key) ?? NOTHING;
+  counts.set(key, { ...known, runs: known.runs + 1, failed: known.failed + 1 });
+}
