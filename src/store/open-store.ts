@@ -192,9 +192,7 @@ export async function assembleStore(
   await contained.writer.removeLeftovers().catch(() => {});
   return {
     responses: new StoredResponses(db, queue, contextBytesMax),
-    archive: new StoredArchive(db),
-    exchanges: new StoredExchanges(db, options.ownerExchangeBytesMax ?? 0),
-    refusals: new StoredRefusals(db),
+    ...inspectionOf(db, options),
     conversations: new StoredConversations(db, queue, quota, contextBytesMax),
     events: new StoredEventLog(db, queue, calls, patient),
     ledger: new StoredRunLedger(db, queue, calls, options.claims),
@@ -224,6 +222,18 @@ export async function assembleStore(
       await calls.close();
       if (isInMemory(options)) await Promise.all([folder.removeAll(), contained.folder.removeAll()]);
     },
+  };
+}
+
+/** What operators see of responses. */
+function inspectionOf(
+  db: Kysely<Database>,
+  { ownerExchangeBytesMax = 0 }: StoreOptions,
+): Pick<Store, "archive" | "exchanges" | "refusals"> {
+  return {
+    archive: new StoredArchive(db),
+    exchanges: new StoredExchanges(db, ownerExchangeBytesMax),
+    refusals: new StoredRefusals(db),
   };
 }
 
