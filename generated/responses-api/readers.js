@@ -18775,7 +18775,7 @@ return errors === 0;
 }
 
 const schema182 = {"type":"object","required":["type","server_label"],"properties":{"type":{"type":"string","const":"mcp"},"allowed_callers":{"anyOf":[{"$ref":"#/components/schemas/AllowedCallers"},{"type":"null"}]},"allowed_tools":{"anyOf":[{"type":"array","items":{"type":"string"}},{"$ref":"#/components/schemas/McpToolFilter"},{"type":"null"}]},"authorization":{"type":"string"},"connector_id":{"type":"string","enum":["connector_dropbox","connector_gmail","connector_googlecalendar","connector_googledrive","connector_microsoftteams","connector_outlookcalendar","connector_outlookemail","connector_sharepoint"]},"defer_loading":{"type":"boolean"},"headers":{"type":["object","null"],"additionalProperties":{"type":"string"}},"require_approval":{"anyOf":[{"type":"string","enum":["always","never"]},{"$ref":"#/components/schemas/McpApprovalFilter"},{"type":"null"}]},"server_description":{"type":["string","null"]},"server_label":{"type":"string"},"server_url":{"type":["string","null"]},"tunnel_id":{"type":"string"}}};
-const schema183 = {"type":"object","properties":{"read_only":{"type":["boolean","null"]},"tool_names":{"type":["array","null"],"items":{"type":"string"}}}};
+const schema183 = {"type":"object","properties":{"read_only":{"type":["boolean","null"]},"tool_names":{"type":["array","null"],"maxItems":10000,"items":{"type":"string"}}}};
 
 function validate395(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -18804,6 +18804,11 @@ return false;
 }
 if(errors === _errs3){
 if(Array.isArray(data1)){
+if(data1.length > 10000){
+validate395.errors = [{instancePath:instancePath+"/tool_names",schemaPath:"#/properties/tool_names/maxItems",keyword:"maxItems",params:{limit: 10000},message:"must NOT have more than 10000 items",schema:10000,parentSchema:schema183.properties.tool_names,data:data1}];
+return false;
+}
+else {
 var valid1 = true;
 const len0 = data1.length;
 for(let i0=0; i0<len0; i0++){
@@ -18816,6 +18821,7 @@ return false;
 var valid1 = _errs5 === errors;
 if(!valid1){
 break;
+}
 }
 }
 }
@@ -23017,7 +23023,7 @@ validate486.errors = vErrors;
 return errors === 0;
 }
 
-const schema220 = {"type":"object","required":["type","server_label"],"properties":{"type":{"type":"string","const":"mcp"},"server_label":{"type":"string"},"allowed_callers":{"anyOf":[{"$ref":"#/components/schemas/AllowedCallers"},{"type":"null"}]},"allowed_tools":{"anyOf":[{"type":"array","items":{"type":"string"}},{"$ref":"#/components/schemas/McpToolFilter"},{"type":"null"}]},"authorization":{"type":["string","null"]},"connector_id":{"type":["string","null"],"enum":["connector_dropbox","connector_gmail","connector_googlecalendar","connector_googledrive","connector_microsoftteams","connector_outlookcalendar","connector_outlookemail","connector_sharepoint",null]},"defer_loading":{"type":["boolean","null"]},"headers":{"type":["object","null"],"additionalProperties":{"type":"string"}},"require_approval":{"anyOf":[{"type":"string","enum":["always","never"]},{"$ref":"#/components/schemas/McpApprovalFilter"},{"type":"null"}]},"server_description":{"type":["string","null"]},"server_url":{"type":["string","null"]},"tunnel_id":{"type":["string","null"],"pattern":"^tunnel_[a-z0-9]{32}$"}}};
+const schema220 = {"type":"object","required":["type","server_label"],"properties":{"type":{"type":"string","const":"mcp"},"server_label":{"type":"string"},"allowed_callers":{"anyOf":[{"$ref":"#/components/schemas/AllowedCallers"},{"type":"null"}]},"allowed_tools":{"anyOf":[{"type":"array","maxItems":10000,"items":{"type":"string"}},{"$ref":"#/components/schemas/McpToolFilter"},{"type":"null"}]},"authorization":{"type":["string","null"]},"connector_id":{"type":["string","null"],"enum":["connector_dropbox","connector_gmail","connector_googlecalendar","connector_googledrive","connector_microsoftteams","connector_outlookcalendar","connector_outlookemail","connector_sharepoint",null]},"defer_loading":{"type":["boolean","null"]},"headers":{"type":["object","null"],"additionalProperties":{"type":"string"}},"require_approval":{"anyOf":[{"type":"string","enum":["always","never"]},{"$ref":"#/components/schemas/McpApprovalFilter"},{"type":"null"}]},"server_description":{"type":["string","null"]},"server_url":{"type":["string","null"]},"tunnel_id":{"type":["string","null"],"pattern":"^tunnel_[a-z0-9]{32}$"}}};
 const pattern2 = new RegExp("^tunnel_[a-z0-9]{32}$", "u");
 
 function validate490(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
@@ -23125,18 +23131,29 @@ let valid2 = false;
 const _errs12 = errors;
 if(errors === _errs12){
 if(Array.isArray(data3)){
+if(data3.length > 10000){
+const err2 = {instancePath:instancePath+"/allowed_tools",schemaPath:"#/properties/allowed_tools/anyOf/0/maxItems",keyword:"maxItems",params:{limit: 10000},message:"must NOT have more than 10000 items",schema:10000,parentSchema:schema220.properties.allowed_tools.anyOf[0],data:data3};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+else {
 var valid3 = true;
 const len0 = data3.length;
 for(let i0=0; i0<len0; i0++){
 let data4 = data3[i0];
 const _errs14 = errors;
 if(typeof data4 !== "string"){
-const err2 = {instancePath:instancePath+"/allowed_tools/" + i0,schemaPath:"#/properties/allowed_tools/anyOf/0/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema220.properties.allowed_tools.anyOf[0].items.type,parentSchema:schema220.properties.allowed_tools.anyOf[0].items,data:data4};
+const err3 = {instancePath:instancePath+"/allowed_tools/" + i0,schemaPath:"#/properties/allowed_tools/anyOf/0/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema220.properties.allowed_tools.anyOf[0].items.type,parentSchema:schema220.properties.allowed_tools.anyOf[0].items,data:data4};
 if(vErrors === null){
-vErrors = [err2];
+vErrors = [err3];
 }
 else {
-vErrors.push(err2);
+vErrors.push(err3);
 }
 errors++;
 }
@@ -23146,13 +23163,14 @@ break;
 }
 }
 }
-else {
-const err3 = {instancePath:instancePath+"/allowed_tools",schemaPath:"#/properties/allowed_tools/anyOf/0/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema220.properties.allowed_tools.anyOf[0].type,parentSchema:schema220.properties.allowed_tools.anyOf[0],data:data3};
-if(vErrors === null){
-vErrors = [err3];
 }
 else {
-vErrors.push(err3);
+const err4 = {instancePath:instancePath+"/allowed_tools",schemaPath:"#/properties/allowed_tools/anyOf/0/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema220.properties.allowed_tools.anyOf[0].type,parentSchema:schema220.properties.allowed_tools.anyOf[0],data:data3};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
 }
 errors++;
 }
@@ -23170,12 +23188,12 @@ valid2 = valid2 || _valid1;
 if(!valid2){
 const _errs17 = errors;
 if(data3 !== null){
-const err4 = {instancePath:instancePath+"/allowed_tools",schemaPath:"#/properties/allowed_tools/anyOf/2/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema220.properties.allowed_tools.anyOf[2].type,parentSchema:schema220.properties.allowed_tools.anyOf[2],data:data3};
+const err5 = {instancePath:instancePath+"/allowed_tools",schemaPath:"#/properties/allowed_tools/anyOf/2/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema220.properties.allowed_tools.anyOf[2].type,parentSchema:schema220.properties.allowed_tools.anyOf[2],data:data3};
 if(vErrors === null){
-vErrors = [err4];
+vErrors = [err5];
 }
 else {
-vErrors.push(err4);
+vErrors.push(err5);
 }
 errors++;
 }
@@ -23184,12 +23202,12 @@ valid2 = valid2 || _valid1;
 }
 }
 if(!valid2){
-const err5 = {instancePath:instancePath+"/allowed_tools",schemaPath:"#/properties/allowed_tools/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema220.properties.allowed_tools.anyOf,parentSchema:schema220.properties.allowed_tools,data:data3};
+const err6 = {instancePath:instancePath+"/allowed_tools",schemaPath:"#/properties/allowed_tools/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema220.properties.allowed_tools.anyOf,parentSchema:schema220.properties.allowed_tools,data:data3};
 if(vErrors === null){
-vErrors = [err5];
+vErrors = [err6];
 }
 else {
-vErrors.push(err5);
+vErrors.push(err6);
 }
 errors++;
 validate490.errors = vErrors;
@@ -23291,22 +23309,22 @@ const _errs31 = errors;
 let valid5 = false;
 const _errs32 = errors;
 if(typeof data10 !== "string"){
-const err6 = {instancePath:instancePath+"/require_approval",schemaPath:"#/properties/require_approval/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema220.properties.require_approval.anyOf[0].type,parentSchema:schema220.properties.require_approval.anyOf[0],data:data10};
-if(vErrors === null){
-vErrors = [err6];
-}
-else {
-vErrors.push(err6);
-}
-errors++;
-}
-if(!((data10 === "always") || (data10 === "never"))){
-const err7 = {instancePath:instancePath+"/require_approval",schemaPath:"#/properties/require_approval/anyOf/0/enum",keyword:"enum",params:{allowedValues: schema220.properties.require_approval.anyOf[0].enum},message:"must be equal to one of the allowed values",schema:schema220.properties.require_approval.anyOf[0].enum,parentSchema:schema220.properties.require_approval.anyOf[0],data:data10};
+const err7 = {instancePath:instancePath+"/require_approval",schemaPath:"#/properties/require_approval/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema220.properties.require_approval.anyOf[0].type,parentSchema:schema220.properties.require_approval.anyOf[0],data:data10};
 if(vErrors === null){
 vErrors = [err7];
 }
 else {
 vErrors.push(err7);
+}
+errors++;
+}
+if(!((data10 === "always") || (data10 === "never"))){
+const err8 = {instancePath:instancePath+"/require_approval",schemaPath:"#/properties/require_approval/anyOf/0/enum",keyword:"enum",params:{allowedValues: schema220.properties.require_approval.anyOf[0].enum},message:"must be equal to one of the allowed values",schema:schema220.properties.require_approval.anyOf[0].enum,parentSchema:schema220.properties.require_approval.anyOf[0],data:data10};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
 }
 errors++;
 }
@@ -23323,12 +23341,12 @@ valid5 = valid5 || _valid2;
 if(!valid5){
 const _errs35 = errors;
 if(data10 !== null){
-const err8 = {instancePath:instancePath+"/require_approval",schemaPath:"#/properties/require_approval/anyOf/2/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema220.properties.require_approval.anyOf[2].type,parentSchema:schema220.properties.require_approval.anyOf[2],data:data10};
+const err9 = {instancePath:instancePath+"/require_approval",schemaPath:"#/properties/require_approval/anyOf/2/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema220.properties.require_approval.anyOf[2].type,parentSchema:schema220.properties.require_approval.anyOf[2],data:data10};
 if(vErrors === null){
-vErrors = [err8];
+vErrors = [err9];
 }
 else {
-vErrors.push(err8);
+vErrors.push(err9);
 }
 errors++;
 }
@@ -23337,12 +23355,12 @@ valid5 = valid5 || _valid2;
 }
 }
 if(!valid5){
-const err9 = {instancePath:instancePath+"/require_approval",schemaPath:"#/properties/require_approval/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema220.properties.require_approval.anyOf,parentSchema:schema220.properties.require_approval,data:data10};
+const err10 = {instancePath:instancePath+"/require_approval",schemaPath:"#/properties/require_approval/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema220.properties.require_approval.anyOf,parentSchema:schema220.properties.require_approval,data:data10};
 if(vErrors === null){
-vErrors = [err9];
+vErrors = [err10];
 }
 else {
-vErrors.push(err9);
+vErrors.push(err10);
 }
 errors++;
 validate490.errors = vErrors;
@@ -30386,6 +30404,11 @@ return false;
 }
 if(errors === _errs3){
 if(Array.isArray(data1)){
+if(data1.length > 10000){
+validate735.errors = [{instancePath:instancePath+"/tool_names",schemaPath:"#/properties/tool_names/maxItems",keyword:"maxItems",params:{limit: 10000},message:"must NOT have more than 10000 items",schema:10000,parentSchema:schema183.properties.tool_names,data:data1}];
+return false;
+}
+else {
 var valid1 = true;
 const len0 = data1.length;
 for(let i0=0; i0<len0; i0++){
@@ -30398,6 +30421,7 @@ return false;
 var valid1 = _errs5 === errors;
 if(!valid1){
 break;
+}
 }
 }
 }
@@ -34116,18 +34140,29 @@ let valid2 = false;
 const _errs12 = errors;
 if(errors === _errs12){
 if(Array.isArray(data3)){
+if(data3.length > 10000){
+const err2 = {instancePath:instancePath+"/allowed_tools",schemaPath:"#/properties/allowed_tools/anyOf/0/maxItems",keyword:"maxItems",params:{limit: 10000},message:"must NOT have more than 10000 items",schema:10000,parentSchema:schema220.properties.allowed_tools.anyOf[0],data:data3};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+else {
 var valid3 = true;
 const len0 = data3.length;
 for(let i0=0; i0<len0; i0++){
 let data4 = data3[i0];
 const _errs14 = errors;
 if(typeof data4 !== "string"){
-const err2 = {instancePath:instancePath+"/allowed_tools/" + i0,schemaPath:"#/properties/allowed_tools/anyOf/0/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema220.properties.allowed_tools.anyOf[0].items.type,parentSchema:schema220.properties.allowed_tools.anyOf[0].items,data:data4};
+const err3 = {instancePath:instancePath+"/allowed_tools/" + i0,schemaPath:"#/properties/allowed_tools/anyOf/0/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema220.properties.allowed_tools.anyOf[0].items.type,parentSchema:schema220.properties.allowed_tools.anyOf[0].items,data:data4};
 if(vErrors === null){
-vErrors = [err2];
+vErrors = [err3];
 }
 else {
-vErrors.push(err2);
+vErrors.push(err3);
 }
 errors++;
 }
@@ -34137,13 +34172,14 @@ break;
 }
 }
 }
-else {
-const err3 = {instancePath:instancePath+"/allowed_tools",schemaPath:"#/properties/allowed_tools/anyOf/0/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema220.properties.allowed_tools.anyOf[0].type,parentSchema:schema220.properties.allowed_tools.anyOf[0],data:data3};
-if(vErrors === null){
-vErrors = [err3];
 }
 else {
-vErrors.push(err3);
+const err4 = {instancePath:instancePath+"/allowed_tools",schemaPath:"#/properties/allowed_tools/anyOf/0/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema220.properties.allowed_tools.anyOf[0].type,parentSchema:schema220.properties.allowed_tools.anyOf[0],data:data3};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
 }
 errors++;
 }
@@ -34161,12 +34197,12 @@ valid2 = valid2 || _valid1;
 if(!valid2){
 const _errs17 = errors;
 if(data3 !== null){
-const err4 = {instancePath:instancePath+"/allowed_tools",schemaPath:"#/properties/allowed_tools/anyOf/2/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema220.properties.allowed_tools.anyOf[2].type,parentSchema:schema220.properties.allowed_tools.anyOf[2],data:data3};
+const err5 = {instancePath:instancePath+"/allowed_tools",schemaPath:"#/properties/allowed_tools/anyOf/2/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema220.properties.allowed_tools.anyOf[2].type,parentSchema:schema220.properties.allowed_tools.anyOf[2],data:data3};
 if(vErrors === null){
-vErrors = [err4];
+vErrors = [err5];
 }
 else {
-vErrors.push(err4);
+vErrors.push(err5);
 }
 errors++;
 }
@@ -34175,12 +34211,12 @@ valid2 = valid2 || _valid1;
 }
 }
 if(!valid2){
-const err5 = {instancePath:instancePath+"/allowed_tools",schemaPath:"#/properties/allowed_tools/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema220.properties.allowed_tools.anyOf,parentSchema:schema220.properties.allowed_tools,data:data3};
+const err6 = {instancePath:instancePath+"/allowed_tools",schemaPath:"#/properties/allowed_tools/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema220.properties.allowed_tools.anyOf,parentSchema:schema220.properties.allowed_tools,data:data3};
 if(vErrors === null){
-vErrors = [err5];
+vErrors = [err6];
 }
 else {
-vErrors.push(err5);
+vErrors.push(err6);
 }
 errors++;
 validate790.errors = vErrors;
@@ -34282,22 +34318,22 @@ const _errs31 = errors;
 let valid5 = false;
 const _errs32 = errors;
 if(typeof data10 !== "string"){
-const err6 = {instancePath:instancePath+"/require_approval",schemaPath:"#/properties/require_approval/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema220.properties.require_approval.anyOf[0].type,parentSchema:schema220.properties.require_approval.anyOf[0],data:data10};
-if(vErrors === null){
-vErrors = [err6];
-}
-else {
-vErrors.push(err6);
-}
-errors++;
-}
-if(!((data10 === "always") || (data10 === "never"))){
-const err7 = {instancePath:instancePath+"/require_approval",schemaPath:"#/properties/require_approval/anyOf/0/enum",keyword:"enum",params:{allowedValues: schema220.properties.require_approval.anyOf[0].enum},message:"must be equal to one of the allowed values",schema:schema220.properties.require_approval.anyOf[0].enum,parentSchema:schema220.properties.require_approval.anyOf[0],data:data10};
+const err7 = {instancePath:instancePath+"/require_approval",schemaPath:"#/properties/require_approval/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema220.properties.require_approval.anyOf[0].type,parentSchema:schema220.properties.require_approval.anyOf[0],data:data10};
 if(vErrors === null){
 vErrors = [err7];
 }
 else {
 vErrors.push(err7);
+}
+errors++;
+}
+if(!((data10 === "always") || (data10 === "never"))){
+const err8 = {instancePath:instancePath+"/require_approval",schemaPath:"#/properties/require_approval/anyOf/0/enum",keyword:"enum",params:{allowedValues: schema220.properties.require_approval.anyOf[0].enum},message:"must be equal to one of the allowed values",schema:schema220.properties.require_approval.anyOf[0].enum,parentSchema:schema220.properties.require_approval.anyOf[0],data:data10};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
 }
 errors++;
 }
@@ -34314,12 +34350,12 @@ valid5 = valid5 || _valid2;
 if(!valid5){
 const _errs35 = errors;
 if(data10 !== null){
-const err8 = {instancePath:instancePath+"/require_approval",schemaPath:"#/properties/require_approval/anyOf/2/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema220.properties.require_approval.anyOf[2].type,parentSchema:schema220.properties.require_approval.anyOf[2],data:data10};
+const err9 = {instancePath:instancePath+"/require_approval",schemaPath:"#/properties/require_approval/anyOf/2/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema220.properties.require_approval.anyOf[2].type,parentSchema:schema220.properties.require_approval.anyOf[2],data:data10};
 if(vErrors === null){
-vErrors = [err8];
+vErrors = [err9];
 }
 else {
-vErrors.push(err8);
+vErrors.push(err9);
 }
 errors++;
 }
@@ -34328,12 +34364,12 @@ valid5 = valid5 || _valid2;
 }
 }
 if(!valid5){
-const err9 = {instancePath:instancePath+"/require_approval",schemaPath:"#/properties/require_approval/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema220.properties.require_approval.anyOf,parentSchema:schema220.properties.require_approval,data:data10};
+const err10 = {instancePath:instancePath+"/require_approval",schemaPath:"#/properties/require_approval/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema220.properties.require_approval.anyOf,parentSchema:schema220.properties.require_approval,data:data10};
 if(vErrors === null){
-vErrors = [err9];
+vErrors = [err10];
 }
 else {
-vErrors.push(err9);
+vErrors.push(err10);
 }
 errors++;
 validate790.errors = vErrors;

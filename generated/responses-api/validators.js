@@ -20153,7 +20153,7 @@ return errors === 0;
 }
 
 const schema182 = {"type":"object","additionalProperties":false,"required":["type","allowed_tools","headers","require_approval","server_description","server_label","server_url"],"properties":{"type":{"type":"string","const":"mcp"},"allowed_callers":{"anyOf":[{"$ref":"#/components/schemas/AllowedCallers"},{"type":"null"}]},"allowed_tools":{"anyOf":[{"type":"array","items":{"type":"string"}},{"$ref":"#/components/schemas/McpToolFilter"},{"type":"null"}]},"authorization":{"type":"string"},"connector_id":{"type":"string","enum":["connector_dropbox","connector_gmail","connector_googlecalendar","connector_googledrive","connector_microsoftteams","connector_outlookcalendar","connector_outlookemail","connector_sharepoint"]},"defer_loading":{"type":"boolean"},"headers":{"type":["object","null"],"additionalProperties":{"type":"string"}},"require_approval":{"anyOf":[{"type":"string","enum":["always","never"]},{"$ref":"#/components/schemas/McpApprovalFilter"},{"type":"null"}]},"server_description":{"type":["string","null"]},"server_label":{"type":"string"},"server_url":{"type":["string","null"]},"tunnel_id":{"type":"string"}}};
-const schema183 = {"type":"object","additionalProperties":false,"properties":{"read_only":{"type":["boolean","null"]},"tool_names":{"type":["array","null"],"items":{"type":"string"}}}};
+const schema183 = {"type":"object","additionalProperties":false,"properties":{"read_only":{"type":["boolean","null"]},"tool_names":{"type":["array","null"],"maxItems":10000,"items":{"type":"string"}}}};
 
 function validate395(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -20191,6 +20191,11 @@ return false;
 }
 if(errors === _errs4){
 if(Array.isArray(data1)){
+if(data1.length > 10000){
+validate395.errors = [{instancePath:instancePath+"/tool_names",schemaPath:"#/properties/tool_names/maxItems",keyword:"maxItems",params:{limit: 10000},message:"must NOT have more than 10000 items",schema:10000,parentSchema:schema183.properties.tool_names,data:data1}];
+return false;
+}
+else {
 var valid1 = true;
 const len0 = data1.length;
 for(let i0=0; i0<len0; i0++){
@@ -20203,6 +20208,7 @@ return false;
 var valid1 = _errs6 === errors;
 if(!valid1){
 break;
+}
 }
 }
 }
@@ -24715,7 +24721,7 @@ validate486.errors = vErrors;
 return errors === 0;
 }
 
-const schema220 = {"type":"object","additionalProperties":false,"required":["type","server_label"],"properties":{"type":{"type":"string","const":"mcp"},"server_label":{"type":"string"},"allowed_callers":{"anyOf":[{"$ref":"#/components/schemas/AllowedCallers"},{"type":"null"}]},"allowed_tools":{"anyOf":[{"type":"array","items":{"type":"string"}},{"$ref":"#/components/schemas/McpToolFilter"},{"type":"null"}]},"authorization":{"type":["string","null"]},"connector_id":{"type":["string","null"],"enum":["connector_dropbox","connector_gmail","connector_googlecalendar","connector_googledrive","connector_microsoftteams","connector_outlookcalendar","connector_outlookemail","connector_sharepoint",null]},"defer_loading":{"type":["boolean","null"]},"headers":{"type":["object","null"],"additionalProperties":{"type":"string"}},"require_approval":{"anyOf":[{"type":"string","enum":["always","never"]},{"$ref":"#/components/schemas/McpApprovalFilter"},{"type":"null"}]},"server_description":{"type":["string","null"]},"server_url":{"type":["string","null"]},"tunnel_id":{"type":["string","null"],"pattern":"^tunnel_[a-z0-9]{32}$"}}};
+const schema220 = {"type":"object","additionalProperties":false,"required":["type","server_label"],"properties":{"type":{"type":"string","const":"mcp"},"server_label":{"type":"string"},"allowed_callers":{"anyOf":[{"$ref":"#/components/schemas/AllowedCallers"},{"type":"null"}]},"allowed_tools":{"anyOf":[{"type":"array","maxItems":10000,"items":{"type":"string"}},{"$ref":"#/components/schemas/McpToolFilter"},{"type":"null"}]},"authorization":{"type":["string","null"]},"connector_id":{"type":["string","null"],"enum":["connector_dropbox","connector_gmail","connector_googlecalendar","connector_googledrive","connector_microsoftteams","connector_outlookcalendar","connector_outlookemail","connector_sharepoint",null]},"defer_loading":{"type":["boolean","null"]},"headers":{"type":["object","null"],"additionalProperties":{"type":"string"}},"require_approval":{"anyOf":[{"type":"string","enum":["always","never"]},{"$ref":"#/components/schemas/McpApprovalFilter"},{"type":"null"}]},"server_description":{"type":["string","null"]},"server_url":{"type":["string","null"]},"tunnel_id":{"type":["string","null"],"pattern":"^tunnel_[a-z0-9]{32}$"}}};
 const pattern2 = new RegExp("^tunnel_[a-z0-9]{32}$", "u");
 
 function validate490(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
@@ -24832,18 +24838,29 @@ let valid2 = false;
 const _errs13 = errors;
 if(errors === _errs13){
 if(Array.isArray(data3)){
+if(data3.length > 10000){
+const err2 = {instancePath:instancePath+"/allowed_tools",schemaPath:"#/properties/allowed_tools/anyOf/0/maxItems",keyword:"maxItems",params:{limit: 10000},message:"must NOT have more than 10000 items",schema:10000,parentSchema:schema220.properties.allowed_tools.anyOf[0],data:data3};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+else {
 var valid3 = true;
 const len0 = data3.length;
 for(let i0=0; i0<len0; i0++){
 let data4 = data3[i0];
 const _errs15 = errors;
 if(typeof data4 !== "string"){
-const err2 = {instancePath:instancePath+"/allowed_tools/" + i0,schemaPath:"#/properties/allowed_tools/anyOf/0/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema220.properties.allowed_tools.anyOf[0].items.type,parentSchema:schema220.properties.allowed_tools.anyOf[0].items,data:data4};
+const err3 = {instancePath:instancePath+"/allowed_tools/" + i0,schemaPath:"#/properties/allowed_tools/anyOf/0/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema220.properties.allowed_tools.anyOf[0].items.type,parentSchema:schema220.properties.allowed_tools.anyOf[0].items,data:data4};
 if(vErrors === null){
-vErrors = [err2];
+vErrors = [err3];
 }
 else {
-vErrors.push(err2);
+vErrors.push(err3);
 }
 errors++;
 }
@@ -24853,13 +24870,14 @@ break;
 }
 }
 }
-else {
-const err3 = {instancePath:instancePath+"/allowed_tools",schemaPath:"#/properties/allowed_tools/anyOf/0/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema220.properties.allowed_tools.anyOf[0].type,parentSchema:schema220.properties.allowed_tools.anyOf[0],data:data3};
-if(vErrors === null){
-vErrors = [err3];
 }
 else {
-vErrors.push(err3);
+const err4 = {instancePath:instancePath+"/allowed_tools",schemaPath:"#/properties/allowed_tools/anyOf/0/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema220.properties.allowed_tools.anyOf[0].type,parentSchema:schema220.properties.allowed_tools.anyOf[0],data:data3};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
 }
 errors++;
 }
@@ -24877,12 +24895,12 @@ valid2 = valid2 || _valid1;
 if(!valid2){
 const _errs18 = errors;
 if(data3 !== null){
-const err4 = {instancePath:instancePath+"/allowed_tools",schemaPath:"#/properties/allowed_tools/anyOf/2/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema220.properties.allowed_tools.anyOf[2].type,parentSchema:schema220.properties.allowed_tools.anyOf[2],data:data3};
+const err5 = {instancePath:instancePath+"/allowed_tools",schemaPath:"#/properties/allowed_tools/anyOf/2/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema220.properties.allowed_tools.anyOf[2].type,parentSchema:schema220.properties.allowed_tools.anyOf[2],data:data3};
 if(vErrors === null){
-vErrors = [err4];
+vErrors = [err5];
 }
 else {
-vErrors.push(err4);
+vErrors.push(err5);
 }
 errors++;
 }
@@ -24891,12 +24909,12 @@ valid2 = valid2 || _valid1;
 }
 }
 if(!valid2){
-const err5 = {instancePath:instancePath+"/allowed_tools",schemaPath:"#/properties/allowed_tools/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema220.properties.allowed_tools.anyOf,parentSchema:schema220.properties.allowed_tools,data:data3};
+const err6 = {instancePath:instancePath+"/allowed_tools",schemaPath:"#/properties/allowed_tools/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema220.properties.allowed_tools.anyOf,parentSchema:schema220.properties.allowed_tools,data:data3};
 if(vErrors === null){
-vErrors = [err5];
+vErrors = [err6];
 }
 else {
-vErrors.push(err5);
+vErrors.push(err6);
 }
 errors++;
 validate490.errors = vErrors;
@@ -24998,22 +25016,22 @@ const _errs32 = errors;
 let valid5 = false;
 const _errs33 = errors;
 if(typeof data10 !== "string"){
-const err6 = {instancePath:instancePath+"/require_approval",schemaPath:"#/properties/require_approval/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema220.properties.require_approval.anyOf[0].type,parentSchema:schema220.properties.require_approval.anyOf[0],data:data10};
-if(vErrors === null){
-vErrors = [err6];
-}
-else {
-vErrors.push(err6);
-}
-errors++;
-}
-if(!((data10 === "always") || (data10 === "never"))){
-const err7 = {instancePath:instancePath+"/require_approval",schemaPath:"#/properties/require_approval/anyOf/0/enum",keyword:"enum",params:{allowedValues: schema220.properties.require_approval.anyOf[0].enum},message:"must be equal to one of the allowed values",schema:schema220.properties.require_approval.anyOf[0].enum,parentSchema:schema220.properties.require_approval.anyOf[0],data:data10};
+const err7 = {instancePath:instancePath+"/require_approval",schemaPath:"#/properties/require_approval/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema220.properties.require_approval.anyOf[0].type,parentSchema:schema220.properties.require_approval.anyOf[0],data:data10};
 if(vErrors === null){
 vErrors = [err7];
 }
 else {
 vErrors.push(err7);
+}
+errors++;
+}
+if(!((data10 === "always") || (data10 === "never"))){
+const err8 = {instancePath:instancePath+"/require_approval",schemaPath:"#/properties/require_approval/anyOf/0/enum",keyword:"enum",params:{allowedValues: schema220.properties.require_approval.anyOf[0].enum},message:"must be equal to one of the allowed values",schema:schema220.properties.require_approval.anyOf[0].enum,parentSchema:schema220.properties.require_approval.anyOf[0],data:data10};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
 }
 errors++;
 }
@@ -25030,12 +25048,12 @@ valid5 = valid5 || _valid2;
 if(!valid5){
 const _errs36 = errors;
 if(data10 !== null){
-const err8 = {instancePath:instancePath+"/require_approval",schemaPath:"#/properties/require_approval/anyOf/2/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema220.properties.require_approval.anyOf[2].type,parentSchema:schema220.properties.require_approval.anyOf[2],data:data10};
+const err9 = {instancePath:instancePath+"/require_approval",schemaPath:"#/properties/require_approval/anyOf/2/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema220.properties.require_approval.anyOf[2].type,parentSchema:schema220.properties.require_approval.anyOf[2],data:data10};
 if(vErrors === null){
-vErrors = [err8];
+vErrors = [err9];
 }
 else {
-vErrors.push(err8);
+vErrors.push(err9);
 }
 errors++;
 }
@@ -25044,12 +25062,12 @@ valid5 = valid5 || _valid2;
 }
 }
 if(!valid5){
-const err9 = {instancePath:instancePath+"/require_approval",schemaPath:"#/properties/require_approval/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema220.properties.require_approval.anyOf,parentSchema:schema220.properties.require_approval,data:data10};
+const err10 = {instancePath:instancePath+"/require_approval",schemaPath:"#/properties/require_approval/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema220.properties.require_approval.anyOf,parentSchema:schema220.properties.require_approval,data:data10};
 if(vErrors === null){
-vErrors = [err9];
+vErrors = [err10];
 }
 else {
-vErrors.push(err9);
+vErrors.push(err10);
 }
 errors++;
 validate490.errors = vErrors;
@@ -32607,6 +32625,11 @@ return false;
 }
 if(errors === _errs4){
 if(Array.isArray(data1)){
+if(data1.length > 10000){
+validate735.errors = [{instancePath:instancePath+"/tool_names",schemaPath:"#/properties/tool_names/maxItems",keyword:"maxItems",params:{limit: 10000},message:"must NOT have more than 10000 items",schema:10000,parentSchema:schema183.properties.tool_names,data:data1}];
+return false;
+}
+else {
 var valid1 = true;
 const len0 = data1.length;
 for(let i0=0; i0<len0; i0++){
@@ -32619,6 +32642,7 @@ return false;
 var valid1 = _errs6 === errors;
 if(!valid1){
 break;
+}
 }
 }
 }
@@ -36547,18 +36571,29 @@ let valid2 = false;
 const _errs13 = errors;
 if(errors === _errs13){
 if(Array.isArray(data3)){
+if(data3.length > 10000){
+const err2 = {instancePath:instancePath+"/allowed_tools",schemaPath:"#/properties/allowed_tools/anyOf/0/maxItems",keyword:"maxItems",params:{limit: 10000},message:"must NOT have more than 10000 items",schema:10000,parentSchema:schema220.properties.allowed_tools.anyOf[0],data:data3};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+else {
 var valid3 = true;
 const len0 = data3.length;
 for(let i0=0; i0<len0; i0++){
 let data4 = data3[i0];
 const _errs15 = errors;
 if(typeof data4 !== "string"){
-const err2 = {instancePath:instancePath+"/allowed_tools/" + i0,schemaPath:"#/properties/allowed_tools/anyOf/0/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema220.properties.allowed_tools.anyOf[0].items.type,parentSchema:schema220.properties.allowed_tools.anyOf[0].items,data:data4};
+const err3 = {instancePath:instancePath+"/allowed_tools/" + i0,schemaPath:"#/properties/allowed_tools/anyOf/0/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema220.properties.allowed_tools.anyOf[0].items.type,parentSchema:schema220.properties.allowed_tools.anyOf[0].items,data:data4};
 if(vErrors === null){
-vErrors = [err2];
+vErrors = [err3];
 }
 else {
-vErrors.push(err2);
+vErrors.push(err3);
 }
 errors++;
 }
@@ -36568,13 +36603,14 @@ break;
 }
 }
 }
-else {
-const err3 = {instancePath:instancePath+"/allowed_tools",schemaPath:"#/properties/allowed_tools/anyOf/0/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema220.properties.allowed_tools.anyOf[0].type,parentSchema:schema220.properties.allowed_tools.anyOf[0],data:data3};
-if(vErrors === null){
-vErrors = [err3];
 }
 else {
-vErrors.push(err3);
+const err4 = {instancePath:instancePath+"/allowed_tools",schemaPath:"#/properties/allowed_tools/anyOf/0/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema220.properties.allowed_tools.anyOf[0].type,parentSchema:schema220.properties.allowed_tools.anyOf[0],data:data3};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
 }
 errors++;
 }
@@ -36592,12 +36628,12 @@ valid2 = valid2 || _valid1;
 if(!valid2){
 const _errs18 = errors;
 if(data3 !== null){
-const err4 = {instancePath:instancePath+"/allowed_tools",schemaPath:"#/properties/allowed_tools/anyOf/2/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema220.properties.allowed_tools.anyOf[2].type,parentSchema:schema220.properties.allowed_tools.anyOf[2],data:data3};
+const err5 = {instancePath:instancePath+"/allowed_tools",schemaPath:"#/properties/allowed_tools/anyOf/2/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema220.properties.allowed_tools.anyOf[2].type,parentSchema:schema220.properties.allowed_tools.anyOf[2],data:data3};
 if(vErrors === null){
-vErrors = [err4];
+vErrors = [err5];
 }
 else {
-vErrors.push(err4);
+vErrors.push(err5);
 }
 errors++;
 }
@@ -36606,12 +36642,12 @@ valid2 = valid2 || _valid1;
 }
 }
 if(!valid2){
-const err5 = {instancePath:instancePath+"/allowed_tools",schemaPath:"#/properties/allowed_tools/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema220.properties.allowed_tools.anyOf,parentSchema:schema220.properties.allowed_tools,data:data3};
+const err6 = {instancePath:instancePath+"/allowed_tools",schemaPath:"#/properties/allowed_tools/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema220.properties.allowed_tools.anyOf,parentSchema:schema220.properties.allowed_tools,data:data3};
 if(vErrors === null){
-vErrors = [err5];
+vErrors = [err6];
 }
 else {
-vErrors.push(err5);
+vErrors.push(err6);
 }
 errors++;
 validate790.errors = vErrors;
@@ -36713,22 +36749,22 @@ const _errs32 = errors;
 let valid5 = false;
 const _errs33 = errors;
 if(typeof data10 !== "string"){
-const err6 = {instancePath:instancePath+"/require_approval",schemaPath:"#/properties/require_approval/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema220.properties.require_approval.anyOf[0].type,parentSchema:schema220.properties.require_approval.anyOf[0],data:data10};
-if(vErrors === null){
-vErrors = [err6];
-}
-else {
-vErrors.push(err6);
-}
-errors++;
-}
-if(!((data10 === "always") || (data10 === "never"))){
-const err7 = {instancePath:instancePath+"/require_approval",schemaPath:"#/properties/require_approval/anyOf/0/enum",keyword:"enum",params:{allowedValues: schema220.properties.require_approval.anyOf[0].enum},message:"must be equal to one of the allowed values",schema:schema220.properties.require_approval.anyOf[0].enum,parentSchema:schema220.properties.require_approval.anyOf[0],data:data10};
+const err7 = {instancePath:instancePath+"/require_approval",schemaPath:"#/properties/require_approval/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema220.properties.require_approval.anyOf[0].type,parentSchema:schema220.properties.require_approval.anyOf[0],data:data10};
 if(vErrors === null){
 vErrors = [err7];
 }
 else {
 vErrors.push(err7);
+}
+errors++;
+}
+if(!((data10 === "always") || (data10 === "never"))){
+const err8 = {instancePath:instancePath+"/require_approval",schemaPath:"#/properties/require_approval/anyOf/0/enum",keyword:"enum",params:{allowedValues: schema220.properties.require_approval.anyOf[0].enum},message:"must be equal to one of the allowed values",schema:schema220.properties.require_approval.anyOf[0].enum,parentSchema:schema220.properties.require_approval.anyOf[0],data:data10};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
 }
 errors++;
 }
@@ -36745,12 +36781,12 @@ valid5 = valid5 || _valid2;
 if(!valid5){
 const _errs36 = errors;
 if(data10 !== null){
-const err8 = {instancePath:instancePath+"/require_approval",schemaPath:"#/properties/require_approval/anyOf/2/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema220.properties.require_approval.anyOf[2].type,parentSchema:schema220.properties.require_approval.anyOf[2],data:data10};
+const err9 = {instancePath:instancePath+"/require_approval",schemaPath:"#/properties/require_approval/anyOf/2/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema220.properties.require_approval.anyOf[2].type,parentSchema:schema220.properties.require_approval.anyOf[2],data:data10};
 if(vErrors === null){
-vErrors = [err8];
+vErrors = [err9];
 }
 else {
-vErrors.push(err8);
+vErrors.push(err9);
 }
 errors++;
 }
@@ -36759,12 +36795,12 @@ valid5 = valid5 || _valid2;
 }
 }
 if(!valid5){
-const err9 = {instancePath:instancePath+"/require_approval",schemaPath:"#/properties/require_approval/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema220.properties.require_approval.anyOf,parentSchema:schema220.properties.require_approval,data:data10};
+const err10 = {instancePath:instancePath+"/require_approval",schemaPath:"#/properties/require_approval/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema220.properties.require_approval.anyOf,parentSchema:schema220.properties.require_approval,data:data10};
 if(vErrors === null){
-vErrors = [err9];
+vErrors = [err10];
 }
 else {
-vErrors.push(err9);
+vErrors.push(err10);
 }
 errors++;
 validate790.errors = vErrors;

@@ -1,14 +1,17 @@
 import type { Tool as ServerTool } from "@modelcontextprotocol/client";
 import { isRecord } from "../../base/json/records.ts";
+import { eachInSlices } from "../../base/limits/slices.ts";
 import { ModelError } from "../../runs/ports.ts";
 import { timeoutSignal } from "./mcp-connection.ts";
 import { explainMcpFailure, listFailed, McpListRefused } from "./mcp-failure.ts";
 import type { McpInput, McpOptions, McpServer } from "./mcp-server.ts";
 import type { OfferedMcpTool } from "./offered-tools.ts";
 import type { ServerLink } from "./server-link.ts";
-import { isAllowed } from "./tool-filter.ts";
+import { allowanceOf } from "./tool-filter.ts";
 
 const PAGES_MAX = 100;
+/** Of one server, whether the request allows them or not. */
+const LISTED_TOOLS_MAX = 10_000;
 /** Of the schema and the description of one tool. */
 const TOOL_CHARACTERS_MAX = 65_536;
 const SCHEMA_DEPTH_MAX = 64;
@@ -25,16 +28,18 @@ export async function fetchList(
 ): Promise<readonly OfferedMcpTool[]> {
   const limited = AbortSignal.any([signal, timeoutSignal(options.listTimeoutMs)]);
   const kept = new Map<string, OfferedMcpTool>();
+  const isRequested = allowanceOf(tool.allowed_tools);
+  const isPermitted = allowanceOf(server.limits?.allowedTools);
   const accept = (listed: ServerTool): void => {
     const offered = offeredTool(listed);
     const filtered = { name: listed.name, readOnly: offered.readOnly };
-    if (!isAllowed(filtered, tool.allowed_tools) || !isAllowed(filtered, server.limits?.allowedTools)) return;
+    if (!isRequested(filtered) || !isPermitted(filtered)) return;
     checkSize(server.label, listed);
     if (!kept.has(listed.name)) kept.set(listed.name, offered);
     if (kept.size > options.toolsMax) throw tooManyTools(server.label, options.toolsMax);
   };
   try {
-    for await (const page of pagesOf(link, limited)) for (const listed of page) accept(listed);
+    for await (const page of pagesOf(link, limited)) await eachInSlices(page, accept);
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof ModelError) throw error;
@@ -45,9 +50,12 @@ export async function fetchList(
 
 async function* pagesOf(link: ServerLink, signal: AbortSignal): AsyncGenerator<readonly ServerTool[]> {
   let cursor: string | undefined;
+  let listed = 0;
   for (let pages = 0; pages < PAGES_MAX; pages++) {
     const page = await link.listPage(cursor, signal);
     if (page === null) return;
+    listed += page.tools.length;
+    if (listed > LISTED_TOOLS_MAX) throw new McpListRefused(`The list has more than ${LISTED_TOOLS_MAX} tools.`);
     yield page.tools;
     if (page.nextCursor === undefined || page.nextCursor === cursor) return;
     cursor = page.nextCursor;

@@ -16,7 +16,7 @@ import type { McpInput, McpOptions, McpServer } from "./mcp-server.ts";
 import type { OfferedMcpTool } from "./offered-tools.ts";
 import { approvalCall, type CallContext, mcpCall } from "./run-call.ts";
 import { ServerLink } from "./server-link.ts";
-import { isAllowed, isHeldBack, needsApproval } from "./tool-filter.ts";
+import { allowanceOf, approvalNeedOf, restraintOf, type ToolTest } from "./tool-filter.ts";
 
 /** What is known before the server is asked. */
 export interface Opening {
@@ -46,6 +46,7 @@ export async function openServer(pool: ConnectionPool, opening: Opening): Promis
   try {
     const { tools, list } = await toolsOf(opening, link);
     const byName = new Map(tools.map((offered) => [offered.listed.name, offered]));
+    const isHeld = holdOf(server, opening.tool);
     const context: CallContext = {
       link,
       label: server.label,
@@ -61,8 +62,7 @@ export async function openServer(pool: ConnectionPool, opening: Opening): Promis
         const offered = byName.get(name);
         assert(offered !== undefined, "only offered tools are called");
         const { approvalRequestId = null } = made;
-        if (approvalRequestId === null && isHeld(offered, server, opening.tool))
-          return approvalCall(server.label, offered, made);
+        if (approvalRequestId === null && isHeld(filtered(offered))) return approvalCall(server.label, offered, made);
         return mcpCall(context, offered, { id: made.newItemId("mcp"), approvalRequestId });
       },
       close: async () => link.close(),
@@ -78,8 +78,8 @@ async function toolsOf(
   link: ServerLink,
 ): Promise<{ readonly tools: readonly OfferedMcpTool[]; readonly list: readonly OpeningItem[] }> {
   if ("known" in list) {
-    const filters = [tool.allowed_tools, server.limits?.allowedTools];
-    const tools = list.known.filter((offered) => filters.every((filter) => isAllowed(filtered(offered), filter)));
+    const filters = [allowanceOf(tool.allowed_tools), allowanceOf(server.limits?.allowedTools)];
+    const tools = list.known.filter((offered) => filters.every((isAllowed) => isAllowed(filtered(offered))));
     return { tools, list: [] };
   }
   const first: McpListTools = { id: list.id, type: "mcp_list_tools", server_label: server.label, tools: [] };
@@ -90,9 +90,11 @@ async function toolsOf(
   return { tools, list: [{ first, last: { ...first, tools: tools.map(({ listed }) => listed) } }] };
 }
 
-function isHeld(offered: OfferedMcpTool, { limits }: McpServer, tool: McpInput): boolean {
-  const looked = filtered(offered);
-  return needsApproval(looked, tool.require_approval) || isHeldBack(looked, limits?.requireApproval);
+/** Whether a person must approve calls of a tool: as the request says, or as the operator does. */
+function holdOf({ limits }: McpServer, tool: McpInput): ToolTest {
+  const isWanted = approvalNeedOf(tool.require_approval);
+  const isImposed = restraintOf(limits?.requireApproval);
+  return (looked) => isWanted(looked) || isImposed(looked);
 }
 
 function filtered({ listed, readOnly }: OfferedMcpTool) {

@@ -9,35 +9,45 @@ export interface FilteredTool {
   readonly readOnly: boolean;
 }
 
-/** Whether a list of allowed tools, or a filter, lets this tool be offered. Null and an empty filter allow all. */
-export function isAllowed(tool: FilteredTool, allowed: AllowedTools | undefined): boolean {
-  if (allowed == null) return true;
-  if (Array.isArray(allowed)) return allowed.includes(tool.name);
-  return fits(tool, allowed);
+/** Whether a filter fits a tool. */
+export type ToolTest = (tool: FilteredTool) => boolean;
+
+const ALL: ToolTest = () => true;
+const NONE: ToolTest = () => false;
+
+/** Whether a list of allowed tools, or a filter, lets a tool be offered. Null and an empty filter allow all. */
+export function allowanceOf(allowed: AllowedTools | undefined): ToolTest {
+  if (allowed == null) return ALL;
+  return testOf(Array.isArray(allowed) ? { tool_names: allowed } : allowed);
 }
 
-/** Whether a person must approve calls of this tool. What the filters do not mention needs approval. */
-export function needsApproval(tool: FilteredTool, required: RequireApproval): boolean {
-  if (required == null || required === "always") return true;
-  if (required === "never") return false;
-  return isMentioned(tool, required, "always") || !isMentioned(tool, required, "never");
+/** Whether a person must approve calls of a tool. What the filters do not mention needs approval. */
+export function approvalNeedOf(required: RequireApproval): ToolTest {
+  if (required == null || required === "always") return ALL;
+  if (required === "never") return NONE;
+  const isHeld = mentionOf(required, "always");
+  const isFree = mentionOf(required, "never");
+  return (tool) => isHeld(tool) || !isFree(tool);
 }
 
-/** Whether the filter names this tool as one that needs approval. Nothing does so by default. */
-export function isHeldBack(tool: FilteredTool, required: RequireApproval): boolean {
-  if (required == null || required === "never") return false;
-  if (required === "always") return true;
-  if (isMentioned(tool, required, "always")) return true;
-  return required.never != null && !isMentioned(tool, required, "never");
+/** Whether the filters name a tool as one that needs approval. Nothing does so by default. */
+export function restraintOf(required: RequireApproval): ToolTest {
+  if (required == null || required === "never") return NONE;
+  if (required === "always") return ALL;
+  const isHeld = mentionOf(required, "always");
+  if (required.never == null) return isHeld;
+  const isFree = mentionOf(required, "never");
+  return (tool) => isHeld(tool) || !isFree(tool);
 }
 
-function isMentioned(tool: FilteredTool, required: McpApprovalFilter, side: "always" | "never"): boolean {
+function mentionOf(required: McpApprovalFilter, side: "always" | "never"): ToolTest {
   const filter = required[side];
-  if (filter == null || (filter.tool_names == null && filter.read_only == null)) return false;
-  return fits(tool, filter);
+  if (filter == null || (filter.tool_names == null && filter.read_only == null)) return NONE;
+  return testOf(filter);
 }
 
-function fits({ name, readOnly }: FilteredTool, { tool_names: names, read_only: wanted }: McpToolFilter): boolean {
-  if (names != null && !names.includes(name)) return false;
-  return wanted == null || wanted === readOnly;
+/** Names are looked up in a set: both the list of a server and that of a request may be long. */
+function testOf({ tool_names: names, read_only: wanted }: McpToolFilter): ToolTest {
+  const known = names == null ? null : new Set(names);
+  return ({ name, readOnly }) => (known === null || known.has(name)) && (wanted == null || wanted === readOnly);
 }
