@@ -1,10 +1,10 @@
 import type { ResponseExchange } from "../../../generated/responses-api/types.ts";
 import type { ExchangeRecorder, OutgoingCall, RecordedCall } from "../../base/exchanges/exchange-recording.ts";
+import { redactHeaders, redactText, redactUrl } from "../../base/exchanges/redact.ts";
 import { newId } from "../../base/ids.ts";
 import type { Owner } from "../../runs/ports.ts";
 import type { ExchangeStore } from "../inspection.ts";
 import { KeptBody } from "./kept-body.ts";
-import { redactHeaders, redactText, redactUrl } from "./redact.ts";
 
 /** How many exchanges of a response are kept, and how much of their bodies, in bytes. */
 export const EXCHANGES_MAX = 64;

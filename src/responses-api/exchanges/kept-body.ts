@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import type { ExchangeBody } from "../../../generated/responses-api/types.ts";
-import { redactText } from "./redact.ts";
+import { redactText } from "../../base/exchanges/redact.ts";
 
 /** A secret at the end of what is kept is seen whole within this many more bytes. */
 const BEYOND_BYTES = 4 * 1024;
@@ -30,12 +30,25 @@ export class KeptBody {
   shown(secrets: readonly string[]): ExchangeBody {
     const all = Buffer.concat(this.#pieces);
     const isTruncated = this.#bytes > this.#bytesMax;
-    const text = textOf(all, this.#bytes > this.#kept);
+    const isCut = this.#bytes > this.#kept;
+    const text = textOf(all, isCut);
     const kind = { bytes: this.#bytes, is_truncated: isTruncated };
     if (text === null) return { encoding: "base64", text: all.subarray(0, this.#bytesMax).toString("base64"), ...kind };
-    const shown = redactText(text, secrets);
+    const redacted = redactText(text, secrets);
+    // Redaction shortens the text, so its end may be shown though more was kept.
+    const shown = isCut ? withoutBegunSecret(redacted, secrets) : redacted;
     return { encoding: "utf-8", text: isTruncated ? shown.slice(0, this.#bytesMax).toWellFormed() : shown, ...kind };
   }
+}
+
+/** The text without the beginning of a secret at its end. */
+function withoutBegunSecret(text: string, secrets: readonly string[]): string {
+  const begun = secrets.map((secret) => {
+    for (let length = secret.length - 1; length > 0; length -= 1)
+      if (text.endsWith(secret.slice(0, length))) return length;
+    return 0;
+  });
+  return text.slice(0, text.length - Math.max(0, ...begun));
 }
 
 /** Null if the bytes are no text. `isCut`: the last character may not be whole. */

@@ -7,6 +7,7 @@ import { explainMcpFailure, listFailed, McpListRefused } from "./mcp-failure.ts"
 import type { McpInput, McpOptions, McpServer } from "./mcp-server.ts";
 import type { OfferedMcpTool } from "./offered-tools.ts";
 import type { ServerLink } from "./server-link.ts";
+import type { ServerSecrets } from "./server-secrets.ts";
 import { allowanceOf } from "./tool-filter.ts";
 
 const PAGES_MAX = 100;
@@ -17,13 +18,21 @@ const TOOL_CHARACTERS_MAX = 65_536;
 const SCHEMA_DEPTH_MAX = 64;
 const NAME_CHARACTERS_MAX = 256;
 
+/** Which tools of which server are wanted, and what its words must not repeat. */
+export interface ListRequest {
+  readonly server: McpServer;
+  readonly tool: McpInput;
+  readonly options: Pick<McpOptions, "listTimeoutMs" | "toolsMax">;
+  readonly secrets: ServerSecrets;
+}
+
 /**
  * Asks a server for its tools; only those that the request allows are kept. Rejects with `ModelError` if the list
  * cannot be had or used, and with the reason of `signal`.
  */
 export async function fetchList(
   link: ServerLink,
-  { server, tool, options }: { readonly server: McpServer; readonly tool: McpInput; readonly options: McpOptions },
+  { server, tool, options, secrets }: ListRequest,
   signal: AbortSignal,
 ): Promise<readonly OfferedMcpTool[]> {
   const limited = AbortSignal.any([signal, timeoutSignal(options.listTimeoutMs)]);
@@ -31,11 +40,11 @@ export async function fetchList(
   const isRequested = allowanceOf(tool.allowed_tools);
   const isPermitted = allowanceOf(server.limits?.allowedTools);
   const accept = (listed: ServerTool): void => {
-    const offered = offeredTool(listed);
-    const filtered = { name: listed.name, readOnly: offered.readOnly };
+    const filtered = { name: listed.name, readOnly: isReadOnly(listed) };
     if (!isRequested(filtered) || !isPermitted(filtered)) return;
+    if (secrets.isIn(listed.name)) return; // It could not be called by another name.
     checkSize(server.label, listed);
-    if (!kept.has(listed.name)) kept.set(listed.name, offered);
+    if (!kept.has(listed.name)) kept.set(listed.name, offeredTool(listed, secrets));
     if (kept.size > options.toolsMax) throw tooManyTools(server.label, options.toolsMax);
   };
   try {
@@ -43,7 +52,7 @@ export async function fetchList(
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof ModelError) throw error;
-    throw listFailed(server.label, explainMcpFailure(error), error);
+    throw listFailed(server.label, explainMcpFailure(error, secrets), error);
   }
   return [...kept.values()];
 }
@@ -63,15 +72,20 @@ async function* pagesOf(link: ServerLink, signal: AbortSignal): AsyncGenerator<r
   throw new McpListRefused(`The list has more than ${PAGES_MAX} pages.`);
 }
 
-function offeredTool({ name, description, inputSchema, annotations }: ServerTool): OfferedMcpTool {
-  const readOnly = annotations?.readOnlyHint === true;
+function isReadOnly({ annotations }: ServerTool): boolean {
+  return annotations?.readOnlyHint === true;
+}
+
+function offeredTool(listed: ServerTool, secrets: ServerSecrets): OfferedMcpTool {
+  const { name, description, inputSchema, annotations } = listed;
+  const readOnly = isReadOnly(listed);
   const idempotent = annotations?.idempotentHint === true;
   return {
     listed: {
       // The list is used again from its item, so the hint must be there.
       annotations: { read_only: readOnly, ...(idempotent ? { idempotent } : {}) },
-      description: description ?? "", // A client fails on null.
-      input_schema: inputSchema,
+      description: secrets.redact(description ?? ""), // A client fails on null.
+      input_schema: secrets.redactJson(inputSchema),
       name,
     },
     readOnly,

@@ -2,6 +2,7 @@ import { ProtocolError, SdkError, SdkErrorCode, SdkHttpError, SseError } from "@
 import type { McpCallError } from "../../../generated/responses-api/types.ts";
 import { EgressError } from "../../egress/egress-error.ts";
 import { ModelError } from "../../runs/ports.ts";
+import type { ServerSecrets } from "./server-secrets.ts";
 
 /** Why a server gave no list or no result. `message` is for the client and the model; it names no address. */
 export type McpFailure = Extract<McpCallError, { type: "http_error" | "mcp_protocol_error" }>;
@@ -85,11 +86,11 @@ const SDK_FAILURES: ReadonlyMap<SdkErrorCode, McpFailure> = new Map([
   ],
 ]);
 
-/** Reads an error of the MCP client, of the guard, or of a time limit. */
-export function explainMcpFailure(error: unknown): McpFailure {
+/** Reads an error of the MCP client, of the guard, or of a time limit. Words of the server lose `secrets`. */
+export function explainMcpFailure(error: unknown, secrets: ServerSecrets): McpFailure {
   const causes = causesOf(error);
   for (const cause of causes) {
-    const failure = explainOne(cause);
+    const failure = explainOne(cause, secrets);
     if (failure !== null) return failure;
   }
   const status = causes.flatMap((cause) => (cause instanceof McpFault ? (cause.status ?? []) : []))[0];
@@ -137,12 +138,12 @@ function shortQuote(text: string): string {
   return line.length > QUOTE_CHARACTERS_MAX ? `${line.slice(0, QUOTE_CHARACTERS_MAX).toWellFormed()}…` : line;
 }
 
-function explainOne(error: unknown): McpFailure | null {
+function explainOne(error: unknown, secrets: ServerSecrets): McpFailure | null {
   if (error instanceof McpTimeout) return http(GATEWAY_TIMEOUT, "The MCP server did not answer in time");
   if (error instanceof McpListRefused) return protocol(INVALID_RESULT, error.message);
   if (error instanceof EgressError) return http(egressStatus(error), error.message);
   if (error instanceof ProtocolError)
-    return protocol(error.code, shortQuote(error.message) || "The MCP server refused");
+    return protocol(error.code, shortQuote(secrets.redact(error.message)) || "The MCP server refused");
   if (error instanceof SdkHttpError) return http(error.status, statusText(error.status));
   if (error instanceof SseError && error.code !== undefined) return http(error.code, statusText(error.code));
   if (error instanceof Error && error.name === "InsufficientScopeError") return http(FORBIDDEN, statusText(FORBIDDEN));

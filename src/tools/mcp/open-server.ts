@@ -16,6 +16,7 @@ import type { McpInput, McpOptions, McpServer } from "./mcp-server.ts";
 import type { OfferedMcpTool } from "./offered-tools.ts";
 import { approvalCall, type CallContext, mcpCall } from "./run-call.ts";
 import { ServerLink } from "./server-link.ts";
+import { ServerSecrets } from "./server-secrets.ts";
 import { allowanceOf, approvalNeedOf, restraintOf, type ToolTest } from "./tool-filter.ts";
 
 /** What is known before the server is asked. */
@@ -43,8 +44,9 @@ export function openPool(options: McpOptions): ConnectionPool {
 export async function openServer(pool: ConnectionPool, opening: Opening): Promise<OpenTool> {
   const { server, scope, options } = opening;
   const link = new ServerLink(pool, server, scope.owner);
+  const secrets = new ServerSecrets(server);
   try {
-    const { tools, list } = await toolsOf(opening, link);
+    const { tools, list } = await toolsOf(opening, link, secrets);
     const byName = new Map(tools.map((offered) => [offered.listed.name, offered]));
     const isHeld = holdOf(server, opening.tool);
     const context: CallContext = {
@@ -52,6 +54,7 @@ export async function openServer(pool: ConnectionPool, opening: Opening): Promis
       label: server.label,
       images: scope.abilities.images,
       charactersMax: options.outputCharactersMax,
+      secrets,
     };
     return {
       functions: tools.map((offered) => functionOf(server, offered)),
@@ -76,6 +79,7 @@ export async function openServer(pool: ConnectionPool, opening: Opening): Promis
 async function toolsOf(
   { server, tool, scope, options, list }: Opening,
   link: ServerLink,
+  secrets: ServerSecrets,
 ): Promise<{ readonly tools: readonly OfferedMcpTool[]; readonly list: readonly OpeningItem[] }> {
   if ("known" in list) {
     const filters = [allowanceOf(tool.allowed_tools), allowanceOf(server.limits?.allowedTools)];
@@ -83,7 +87,7 @@ async function toolsOf(
     return { tools, list: [] };
   }
   const first: McpListTools = { id: list.id, type: "mcp_list_tools", server_label: server.label, tools: [] };
-  const tools = await fetchList(link, { server, tool, options }, scope.signal).catch((error: unknown) => {
+  const tools = await fetchList(link, { server, tool, options, secrets }, scope.signal).catch((error: unknown) => {
     if (!(error instanceof ModelError)) throw error;
     throw new ToolNotOpened(error, { first, last: { ...first, error: error.message } });
   });

@@ -1,6 +1,7 @@
 import { type CallToolResult, type ContentBlock, specTypeSchemas } from "@modelcontextprotocol/client";
 import type { ToolOutputContentPart } from "../../../generated/responses-api/types.ts";
 import { isRecord } from "../../base/json/records.ts";
+import type { ServerSecrets } from "./server-secrets.ts";
 
 const PICTURES_MAX = 16;
 const PICTURE_TYPES: ReadonlySet<string> = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
@@ -18,6 +19,13 @@ export const CALL_RESULT: (typeof specTypeSchemas)["CallToolResult"] = {
   },
 };
 
+/** What a model can see, and what may be shown of a result. */
+export interface ShownLimits {
+  readonly images: boolean;
+  readonly charactersMax: number;
+  readonly secrets: ServerSecrets;
+}
+
 /** What a client and a model are shown of a result. */
 export interface ReadResult {
   readonly output: string;
@@ -25,20 +33,18 @@ export interface ReadResult {
   readonly parts: readonly ToolOutputContentPart[];
 }
 
-export function readResult(
-  result: CallToolResult,
-  limits: { readonly charactersMax: number; readonly images: boolean },
-) {
+export function readResult(result: CallToolResult, { charactersMax, images, secrets }: ShownLimits) {
   const lines: string[] = [];
   const parts: ToolOutputContentPart[] = [];
   for (const block of result.content) {
-    const picture = limits.images && parts.length < PICTURES_MAX ? pictureOf(block) : null;
+    const picture = images && parts.length < PICTURES_MAX ? pictureOf(block) : null;
     if (picture !== null) parts.push(picture);
-    lines.push(lineOf(block));
+    lines.push(secrets.redact(lineOf(block)));
   }
   const isTextless = !result.content.some(({ type }) => type === "text" || type === "resource");
-  if (isTextless && result.structuredContent !== undefined) lines.unshift(JSON.stringify(result.structuredContent));
-  return { output: cut(lines.join("\n"), limits.charactersMax), parts } satisfies ReadResult;
+  if (isTextless && result.structuredContent !== undefined)
+    lines.unshift(secrets.redact(JSON.stringify(result.structuredContent)));
+  return { output: cut(lines.join("\n"), charactersMax), parts } satisfies ReadResult;
 }
 
 /** The text, or its beginning and a sentence that says how much is missing. */

@@ -6,17 +6,15 @@ import { readArguments } from "../read-arguments.ts";
 import { withoutSteps } from "../without-steps.ts";
 import { explainMcpFailure, mayHaveActed } from "./mcp-failure.ts";
 import type { OfferedMcpTool } from "./offered-tools.ts";
-import { cut, readResult } from "./read-result.ts";
+import { cut, readResult, type ShownLimits } from "./read-result.ts";
 import type { ServerLink } from "./server-link.ts";
 
 const INVALID_PARAMS = -32_602;
 
 /** What calls of a response share. */
-export interface CallContext {
+export interface CallContext extends ShownLimits {
   readonly link: ServerLink;
   readonly label: string;
-  readonly images: boolean;
-  readonly charactersMax: number;
 }
 
 /** A call of a tool whose arguments are given to the server as the model, or the approved request, has them. */
@@ -62,7 +60,7 @@ async function outcomeOf(
     return ran(item, await context.link.callTool(call, signal), context);
   } catch (error) {
     if (signal.aborted) return stopped(item);
-    return effectOf(offered) === "may_have" && mayHaveActed(error) ? { type: "unknown" } : failed(item, error);
+    return effectOf(offered) === "may_have" && mayHaveActed(error) ? { type: "unknown" } : failed(item, error, context);
   }
 }
 
@@ -100,21 +98,21 @@ function wrongArguments(item: McpCall): ToolOutcome {
   return outcome({ ...item, status: "failed", error }, NOT_AN_OBJECT);
 }
 
-function ran(item: McpCall, result: CallToolResult, { charactersMax, images }: CallContext): ToolOutcome {
-  const { output, parts } = readResult(result, { charactersMax, images });
+function ran(item: McpCall, result: CallToolResult, context: CallContext): ToolOutcome {
+  const { output, parts } = readResult(result, context);
   if (result.isError !== true) return { ...outcome({ ...item, status: "completed", output }, output), parts };
-  const error = { type: "mcp_tool_execution_error" as const, content: shownContent(result, output, charactersMax) };
+  const error = { type: "mcp_tool_execution_error" as const, content: shownContent(result, output, context) };
   return { ...outcome({ ...item, status: "failed", error }, output === "" ? "The tool failed." : output), parts };
 }
 
 /** The content as the tool returned it, unless it is too long to be shown whole. */
-function shownContent({ content }: CallToolResult, output: string, charactersMax: number): unknown {
-  if (JSON.stringify(content).length <= charactersMax) return content;
+function shownContent({ content }: CallToolResult, output: string, { charactersMax, secrets }: CallContext): unknown {
+  if (JSON.stringify(content).length <= charactersMax) return secrets.redactJson(content);
   return [{ type: "text", text: cut(output, charactersMax) }];
 }
 
-function failed(item: McpCall, error: unknown): ToolOutcome {
-  const failure = explainMcpFailure(error);
+function failed(item: McpCall, error: unknown, { secrets }: CallContext): ToolOutcome {
+  const failure = explainMcpFailure(error, secrets);
   return outcome({ ...item, status: "failed", error: failure }, `The call failed: ${failure.message}.`);
 }
 
