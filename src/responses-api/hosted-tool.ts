@@ -31,6 +31,8 @@ export interface HostedTool {
    * Why this tool cannot be had as it was asked for; null if it can. Does no I/O.
    */
   refusal(tool: ToolInput, user: ToolUser): ToolRefusal | null;
+  /** The tool with the operator's defaults for members that the request leaves out. It was not refused. */
+  withDefaults?(tool: ToolInput, user: ToolUser): ToolInput;
   /**
    * Prepares the tool for one response: may list, connect, or make a container. Rejects with `ModelError` if the
    * response cannot be made without it. The signal in `scope` stops it.

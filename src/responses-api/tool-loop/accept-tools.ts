@@ -23,7 +23,7 @@ export function askerOf({ engine }: Pick<ResponseServices, "engine">, { owner, t
 /** A tool of the request that this server runs. */
 export interface OfferedHostedTool {
   readonly kind: ToolKind;
-  /** As it was sent. */
+  /** As it was sent, with the operator's defaults. */
   readonly tool: ToolInput;
 }
 
@@ -57,12 +57,13 @@ export async function acceptTools(
   const omitted: OmittedTool[] = [];
   await eachInSlices(request.tools ?? [], (tool, index) => {
     const client = echoClientTool(tool);
-    echoes.push(client ?? echoOther(tool));
-    if (client !== null) return;
+    if (client !== null) return void echoes.push(client);
     const param = `tools[${index}]`;
     const kind = kindOfType(tool.type);
     const refusal = refusalOf(tools, tool, kind, asker);
-    if (refusal === null && kind !== null) hosted.push({ kind, tool });
+    const whole = refusal === null ? (tools.find(tool.type)?.withDefaults?.(tool, asker) ?? tool) : tool;
+    echoes.push(echoOther(whole));
+    if (refusal === null && kind !== null) hosted.push({ kind, tool: whole });
     if (refusal === null) return;
     if (refusal.grade !== "unavailable" || tools.unavailable === "refuse") throw refused(param, refusal);
     omitted.push({ type: tool.type, param, reason: refusal.reason });

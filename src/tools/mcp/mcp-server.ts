@@ -29,7 +29,7 @@ export interface OperatorServer {
   readonly reach: McpAddress | McpProgram;
   readonly description: string | null;
   readonly allowedTools: AllowedTools;
-  /** Calls that need approval, whatever the request says. */
+  /** Calls that need approval, whatever the request says, and the default of requests that say nothing. */
   readonly requireApproval: RequireApproval;
   /** Who may use it, as `organization` or `organization/project`; everybody if null. */
   readonly owners: readonly string[] | null;

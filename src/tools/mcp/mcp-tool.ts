@@ -1,8 +1,9 @@
 import { assert } from "../../base/assert.ts";
 import type { HostedTool, ToolScope } from "../../responses-api/hosted-tool.ts";
+import type { Owner } from "../../runs/ports.ts";
 import { mcpRefusal } from "./check-mcp-tool.ts";
 import type { ConnectionPool } from "./connection-pool.ts";
-import { type McpInput, type McpOptions, type McpServer, serverOf } from "./mcp-server.ts";
+import { type McpInput, type McpOptions, type McpServer, operatorServerOf, serverOf } from "./mcp-server.ts";
 import { listInContext } from "./offered-tools.ts";
 import type { Opening } from "./open-server.ts";
 
@@ -14,6 +15,7 @@ export function createMcpTool(options: McpOptions): HostedTool {
     kind: "mcp",
     types: ["mcp"],
     refusal: (tool, { owner }) => (tool.type === "mcp" ? mcpRefusal(tool, options, owner) : null),
+    withDefaults: (tool, { owner }) => (tool.type === "mcp" ? withOperatorsApproval(tool, options, owner) : tool),
     async open(tool, scope) {
       assert(tool.type === "mcp", "only mcp tools are opened here");
       const server = serverOf(options, tool, scope.owner);
@@ -30,6 +32,13 @@ export function createMcpTool(options: McpOptions): HostedTool {
 /** The client of MCP takes a quarter of a second to load. Importing it again would cost something, too. */
 function loadClient() {
   return import("./open-server.ts");
+}
+
+/** What the operator says of approvals is the default of requests that say nothing. */
+function withOperatorsApproval(tool: McpInput, options: McpOptions, owner: Owner): McpInput {
+  if (tool.require_approval != null) return tool;
+  const required = operatorServerOf(options, tool, owner)?.requireApproval ?? null;
+  return required === null ? tool : { ...tool, require_approval: required };
 }
 
 /** Ids are made before anything is waited for, so that a restarted run makes the same ones. */

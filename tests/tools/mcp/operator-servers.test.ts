@@ -7,6 +7,7 @@ import { ConfigError } from "../../../src/config/config-error.ts";
 import { readMcpServers } from "../../../src/config/mcp-servers-file.ts";
 import { readResponse } from "../../responses/read-stream.ts";
 import { startTestServer } from "../../test-server.ts";
+import { verifies } from "../../verifies.ts";
 import { startModern } from "./mcp-servers.ts";
 
 const EVERYTHING = createRequire(import.meta.url).resolve("@modelcontextprotocol/server-everything/dist/index.js");
@@ -99,6 +100,22 @@ servers:
       { type: "mcp_approval_request", name: "pay" },
     ]);
     expect(mcp.ran).toEqual([]);
+  });
+
+  test.each([
+    ["never", "never", "mcp_call"],
+    ["{ never: { tool_names: [pay] } }", { never: { tool_names: ["pay"] } }, "mcp_call"],
+    ["{ always: { tool_names: [look] } }", { always: { tool_names: ["look"] } }, "mcp_approval_request"],
+    ["always", "always", "mcp_approval_request"],
+  ])("gives requests that leave out require_approval its own: %s", async (written, echoed, made) => {
+    verifies("tools.mcp.operators-approval-is-the-default");
+    const mcp = await startModern();
+    const create = await serve(`servers: { bank: { url: "${mcp.url}", require_approval: ${written} } }`);
+    const response = await readResponse(await create("pay", { server_label: "bank" }));
+    expect(response.tools).toMatchObject([{ type: "mcp", require_approval: echoed }]);
+    expect(response.output[1]?.type).toBe(made);
+    const careful = await readResponse(await create("pay", { server_label: "bank", require_approval: "always" }));
+    expect(careful.output.at(-1)?.type).toBe("mcp_approval_request");
   });
 
   test("is unknown to owners who may not use it, and takes no secrets of requests", async () => {
