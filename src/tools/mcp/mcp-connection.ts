@@ -8,11 +8,12 @@ import {
 import { unlessAborted } from "../../base/limits/unless-aborted.ts";
 import { type BegunReply, CallIds } from "./call-ids.ts";
 import { type CallParams, DirectCalls } from "./direct-calls.ts";
-import { type Delivery, deliveryAt, McpFault, McpTimeout, refusedStatus } from "./mcp-failure.ts";
+import { type Delivery, deliveryAt, McpFault, McpTimeout, type ProgramEnded, refusedStatus } from "./mcp-failure.ts";
 import type { McpOptions, McpServer } from "./mcp-server.ts";
 import { type EndableTransport, type HttpTransport, openTransport, type Use, withinUse } from "./open-transport.ts";
-import { ProgramTransport } from "./program-transport.ts";
+import { ProgramTransport } from "./programs/program-transport.ts";
 import { CALL_RESULT } from "./read-result.ts";
+import { ServerSecrets } from "./server-secrets.ts";
 import { SharedWork } from "./shared-work.ts";
 
 /** How long an end of a session, or of a call, may take to be told to the server. */
@@ -27,7 +28,7 @@ const BAD_REQUEST = 400;
 
 export type McpConnectionOptions = Pick<
   McpOptions,
-  "egress" | "operatorEgress" | "listTimeoutMs" | "callTimeoutMs" | "version"
+  "egress" | "operatorEgress" | "listTimeoutMs" | "callTimeoutMs" | "version" | "log"
 > & {
   readonly caller: string;
 };
@@ -192,7 +193,8 @@ export class McpConnection {
       const status = refusedStatus(error);
       const isForgotten = hadSession && (status === NOT_FOUND || status === forgotten);
       if (isForgotten) this.#isOver = true;
-      throw new McpFault(error, { status: use.refusedWith, isForgotten, delivery: use.delivery });
+      const cause = causeOf(error, transport);
+      throw new McpFault(cause, { status: use.refusedWith, isForgotten, delivery: use.delivery });
     } finally {
       // The library may yet tell the server that the call is given up.
       if (begun !== null) setImmediate(() => this.#callIds.delete(begun.id));
@@ -250,7 +252,7 @@ export class McpConnection {
       attempt.abort();
       await client.close().catch(() => {});
       await transport.close().catch(() => {});
-      throw error;
+      throw causeOf(error, transport);
     }
     return {
       client,
@@ -280,10 +282,15 @@ export class McpConnection {
     });
   }
 
+  #noteDeath({ lastWords }: ProgramEnded): void {
+    const stderr = new ServerSecrets(this.#server).redact(lastWords);
+    this.#options.log.warn({ server: this.#server.label, stderr }, "a program of an MCP server ended");
+  }
+
   #transport(kind: HttpTransport, signal: AbortSignal, onRefused: (status: number) => void): EndableTransport {
     const { egress, operatorEgress, caller } = this.#options;
     const { reach, isOperators } = this.#server;
-    if (reach.type === "program") return new ProgramTransport(reach, signal);
+    if (reach.type === "program") return new ProgramTransport(reach, signal, (death) => this.#noteDeath(death));
     const callIds = this.#callIds;
     return openTransport(kind, reach, {
       egress: isOperators ? operatorEgress : egress,
@@ -293,6 +300,11 @@ export class McpConnection {
       callIds,
     });
   }
+}
+
+/** The end of a program explains more than what the client library says of it. */
+function causeOf(error: unknown, transport: EndableTransport): unknown {
+  return transport instanceof ProgramTransport ? (transport.death ?? error) : error;
 }
 
 /** Aborts with `McpTimeout`. */

@@ -2,6 +2,7 @@ import { ProtocolError, SdkError, SdkErrorCode, SdkHttpError, SseError } from "@
 import type { McpCallError } from "../../../generated/responses-api/types.ts";
 import { EgressError } from "../../egress/egress-error.ts";
 import { ModelError } from "../../runs/ports.ts";
+import { errorLineOf } from "./programs/last-words.ts";
 import type { ServerSecrets } from "./server-secrets.ts";
 
 /** Why a server gave no list or no result. `message` is for the client and the model; it names no address. */
@@ -10,6 +11,18 @@ export type McpFailure = Extract<McpCallError, { type: "http_error" | "mcp_proto
 /** The server did not answer within the time that this server gives it. */
 export class McpTimeout extends Error {
   override readonly name = "McpTimeout";
+}
+
+/** The program of the server ended by itself. */
+export class ProgramEnded extends Error {
+  override readonly name = "ProgramEnded";
+  /** The end of what it wrote to stderr. */
+  readonly lastWords: string;
+
+  constructor(lastWords: string) {
+    super("the program ended");
+    this.lastWords = lastWords;
+  }
 }
 
 /** An open of a connection or a request that failed. Its cause says why. */
@@ -140,6 +153,7 @@ function shortQuote(text: string): string {
 
 function explainOne(error: unknown, secrets: ServerSecrets): McpFailure | null {
   if (error instanceof McpTimeout) return http(GATEWAY_TIMEOUT, "The MCP server did not answer in time");
+  if (error instanceof ProgramEnded) return http(FAILED_DEPENDENCY, endOfProgram(error, secrets));
   if (error instanceof McpListRefused) return protocol(INVALID_RESULT, error.message);
   if (error instanceof EgressError) return http(egressStatus(error), error.message);
   if (error instanceof ProtocolError)
@@ -148,6 +162,11 @@ function explainOne(error: unknown, secrets: ServerSecrets): McpFailure | null {
   if (error instanceof SseError && error.code !== undefined) return http(error.code, statusText(error.code));
   if (error instanceof Error && error.name === "InsufficientScopeError") return http(FORBIDDEN, statusText(FORBIDDEN));
   return error instanceof SdkError ? (SDK_FAILURES.get(error.code) ?? null) : null;
+}
+
+function endOfProgram({ lastWords }: ProgramEnded, secrets: ServerSecrets): string {
+  const said = shortQuote(errorLineOf(secrets.redact(lastWords)));
+  return said === "" ? "The program of the MCP server ended" : `The program of the MCP server ended and said: ${said}`;
 }
 
 function egressStatus({ reason }: EgressError): number {

@@ -1,8 +1,10 @@
 import { type JSONRPCMessage, ReadBuffer, serializeMessage, type Transport } from "@modelcontextprotocol/client";
-import { Semaphore } from "../../base/limits/semaphore.ts";
-import { type PipedChild, startPiped } from "../../programs/piped-child.ts";
-import type { McpProgram } from "./mcp-server.ts";
-import { noteSent } from "./open-transport.ts";
+import { Semaphore } from "../../../base/limits/semaphore.ts";
+import { type PipedChild, startPiped } from "../../../programs/piped-child.ts";
+import { ProgramEnded } from "../mcp-failure.ts";
+import type { McpProgram } from "../mcp-server.ts";
+import { noteSent } from "../open-transport.ts";
+import { LastWords } from "./last-words.ts";
 
 /** Most programs that run at the same time; a connection waits for its place within its time limit. */
 const PROGRAMS_MAX = 32;
@@ -20,14 +22,24 @@ export class ProgramTransport implements Transport {
   readonly #program: McpProgram;
   readonly #buffer = new ReadBuffer({ maxBufferSize: MESSAGE_BYTES_MAX });
   readonly #signal: AbortSignal;
+  readonly #onDeath: (death: ProgramEnded) => void;
+  readonly #lastWords = new LastWords();
+  readonly #over = Promise.withResolvers<void>();
   #child: PipedChild | null = null;
+  #death: ProgramEnded | null = null;
   #giveBack: (() => void) | null = null;
   #isClosed = false;
 
-  /** `signal` ends the wait for a place. */
-  constructor(program: McpProgram, signal: AbortSignal) {
+  /** `signal` ends the wait for a place. `onDeath` is called if the program ends before it is closed. */
+  constructor(program: McpProgram, signal: AbortSignal, onDeath: (death: ProgramEnded) => void) {
     this.#program = program;
     this.#signal = signal;
+    this.#onDeath = onDeath;
+  }
+
+  /** How the program ended; null unless it did so by itself. */
+  get death(): ProgramEnded | null {
+    return this.#death;
   }
 
   async start(): Promise<void> {
@@ -39,7 +51,8 @@ export class ProgramTransport implements Transport {
       folder,
       environment,
       onOutput: (bytes) => this.#hear(bytes),
-      onEnd: () => this.#ended(),
+      onComplaint: (bytes) => this.#lastWords.add(bytes),
+      onEnd: () => this.#die(),
     }).catch((error: unknown) => {
       this.#ended();
       throw error;
@@ -50,9 +63,16 @@ export class ProgramTransport implements Transport {
   }
 
   async send(message: JSONRPCMessage): Promise<void> {
-    if (this.#child === null || this.#isClosed) throw new Error("the program has ended");
+    const child = this.#child;
+    if (child === null || this.#isClosed) throw new Error("the program has ended");
     noteSent(message);
-    await this.#child.write(serializeMessage(message));
+    try {
+      await child.write(serializeMessage(message));
+    } catch (error) {
+      child.kill(); // It reads no more. All that it said is known when it has ended.
+      await this.#over.promise;
+      throw error;
+    }
   }
 
   async close(): Promise<void> {
@@ -86,6 +106,16 @@ export class ProgramTransport implements Transport {
 
   #complain(error: unknown): void {
     this.onerror?.(error instanceof Error ? error : new Error(String(error)));
+  }
+
+  /** The program has ended, and all that it wrote was read. */
+  #die(): void {
+    if (!this.#isClosed) {
+      this.#death = new ProgramEnded(this.#lastWords.text);
+      this.#onDeath(this.#death);
+    }
+    this.#ended();
+    this.#over.resolve();
   }
 
   #ended(): void {
