@@ -89,6 +89,8 @@ export interface ApprovedCall {
   readonly name: string;
   /** JSON text. */
   readonly arguments: string;
+  /** Whether a stored response of this server has asked for this call, with these arguments. */
+  readonly isAskedHere: boolean;
 }
 
 /** A tool that is ready for one response. */

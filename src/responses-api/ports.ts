@@ -87,6 +87,8 @@ export interface ResponseStore {
    * Rejects with `ContextTooLong` like `loadChain`.
    */
   findItems(owner: Owner, ids: readonly string[]): Promise<ReadonlyMap<string, StoredItem>>;
+  /** Items that responses made, by id; also of deleted responses while others continue them. Inputs are absent. */
+  findOutputs(owner: Owner, ids: readonly string[]): Promise<ReadonlyMap<string, StoredItem>>;
 }
 
 /** Why a conversation was not changed. */
@@ -464,6 +466,11 @@ export interface ToolLedger {
   find(owner: Owner, itemIds: readonly string[]): Promise<ReadonlyMap<string, KnownExchange>>;
   /** All calls that this response has begun, in no order. */
   listOf(owner: Owner, responseId: string): Promise<readonly KnownExchange[]>;
+  /**
+   * Marks an approval as used by a response that is not stored; does nothing if its request is not stored either.
+   * Durable when it resolves. Rejects with `ApprovalSpent`.
+   */
+  spend(owner: Owner, responseId: string, approvalRequestId: string): Promise<void>;
   /** Those of these approvals that were used. */
   findSpent(owner: Owner, approvalRequestIds: readonly string[]): Promise<ReadonlySet<string>>;
 }

@@ -52,6 +52,7 @@ async function keeperWithHeldClaims() {
       engine: createBuiltInEngine(),
       retries: { budget: { failuresMax: 0, withinMs: 0 }, gate: new ModelGate() },
       nodeName: "node",
+      store: { findOutputs: async () => new Map() },
       tools: await chooseTools(config, chooseEgress(config, logger), logger),
       toolLedger: tools,
       toolObserver: { began: () => ({ ended: () => {} }), ended: () => {}, limited: () => {}, omitted: () => {} },

@@ -6,6 +6,7 @@ import { type CompactedContext, sealCompaction } from "../compaction/compacted-c
 import { summaryRequest, takeSummary } from "../compaction/summary-turn.ts";
 import { sealScope } from "../input/resolve-input.ts";
 import type { RunTask } from "../keeping/run-task.ts";
+import type { ResponseStore } from "../ports.ts";
 import type { ResponseServices } from "../services.ts";
 import { citeTurn } from "../tool-loop/cite.ts";
 import { type LoopRun, NO_TOOLS } from "../tool-loop/loop-parts.ts";
@@ -19,7 +20,7 @@ type Turn = AsyncIterable<readonly ModelEvent[]>;
 export type TurnServices = Pick<
   ResponseServices,
   "engine" | "exchangeKeeper" | "retries" | "spokenOutput" | "sealer" | "tools" | "toolLedger" | "toolObserver"
->;
+> & { readonly store: Pick<ResponseStore, "findOutputs"> };
 
 /** The run that a turn belongs to. Its caller may have left. */
 export interface AskingRun {
@@ -71,12 +72,12 @@ interface AskedTurn {
  * tools has the same loop, since that survives failures and crashes.
  */
 async function withTools(services: TurnServices, task: RunTask, run: AskingRun): Promise<AskedTurn> {
-  const { engine, retries, tools, toolLedger, toolObserver } = services;
+  const { engine, retries, store, tools, toolLedger, toolObserver } = services;
   if (task.tools === null && !run.isBackground)
     return { turn: await engine.sample(task.request, run.signal), seen: null };
   const ledger = run.isStored ? toolLedger : null;
   const { events, sources, seen } = await runTools(
-    { engine, retries, tools, ledger, observer: toolObserver },
+    { engine, retries, tools, ledger, spending: toolLedger, store, observer: toolObserver },
     { ...task, tools: task.tools ?? NO_TOOLS },
     { ...run, responseId: idFromStem("resp", task.ids, 0) },
   );

@@ -20,7 +20,7 @@ import { writeTask } from "../keeping/stored-task.ts";
 import type { SpeechOutput } from "../ports.ts";
 import type { ResponseServices } from "../services.ts";
 import { acceptTools, askerOf, labelsOf, tellOmitted } from "../tool-loop/accept-tools.ts";
-import { checkApprovals, freshApprovals } from "../tool-loop/approvals.ts";
+import { checkApprovals, checkStoredRequests, freshApprovals } from "../tool-loop/approvals.ts";
 import { withHostedFunctions } from "../tool-loop/count-tools.ts";
 import type { TaskTools } from "../tool-loop/task-tools.ts";
 import { fitToWindow } from "../window/fit-to-window.ts";
@@ -188,12 +188,13 @@ interface ApprovingRequest {
 
 /** Takes the approvals that the response acts on. Refuses those that cannot be acted on, also of earlier requests. */
 async function takeApprovals(
-  { toolLedger }: Pick<ResponseServices, "toolLedger">,
+  { store, toolLedger }: Pick<ResponseServices, "store" | "toolLedger">,
   hold: ApprovalHold,
   { owner, generate, sent, hosted, context }: ApprovingRequest,
 ): Promise<void> {
   if (!context.some(({ type }) => type.startsWith("mcp_approval"))) return;
   checkApprovals(context, labelsOf(hosted));
+  await checkStoredRequests(store, owner, context);
   const approvals = freshApprovals(context);
   if (generate && !asksForCompaction(sent.input)) hold.take(approvals);
   // Once they are held: what another response has released after its call, the ledger knows.

@@ -296,6 +296,7 @@ function servicesOf(world: World, life: MortalProcess): OrderServices {
     tools: createHostedTools([toolOf(world, life)], { kinds, limits, unavailable: "omit" }),
     retries: { budget: { failuresMax: 3, withinMs: 60_000 }, gate: new ModelGate() },
     nodeName: "here",
+    store: { findOutputs: async () => new Map() },
     toolLedger: life.ledger,
     toolObserver: TOOL_OBSERVER,
     exchangeKeeper: null,

@@ -67,6 +67,7 @@ export class MortalProcess {
       turnsOf: async () => [...this.turns.values()].toSorted((one, other) => one.number - other.number),
       listOf: async () => [...this.exchanges.values()],
       find: async () => this.exchanges,
+      spend: async () => {},
       findSpent: async () => new Set(),
     };
   }

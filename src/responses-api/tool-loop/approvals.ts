@@ -1,8 +1,11 @@
 import type { StoredItem } from "../../../generated/responses-api/types.ts";
-import type { ContextItem } from "../../runs/ports.ts";
+import type { ContextItem, Owner } from "../../runs/ports.ts";
 import { approvalSpent, invalidApproval } from "../errors/approval-errors.ts";
 import type { ApprovedCall } from "../hosted-tool.ts";
+import type { ResponseStore } from "../ports.ts";
 
+/** An approved call, as the context has it. */
+type ClaimedCall = Omit<ApprovedCall, "isAskedHere">;
 type ApprovalRequest = Extract<StoredItem, { type: "mcp_approval_request" }>;
 type ApprovalResponse = Extract<StoredItem, { type: "mcp_approval_response" }>;
 
@@ -10,13 +13,54 @@ type ApprovalResponse = Extract<StoredItem, { type: "mcp_approval_response" }>;
  * The calls that the end of this context approves, in the order of the approvals. An approval that the model has
  * answered to is over, and so is one whose call is in the context.
  */
-export function approvedCalls(context: readonly StoredItem[]): readonly ApprovedCall[] {
+export function approvedCalls(context: readonly StoredItem[]): readonly ClaimedCall[] {
   const { requests, spent, fresh } = readApprovals(context);
   return fresh.flatMap(({ approval_request_id: id, approve }) => {
     const request = requests.get(id);
     if (request === undefined || !approve || spent.has(id)) return [];
     return [{ requestId: id, serverLabel: request.server_label, name: request.name, arguments: request.arguments }];
   });
+}
+
+/** The calls with whether this server has asked for them. */
+export async function withOrigin(
+  store: Pick<ResponseStore, "findOutputs">,
+  owner: Owner,
+  calls: readonly ClaimedCall[],
+): Promise<readonly ApprovedCall[]> {
+  if (calls.length === 0) return [];
+  const requests = calls.map(({ requestId }) => requestId);
+  const asked = await store.findOutputs(owner, requests);
+  return calls.map((call) => ({ ...call, isAskedHere: isRequestOf(asked.get(call.requestId), call) }));
+}
+
+/** Throws an `ApiError` for an approval of this context whose stored request asks for another call. */
+export async function checkStoredRequests(
+  store: Pick<ResponseStore, "findOutputs">,
+  owner: Owner,
+  context: readonly StoredItem[],
+): Promise<void> {
+  const calls = approvedCalls(context);
+  if (calls.length === 0) return;
+  const requests = calls.map(({ requestId }) => requestId);
+  const asked = await store.findOutputs(owner, requests);
+  const changed = calls.find((call) => {
+    const request = asked.get(call.requestId);
+    return request !== undefined && !isRequestOf(request, call);
+  });
+  if (changed !== undefined)
+    throw invalidApproval(
+      `Approval request '${changed.requestId}' asked for another call: its name, its server or its arguments were changed.`,
+    );
+}
+
+function isRequestOf(item: StoredItem | undefined, call: ClaimedCall): boolean {
+  return (
+    item?.type === "mcp_approval_request" &&
+    item.name === call.name &&
+    item.server_label === call.serverLabel &&
+    item.arguments === call.arguments
+  );
 }
 
 /** The approvals of this context that were not acted on, by the ids of what they approve. */

@@ -1,7 +1,7 @@
 import type { ShownAnswer } from "../../runs/index.ts";
 import type { ModelEngine, Owner, RunHappening, TurnAttempts } from "../../runs/ports.ts";
 import type { RunTask } from "../keeping/run-task.ts";
-import type { KnownExchange, ToolLedger, ToolObserver } from "../ports.ts";
+import type { KnownExchange, ResponseStore, ToolLedger, ToolObserver } from "../ports.ts";
 import type { ModelRetries } from "./attempts/model-retries.ts";
 import type { HostedTools } from "./hosted-tools.ts";
 import type { TaskTools } from "./task-tools.ts";
@@ -12,6 +12,10 @@ export interface LoopServices {
   readonly tools: HostedTools;
   /** Null if the calls of this run are not kept. */
   readonly ledger: ToolLedger | null;
+  /** Where approvals are marked as used by runs that are not stored. */
+  readonly spending: Pick<ToolLedger, "spend">;
+  /** Tells which approvals this server has asked for. */
+  readonly store: Pick<ResponseStore, "findOutputs">;
   readonly observer: ToolObserver;
   readonly retries: ModelRetries;
 }

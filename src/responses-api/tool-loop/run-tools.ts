@@ -1,6 +1,6 @@
 import type { ModelEvent, ModelRequest } from "../../runs/ports.ts";
 import { ToolNotOpened } from "../hosted-tool.ts";
-import { approvedCalls } from "./approvals.ts";
+import { approvedCalls, withOrigin } from "./approvals.ts";
 import { Sources } from "./cite.ts";
 import { failingTurn } from "./hosted-run.ts";
 import type { LoopRun, LoopServices, ToolTask } from "./loop-parts.ts";
@@ -47,7 +47,8 @@ export async function runTools(services: LoopServices, task: ToolTask, run: Loop
   const { include } = task.tools;
   const context = [...task.tools.context, ...(point?.output ?? []), ...(point?.steps.flatMap(itemOfStep) ?? [])];
   const citedBefore = point?.citedBefore ?? 0;
-  const approvals = approvedCalls(task.tools.context).filter(({ requestId }) => point?.spent.has(requestId) !== true);
+  const approved = approvedCalls(task.tools.context).filter(({ requestId }) => point?.spent.has(requestId) !== true);
+  const approvals = await withOrigin(services.store, run.owner, approved);
   const deferred = deferredTools(task.request.tools, task.tools);
   let set: ToolSet;
   try {

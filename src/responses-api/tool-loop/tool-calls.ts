@@ -45,7 +45,7 @@ const BROKE = "The tool broke. How far it came is unknown.";
 const NOT_MADE = "The call was not made, because this server has a fault.";
 
 export interface CallParts {
-  readonly services: Pick<LoopServices, "tools" | "ledger" | "observer">;
+  readonly services: Pick<LoopServices, "tools" | "ledger" | "spending" | "observer">;
   readonly task: ToolTask;
   readonly run: LoopRun;
   readonly set: ToolSet;

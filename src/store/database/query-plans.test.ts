@@ -55,6 +55,7 @@ async function useStore(store: Store): Promise<void> {
   await responses.listInputItems(OURS, "resp_3", { ...input, history: true });
   await responses.loadChain(OURS, "resp_3");
   await responses.findItems(OURS, ["msg_1", "msg_a"]);
+  await responses.findOutputs(OURS, ["msg_1", "msg_a"]);
   await readAll(events, "resp_3");
   await conversations.listItems(OURS, "conv_1", { after: "msg_a", order: "asc", limit: 1 });
   await conversations.loadItems(OURS, "conv_1");

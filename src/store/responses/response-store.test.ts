@@ -274,6 +274,16 @@ testStores("of several items with one id the one stored last is found", async ()
   });
 });
 
+testStores("outputs are found whatever else has their ids, and inputs never are", async () => {
+  const { events, responses } = await openTestStore();
+  await storeRun(events, "resp_1", { output: ["msg_1"] });
+  await storeRun(events, "resp_2", { input: ["msg_1", "msg_2"] });
+  const found = await responses.findOutputs(OURS, ["msg_1", "msg_2", "msg_unknown"]);
+  expect(Object.fromEntries(found)).toEqual({ msg_1: anItem("msg_1", "out resp_1") });
+  const [other = OURS] = OTHERS;
+  expect((await responses.findOutputs(other, ["msg_1"])).size).toBe(0);
+});
+
 testStores("any number of ids can be looked up at once", async () => {
   const { events, responses } = await openTestStore();
   const ids = numbersFrom(1, 2_500).map((number) => `msg_${number}`);

@@ -114,6 +114,13 @@ export class StoredResponses implements ResponseStore {
     return new Map(items.map((item) => [item.id, item]));
   }
 
+  async findOutputs(owner: Owner, ids: readonly string[]): Promise<ReadonlyMap<string, StoredItem>> {
+    const places = new Map<string, ItemPlace>();
+    await this.#findAll([...new Set(ids)], (some) => this.#findMade(owner, some), places);
+    const items = await readItems(this.#db, [...places.values()]);
+    return new Map(items.map((item) => [item.id, item]));
+  }
+
   /** Looks ids up in batches and records the places of their items. If an id has several rows, the last one counts. */
   async #findAll(
     ids: readonly string[],
@@ -165,6 +172,18 @@ export class StoredResponses implements ResponseStore {
       .where("direction", "=", "input")
       .where("organization", "=", owner.organization)
       .where("project", "=", owner.project);
+  }
+
+  async #findMade(owner: Owner, ids: readonly string[]) {
+    const rows = await this.#db
+      .selectFrom("items")
+      .select(["id", "sequence", sql<number>`octet_length(body)`.as("bytes")])
+      .where(isOneOf("items.id", ids))
+      .where("direction", "=", "output")
+      .where("organization", "=", owner.organization)
+      .where("project", "=", owner.project)
+      .execute();
+    return rows.map(inItems);
   }
 
   async #findInConversations(owner: Owner, ids: readonly string[]) {

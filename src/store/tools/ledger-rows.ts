@@ -17,6 +17,8 @@ export interface LedgerChange {
 export type LedgerStep =
   /** `createdAt`: in Unix seconds. */
   | { readonly type: "begin"; readonly exchange: BegunExchange; readonly createdAt: number }
+  /** `createdAt`: in Unix seconds. */
+  | { readonly type: "spend"; readonly approvalRequestId: string; readonly createdAt: number }
   /** `item`, `parts` and `usage` are JSON. */
   | {
       readonly type: "finish";
@@ -62,6 +64,8 @@ export function sizeOfLedgerStep(step: LedgerStep): number {
   switch (step.type) {
     case "begin":
       return step.exchange.arguments.length;
+    case "spend":
+      return step.approvalRequestId.length;
     case "finish":
       return step.item.length + step.output.length + step.parts.length;
     case "end_turn":
@@ -84,6 +88,13 @@ async function makeChange(
       const { itemId, approvalRequestId } = exchange;
       if (approvalRequestId === null) return "unchanged";
       return (await findSpender(db, { ...place, itemId, approvalRequestId })).rows.length > 0 ? "spent" : "unchanged";
+    }
+    case "spend": {
+      const { approvalRequestId, createdAt } = step;
+      if (isWritten(await spend(db, { ...place, approvalRequestId, createdAt }))) return "written";
+      return (await findSpender(db, { ...place, itemId: "", approvalRequestId })).rows.length > 0
+        ? "spent"
+        : "unchanged";
     }
     case "finish": {
       const { type: _, ...finished } = step;
@@ -153,6 +164,26 @@ const begin = builtOnce((db: Kysely<Database>, given: StandIns<Begun>): Compiled
       select item_id from added union all select item_id from again`,
   ).compile(db);
 });
+
+type Spent = Place & { readonly approvalRequestId: string; readonly createdAt: number };
+
+/**
+ * Stands for the call of a response that is not stored. It goes with the request, whose id it has, and holds nothing of
+ * the call.
+ */
+const spend = builtOnce(
+  (db: Kysely<Database>, given: StandIns<Spent>): CompiledQuery =>
+    sql`
+    insert into tool_exchanges (item_id, response_id, organization, project, call_id, name, arguments, effect,
+      approval_request_id, created_at, turn)
+    select ${given.value("approvalRequestId")}, ${given.value("responseId")}, ${given.value("organization")},
+      ${given.value("project")}, ${given.value("approvalRequestId")}, '', '', 'may_have',
+      ${given.value("approvalRequestId")}, ${given.value("createdAt")}, 0
+    where exists (select 1 from items where ${isId("items.id", given.id("approvalRequestId"))}
+      and direction = 'output' and organization = ${given.value("organization")}
+      and project = ${given.value("project")})
+    on conflict do nothing`.compile(db),
+);
 
 type Spending = Place & { readonly itemId: string; readonly approvalRequestId: string };
 

@@ -7,7 +7,7 @@ import {
 } from "../../responses-api/ports.ts";
 import { type ModelUsage, RunLost } from "../../runs/ports.ts";
 import type { Store } from "../open-store.ts";
-import { openTestStore, runSql, temporaryFile, testStores } from "../store.fixture.ts";
+import { openTestStore, runSql, storeRun, temporaryFile, testStores } from "../store.fixture.ts";
 import { aResponse, OTHERS, OURS } from "../stored-shapes.fixture.ts";
 
 const [THEIRS = OURS] = OTHERS;
@@ -116,6 +116,24 @@ testStores("an approval is spent once, also by two calls at once", async () => {
   expect(await tools.findSpent(OURS, ["mcpr_1", "mcpr_2"])).toStrictEqual(new Set(["mcpr_1"]));
   await tools.begin(THEIRS, "resp_3", approved("mcp_3"));
 });
+
+testStores(
+  "an approval whose request is stored is spent by a response that is not, and goes with the request",
+  async () => {
+    const { tools, events, responses } = await openTestStore();
+    await tools.spend(OURS, "resp_2", "mcpr_1");
+    expect(await tools.findSpent(OURS, ["mcpr_1"])).toStrictEqual(new Set());
+    await storeRun(events, "resp_1", { output: ["mcpr_1"] });
+    await tools.spend(THEIRS, "resp_2", "mcpr_1");
+    await tools.spend(OURS, "resp_2", "mcpr_1");
+    expect(await tools.findSpent(OURS, ["mcpr_1"])).toStrictEqual(new Set(["mcpr_1"]));
+    await expect(tools.spend(OURS, "resp_3", "mcpr_1")).rejects.toThrow(ApprovalSpent);
+    const approved = { ...CALL, approvalRequestId: "mcpr_1" };
+    await expect(tools.begin(OURS, "resp_3", approved)).rejects.toThrow(ApprovalSpent);
+    await responses.deleteResponse(OURS, "resp_1");
+    expect(await tools.findSpent(OURS, ["mcpr_1"])).toStrictEqual(new Set());
+  },
+);
 
 testStores("an approved call without effects begins a second time with its approval", async () => {
   const { tools } = await openTestStore();

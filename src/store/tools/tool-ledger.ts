@@ -57,6 +57,12 @@ export class StoredToolLedger implements ToolLedger {
     if (outcome !== "written") throw new RunLost("another server makes the response");
   }
 
+  async spend(owner: Owner, responseId: string, approvalRequestId: string): Promise<void> {
+    const createdAt = Math.floor(Date.now() / 1000);
+    const outcome = await this.#write({ owner, responseId, step: { type: "spend", approvalRequestId, createdAt } });
+    if (outcome === "spent") throw new ApprovalSpent(approvalRequestId);
+  }
+
   #write(change: LedgerChange): Promise<WriteOutcome> {
     const job: WriteJob = { type: "tool", ...change };
     return this.#patient.write(change.responseId, () => this.#queue.add(job, "urgent"));

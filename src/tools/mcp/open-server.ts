@@ -60,7 +60,7 @@ export async function openServer(pool: ConnectionPool, opening: Opening): Promis
       functions: tools.map((offered) => functionOf(server, offered)),
       note: null,
       opening: list,
-      pending: opening.approved.map((call) => pendingCall(context, byName, call)),
+      pending: opening.approved.map((call) => pendingCall(context, byName, call, server)),
       call(name, made) {
         const offered = byName.get(name);
         assert(offered !== undefined, "only offered tools are called");
@@ -109,24 +109,32 @@ function filtered({ listed, readOnly }: OfferedMcpTool) {
 function pendingCall(
   context: CallContext,
   tools: ReadonlyMap<string, OfferedMcpTool>,
-  { requestId, itemId, name, arguments: args }: IdentifiedCall,
+  { requestId, itemId, name, arguments: args, isAskedHere }: IdentifiedCall,
+  { limits }: McpServer,
 ): PendingCall {
   const offered = tools.get(name);
   if (offered === undefined) throw approvedToolMissing(context.label, name);
+  if (!isAskedHere && restraintOf(limits?.requireApproval)(filtered(offered)))
+    throw approvalNotAsked(requestId, context.label);
   const call = mcpCall(context, offered, { id: itemId, approvalRequestId: requestId });
   return { name, callId: requestId, arguments: args, approvalRequestId: requestId, call };
 }
 
 function approvedToolMissing(label: string, name: string): ModelError {
-  return new ModelError(
+  return unusableApproval(
     `The approved call is of the tool '${name}', which the MCP server '${label}' does not offer now.`,
-    {
-      status: 400,
-      type: "invalid_request_error",
-      code: "invalid_value",
-      param: "input",
-    },
   );
+}
+
+/** A client could approve what nobody has asked for. */
+function approvalNotAsked(requestId: string, label: string): ModelError {
+  return unusableApproval(
+    `Approval request '${requestId}' was not made by a stored response of this server, which its operator requires for the MCP server '${label}'. Let a response with store: true ask.`,
+  );
+}
+
+function unusableApproval(message: string): ModelError {
+  return new ModelError(message, { status: 400, type: "invalid_request_error", code: "invalid_value", param: "input" });
 }
 
 function functionOf({ label, description }: McpServer, { listed }: OfferedMcpTool): HostedFunction {

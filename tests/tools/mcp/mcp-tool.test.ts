@@ -134,7 +134,9 @@ describe("require_approval", () => {
 
   test("runs an approved call with the arguments of its request", async () => {
     const server = await startModern();
-    const approvals = [{ requestId: "mcpr_1", serverLabel: "shop", name: "pay", arguments: '{"amount":7}' }];
+    const approvals = [
+      { requestId: "mcpr_1", serverLabel: "shop", name: "pay", arguments: '{"amount":7}', isAskedHere: true },
+    ];
     const tool = await openedAt(server.url, { require_approval: "always" }, { approvals });
     const [pending] = tool.pending;
     expect(pending).toMatchObject({ name: "pay", arguments: '{"amount":7}', approvalRequestId: "mcpr_1" });
@@ -155,7 +157,7 @@ describe("require_approval", () => {
 
   test("does not run an approved call of a tool that is not offered", async () => {
     const server = await startModern();
-    const approvals = [{ requestId: "mcpr_1", serverLabel: "shop", name: "pay", arguments: "{}" }];
+    const approvals = [{ requestId: "mcpr_1", serverLabel: "shop", name: "pay", arguments: "{}", isAskedHere: true }];
     await expect(openedAt(server.url, { allowed_tools: ["look"] }, { approvals })).rejects.toMatchObject({
       status: 400,
     });

@@ -20,7 +20,7 @@ import type { ToolUsageSum } from "../usage/tool-usage.ts";
 type Told = Extract<ToolOutcome, { type: "told" }>;
 
 export interface CallRecorderParts {
-  readonly services: Pick<LoopServices, "tools" | "ledger">;
+  readonly services: Pick<LoopServices, "tools" | "ledger" | "spending">;
   readonly run: LoopRun;
   /** The next three are added to by calls that have ended. */
   readonly sources: Sources;
@@ -41,10 +41,18 @@ export class CallRecorder {
     const { services, run } = this.#parts;
     const stored = call.effect === "none" ? null : run.storeNow();
     if (made.approvalRequestId !== null) await stored; // A run that cannot be stored spends no approval.
-    await Promise.all([
-      stored,
-      services.ledger?.begin(run.owner, run.responseId, exchangeOf(made, call, itemId, args)),
-    ]);
+    const { ledger } = services;
+    const begun =
+      ledger === null
+        ? this.#spendApproval(made)
+        : ledger.begin(run.owner, run.responseId, exchangeOf(made, call, itemId, args));
+    await Promise.all([stored, begun]);
+  }
+
+  /** A call that is not kept uses up its approval, too. */
+  async #spendApproval({ approvalRequestId }: MadeRun): Promise<void> {
+    const { services, run } = this.#parts;
+    if (approvalRequestId !== null) await services.spending.spend(run.owner, run.responseId, approvalRequestId);
   }
 
   /** Keeps the result, shows the end of the item, and returns what the model is shown. */
