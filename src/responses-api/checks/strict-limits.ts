@@ -22,11 +22,12 @@ export function strictSizeFault(schema: unknown): string | null {
       } else if (name === "properties" && isRecord(value)) {
         const names = Object.keys(value);
         size.properties += names.length;
+        // Their names and schemas are not looked at: there may be hundreds of thousands.
+        if (size.properties > PROPERTIES_MAX) return tooMany(PROPERTIES_MAX, "object properties", size.properties);
         for (const each of names) size.characters += each.length;
         for (const inner of Object.values(value)) open.push(inner);
       } else if (typeof value === "object" && value !== null) open.push(value);
     }
-    if (size.properties > PROPERTIES_MAX) return tooMany(PROPERTIES_MAX, "object properties", size.properties);
     if (size.enumValues > ENUM_VALUES_MAX) return tooMany(ENUM_VALUES_MAX, "enum values", size.enumValues);
     if (size.characters > CHARACTERS_MAX)
       return tooMany(CHARACTERS_MAX, "characters of names and enum values", size.characters);

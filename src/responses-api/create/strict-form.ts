@@ -129,6 +129,7 @@ class StrictForm {
     const named = isRecord(value) ? value : {};
     this.#properties += Object.keys(named).length;
     this.#require(this.#properties <= PROPERTIES_MAX);
+    if (!this.#exists) return value; // There may be hundreds of thousands.
     return this.#mapped(named, (schema, name) => {
       this.#countCharacters(name);
       return this.#inner(schema, place);

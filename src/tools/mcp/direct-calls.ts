@@ -7,7 +7,8 @@ import type { BegunReply } from "./call-ids.ts";
 import { McpTimeout } from "./mcp-failure.ts";
 import type { McpAddress } from "./mcp-server.ts";
 import { type EndableTransport, REPLY_BYTES_MAX } from "./open-transport.ts";
-import { isOnlyTexts } from "./read-result.ts";
+import { lightResult } from "./results/light-results.ts";
+import { CALL_RESULT } from "./results/read-result.ts";
 
 const OK = 200;
 /** Made once: each error costs a stack trace. */
@@ -44,8 +45,8 @@ export interface DirectLimits {
 
 /**
  * Calls tools of an open connection over streamable HTTP with one request, past the client library, which takes several
- * times as long for each. A reply that is nothing but texts in JSON is read here. Whatever else a server answers is
- * left to the library: streams, statuses, errors of the protocol, and results with more than texts.
+ * times as long for each. A result in JSON is read here. Whatever else a server answers is left to the library:
+ * streams, statuses, errors of the protocol, and what is no result.
  */
 export class DirectCalls {
   readonly #parts: DirectParts;
@@ -120,10 +121,12 @@ function headersOf({ address, transport }: DirectParts): Readonly<Record<string,
   return Object.fromEntries(headers);
 }
 
-/** The result, if the reply is one that is nothing but texts. */
+/** The result, if the reply is one. */
 function resultOf({ status, json }: OpenedReply, id: string): CallToolResult | null {
   const message = status === OK && json !== null ? jsonOrUndefined(json) : undefined;
   if (!isRecord(message) || message["id"] !== id || message["jsonrpc"] !== "2.0") return null;
-  const { result } = message;
-  return isOnlyTexts(result) ? result : null;
+  const result = lightResult(message["result"]);
+  if (!isRecord(result) || !Array.isArray(result["content"])) return null;
+  const checked = CALL_RESULT["~standard"].validate(result);
+  return checked instanceof Promise || checked.issues !== undefined ? null : checked.value;
 }

@@ -12,7 +12,8 @@ import { type Delivery, deliveryAt, McpFault, McpTimeout, type ProgramEnded, ref
 import type { McpOptions, McpServer } from "./mcp-server.ts";
 import { type EndableTransport, type HttpTransport, openTransport, type Use, withinUse } from "./open-transport.ts";
 import { ProgramTransport } from "./programs/program-transport.ts";
-import { CALL_RESULT } from "./read-result.ts";
+import { LIST_RESULT, lightMessage } from "./results/light-results.ts";
+import { CALL_RESULT } from "./results/read-result.ts";
 import { ServerSecrets } from "./server-secrets.ts";
 import { SharedWork } from "./shared-work.ts";
 
@@ -113,7 +114,7 @@ export class McpConnection {
     const params = cursor === undefined ? {} : { cursor };
     return await this.#ask(asking, BAD_REQUEST, async (client) => {
       if (client.getServerCapabilities()?.tools === undefined) return null;
-      return await unlessAborted(client.request({ method: "tools/list", params }, { signal }), signal);
+      return await unlessAborted(client.request({ method: "tools/list", params }, LIST_RESULT, { signal }), signal);
     });
   }
 
@@ -254,6 +255,9 @@ export class McpConnection {
       await transport.close().catch(() => {});
       throw causeOf(error, transport);
     }
+    const { onmessage } = transport;
+    // oxlint-disable-next-line unicorn/prefer-add-event-listener -- The transport is no event target.
+    transport.onmessage = (message) => onmessage?.(lightMessage(this.#callIds.received(message)));
     return {
       client,
       transport,
@@ -268,9 +272,6 @@ export class McpConnection {
     const { reach, isOperators } = this.#server;
     if (reach.type === "program" || !(transport instanceof StreamableHTTPClientTransport)) return null;
     if (client.getProtocolEra() === "modern") return null;
-    const { onmessage } = transport;
-    // oxlint-disable-next-line unicorn/prefer-add-event-listener -- The transport is no event target.
-    transport.onmessage = (message) => onmessage?.(this.#callIds.received(message));
     return new DirectCalls({
       address: reach,
       egress: isOperators ? operatorEgress : egress,

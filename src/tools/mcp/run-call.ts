@@ -6,7 +6,7 @@ import { readArguments } from "../read-arguments.ts";
 import { withoutSteps } from "../without-steps.ts";
 import { explainMcpFailure, mayHaveActed } from "./mcp-failure.ts";
 import type { OfferedMcpTool } from "./offered-tools.ts";
-import { cut, readResult, type ShownLimits } from "./read-result.ts";
+import { cut, readResult, type ShownLimits } from "./results/read-result.ts";
 import type { ServerLink } from "./server-link.ts";
 
 const INVALID_PARAMS = -32_602;

@@ -224,6 +224,19 @@ describe("results", () => {
     );
   });
 
+  test("of very many parts are cut with a sentence", async () => {
+    verifies("tools.mcp.many-parts-are-cut");
+    const links = Array.from({ length: 1200 }, (_, index) => ({ type: "resource_link", name: "d", uri: `a:${index}` }));
+    const server = await content({ content: links });
+    const options = { outputCharactersMax: 100_000 };
+    const { output } = ranCall(await called(await openedAt(server.url, {}, { options }), "one"));
+    expect(output.split("\n").slice(998)).toEqual([
+      "d (a:998)",
+      "d (a:999)",
+      "[200 more parts of the result were left out.]",
+    ]);
+  });
+
   test("show structured content if there is no text", async () => {
     const server = await content({ content: [], structuredContent: { a: 1 } });
     expect(ranCall(await called(await openedAt(server.url), "one")).output).toBe('{"a":1}');

@@ -12,6 +12,8 @@ const URL_CHARACTERS_MAX = 4096;
 const TITLE_CHARACTERS_MAX = 300;
 const SNIPPET_CHARACTERS_MAX = 2000;
 const DATE_CHARACTERS_MAX = 40;
+/** Of a text with markup, so many times the characters that are shown are looked at. */
+const MARKUP_FACTOR = 8;
 
 /** The address, key and patience of a search server. */
 export interface ProviderOptions {
@@ -63,7 +65,8 @@ export async function askProvider(
     recorded?.data(Buffer.from(text));
     recorded?.end(null);
     if (reply.statusCode !== 200) throw new SearchFailed(sentenceOf(reply.statusCode));
-    const answer = jsonOrUndefined(text); // Text that is too long is cut, and then no JSON.
+    // A text that was cut is no JSON, and parsing it would take long.
+    const answer = Buffer.byteLength(text) < REPLY_BYTES_MAX ? jsonOrUndefined(text) : undefined;
     if (answer === undefined) throw new SearchFailed("The search server sent no JSON that could be read.");
     return answer;
   } catch (error) {
@@ -113,8 +116,8 @@ export function hitsOf(list: unknown, names: HitNames): readonly Hit[] {
       return [
         {
           url: url.href,
-          title: plainText(textOf(element[names.title])).slice(0, TITLE_CHARACTERS_MAX),
-          snippet: plainText(snippet).slice(0, SNIPPET_CHARACTERS_MAX),
+          title: plainText(textOf(element[names.title]), TITLE_CHARACTERS_MAX),
+          snippet: plainText(snippet, SNIPPET_CHARACTERS_MAX),
           published: published === "" ? null : published,
         },
       ];
@@ -128,11 +131,17 @@ function textOf(value: unknown): string {
 
 const ENTITIES: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', "#39": "'", "#x27": "'" };
 
-/** The text without the tags and entities with which some servers mark the words that were found. */
-function plainText(text: string): string {
-  return text
+/** A tag that the end of the text cuts. */
+const BEGUN_TAG = /<[^<>]{0,200}$/;
+
+/** The text without the tags and entities with which some servers mark the words that were found, cut. */
+function plainText(text: string, charactersMax: number): string {
+  const looked = text.slice(0, MARKUP_FACTOR * charactersMax);
+  const whole = looked.length < text.length ? looked.replace(BEGUN_TAG, "") : looked;
+  return whole
     .replaceAll(/<\/?(?:b|strong|em|i|mark|span)(?: [^<>]{0,200})?>/gi, "")
     .replaceAll(/&(amp|lt|gt|quot|#39|#x27);/g, (_whole, name: string) => ENTITIES[name] ?? "")
     .replaceAll(/\s+/g, " ")
-    .trim();
+    .trim()
+    .slice(0, charactersMax);
 }

@@ -1,7 +1,7 @@
 import { type CallToolResult, type ContentBlock, specTypeSchemas } from "@modelcontextprotocol/client";
-import type { ToolOutputContentPart } from "../../../generated/responses-api/types.ts";
-import { isRecord } from "../../base/json/records.ts";
-import type { ServerSecrets } from "./server-secrets.ts";
+import type { ToolOutputContentPart } from "../../../../generated/responses-api/types.ts";
+import { isRecord } from "../../../base/json/records.ts";
+import type { ServerSecrets } from "../server-secrets.ts";
 
 const PICTURES_MAX = 16;
 const PICTURE_TYPES: ReadonlySet<string> = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
@@ -41,9 +41,6 @@ export function readResult(result: CallToolResult, { charactersMax, images, secr
     if (picture !== null) parts.push(picture);
     lines.push(secrets.redact(lineOf(block)));
   }
-  const isTextless = !result.content.some(({ type }) => type === "text" || type === "resource");
-  if (isTextless && result.structuredContent !== undefined)
-    lines.unshift(secrets.redact(JSON.stringify(result.structuredContent)));
   return { output: cut(lines.join("\n"), charactersMax), parts } satisfies ReadResult;
 }
 
@@ -82,7 +79,7 @@ function described(mimeType: string, base64: string): string {
 }
 
 /** Whether a result of a call is nothing but texts, and perhaps the mark of an error. */
-export function isOnlyTexts(value: unknown): value is CallToolResult {
+function isOnlyTexts(value: unknown): value is CallToolResult {
   if (!isRecord(value)) return false;
   const { content, isError = false, ...others } = value;
   if (!Array.isArray(content) || typeof isError !== "boolean" || Object.keys(others).length > 0) return false;
