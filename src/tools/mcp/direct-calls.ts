@@ -128,5 +128,5 @@ function resultOf({ status, json }: OpenedReply, id: string): CallToolResult | n
   const result = lightResult(message["result"]);
   if (!isRecord(result) || !Array.isArray(result["content"])) return null;
   const checked = CALL_RESULT["~standard"].validate(result);
-  return checked instanceof Promise || checked.issues !== undefined ? null : checked.value;
+  return checked.issues === undefined ? checked.value : null;
 }

@@ -111,7 +111,7 @@ function isDeeper(value: unknown, levels: number): boolean {
   return Object.values(value).some((member) => isDeeper(member, levels - 1));
 }
 
-function tooManyTools(label: string, toolsMax: number): ModelError {
+export function tooManyTools(label: string, toolsMax: number): ModelError {
   return unusable(
     `The MCP server '${label}' offers more than ${toolsMax} tools. Choose some of them with allowed_tools.`,
   );

@@ -11,7 +11,7 @@ import {
 } from "../../responses-api/hosted-tool.ts";
 import { type HostedFunction, ModelError } from "../../runs/ports.ts";
 import { ConnectionPool } from "./connection-pool.ts";
-import { fetchList } from "./list-tools.ts";
+import { fetchList, tooManyTools } from "./list-tools.ts";
 import type { McpInput, McpOptions, McpServer } from "./mcp-server.ts";
 import type { OfferedMcpTool } from "./offered-tools.ts";
 import { approvalCall, type CallContext, mcpCall } from "./run-call.ts";
@@ -84,6 +84,7 @@ async function toolsOf(
   if ("known" in list) {
     const filters = [allowanceOf(tool.allowed_tools), allowanceOf(server.limits?.allowedTools)];
     const tools = list.known.filter((offered) => filters.every((isAllowed) => isAllowed(filtered(offered))));
+    if (tools.length > options.toolsMax) throw tooManyTools(server.label, options.toolsMax);
     return { tools, list: [] };
   }
   const first: McpListTools = { id: list.id, type: "mcp_list_tools", server_label: server.label, tools: [] };

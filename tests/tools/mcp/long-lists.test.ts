@@ -1,4 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
+import type { McpListTools } from "../../../generated/responses-api/types.ts";
 import { ModelError } from "../../../src/runs/ports.ts";
 import { startTestServer } from "../../test-server.ts";
 import { verifies } from "../../verifies.ts";
@@ -19,6 +20,20 @@ test("a server that lists more than 10,000 tools is refused, however few of them
   if (!(failure instanceof ModelError)) throw new Error("the list was taken");
   expect(failure).toMatchObject({ status: 424, param: "tools" });
   expect(failure.message).toContain("more than 10000 tools");
+});
+
+test("a list that a client sends back offers no more tools than one of a server", async () => {
+  const tools = Array.from({ length: 3 }, (_, index) => ({
+    name: `tool_${index}`,
+    input_schema: {},
+    annotations: null,
+    description: null,
+  }));
+  const context: McpListTools[] = [{ id: "mcpl_1", type: "mcp_list_tools", server_label: "shop", tools }];
+  const more = { context, options: { toolsMax: 2 } };
+  const tool = mcpInput({ server_url: "http://127.0.0.1:9/" });
+  await expect(opened(tool, more)).rejects.toMatchObject({ status: 400, param: "tools" });
+  expect((await opened({ ...tool, allowed_tools: ["tool_1"] }, more)).functions).toHaveLength(1);
 });
 
 test("a request that names more than 10,000 tools of a server is refused before the server is asked", async () => {
