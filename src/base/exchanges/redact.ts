@@ -32,7 +32,8 @@ const KEPT_FAMILY = /^x-ratelimit-/;
 /** Parts of a path that look like keys. */
 const KEY_CHARACTERS_MIN = 16;
 /** A shorter value is no secret that could be searched for in texts. */
-const SECRET_CHARACTERS_MIN = 6;
+export const SECRET_CHARACTERS_MIN = 6;
+const BASIC = /^basic\s+(\S+)$/i;
 
 /** Headers by name in lower case, and the values that were left out. */
 export interface RedactedHeaders {
@@ -47,9 +48,27 @@ export function redactHeaders(headers: Iterable<readonly [string, string]>): Red
     const key = name.toLowerCase();
     const isKept = KEPT.has(key) || KEPT_FAMILY.test(key);
     shown[key] = isKept ? value : REDACTED;
-    if (!isKept) secrets.push(value, ...value.split(/[\s;,=]+/));
+    if (!isKept) secrets.push(value, ...value.split(/[\s;,=]+/), ...passwordOf(value));
   }
   return { shown, secrets: secrets.filter((secret) => secret.length >= SECRET_CHARACTERS_MIN) };
+}
+
+/** The user and password of Basic authentication, and the password alone: the server reads them in plain text. */
+function passwordOf(header: string): readonly string[] {
+  const [, sealed] = BASIC.exec(header.trim()) ?? [];
+  if (sealed === undefined) return [];
+  const pair = Buffer.from(sealed, "base64").toString("utf8");
+  return [pair, pair.slice(pair.indexOf(":") + 1)];
+}
+
+/** The secrets as they stand in texts, in JSON and in addresses, each once. */
+export function writtenForms(secrets: readonly string[]): readonly string[] {
+  const forms = secrets.flatMap((secret) => [
+    secret,
+    JSON.stringify(secret).slice(1, -1),
+    encodeURIComponent(secret.toWellFormed()),
+  ]);
+  return [...new Set(forms)];
 }
 
 /** An address without user, password, the values of its query, and parts of its path that look like keys. */

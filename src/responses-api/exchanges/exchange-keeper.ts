@@ -1,6 +1,6 @@
 import type { ResponseExchange } from "../../../generated/responses-api/types.ts";
 import type { ExchangeRecorder, OutgoingCall, RecordedCall } from "../../base/exchanges/exchange-recording.ts";
-import { redactHeaders, redactText, redactUrl } from "../../base/exchanges/redact.ts";
+import { redactHeaders, redactText, redactUrl, writtenForms } from "../../base/exchanges/redact.ts";
 import { newId } from "../../base/ids.ts";
 import type { Owner } from "../../runs/ports.ts";
 import type { ExchangeStore } from "../inspection.ts";
@@ -87,7 +87,7 @@ class Recording implements RecordedCall {
   ) {
     const headers = redactHeaders(call.headers);
     const url = redactUrl(call.url);
-    this.#secrets = [...headers.secrets, ...url.secrets];
+    this.#secrets = writtenForms([...headers.secrets, ...url.secrets]);
     const body = new KeptBody(bytesMax);
     for (const piece of typeof call.body === "string" ? [Buffer.from(call.body)] : (call.body ?? [])) body.add(piece);
     this.#request = {

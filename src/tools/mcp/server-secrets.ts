@@ -1,21 +1,24 @@
-import { redactHeaders, redactText, redactUrl } from "../../base/exchanges/redact.ts";
+import {
+  redactHeaders,
+  redactText,
+  redactUrl,
+  SECRET_CHARACTERS_MIN,
+  writtenForms,
+} from "../../base/exchanges/redact.ts";
 import { isRecord } from "../../base/json/records.ts";
 import type { McpServer } from "./mcp-server.ts";
 
-/** A shorter value is no secret that could be searched for in texts. */
-const SECRET_CHARACTERS_MIN = 6;
 /** Variables that hold secrets, by their names. Others, such as folders, stand in ordinary results. */
 const SECRET_NAME = /key|token|secret|pass|pwd|auth|cred|cookie|session|dsn/i;
 /** How a header says what kind of secret follows. */
 const SCHEME = /^(?:bearer|basic|digest|negotiate|token|api-?key)$/i;
-const BASIC = /^basic\s+(\S+)$/i;
 
 /** Takes the operator's secrets out of what his MCP server says. */
 export class ServerSecrets {
   readonly #secrets: readonly string[];
 
   constructor({ reach, isOperators }: Pick<McpServer, "reach" | "isOperators">) {
-    this.#secrets = isOperators ? withWrittenForms(secretsOf(reach)) : [];
+    this.#secrets = isOperators ? searchedForms(secretsOf(reach)) : [];
   }
 
   /** The text with `[redacted]` in place of each secret. */
@@ -47,26 +50,10 @@ export class ServerSecrets {
 function secretsOf(reach: McpServer["reach"]): readonly string[] {
   if (reach.type === "program")
     return Object.entries(reach.environment).flatMap(([name, value]) => (SECRET_NAME.test(name) ? value : []));
-  const headers = Object.entries(reach.headers);
-  const passwords = headers.flatMap(([, value]) => passwordOf(value));
-  return [...redactHeaders(headers).secrets, ...passwords, ...redactUrl(reach.url).secrets];
+  return [...redactHeaders(Object.entries(reach.headers)).secrets, ...redactUrl(reach.url).secrets];
 }
 
-/** The password of a header of Basic authentication, which the server reads in plain text. */
-function passwordOf(header: string): readonly string[] {
-  const [, sealed] = BASIC.exec(header.trim()) ?? [];
-  if (sealed === undefined) return [];
-  const pair = Buffer.from(sealed, "base64").toString("utf8");
-  return [pair, pair.slice(pair.indexOf(":") + 1)];
-}
-
-/** The secrets that can be searched for, also as JSON and as a part of a URL write them. */
-function withWrittenForms(secrets: readonly string[]): readonly string[] {
-  const searched = secrets.filter((secret) => secret.length >= SECRET_CHARACTERS_MIN && !SCHEME.test(secret));
-  const forms = searched.flatMap((secret) => [
-    secret,
-    JSON.stringify(secret).slice(1, -1),
-    encodeURIComponent(secret.toWellFormed()),
-  ]);
-  return [...new Set(forms)].toSorted((one, other) => other.length - one.length);
+/** The secrets that can be searched for, in all forms. */
+function searchedForms(secrets: readonly string[]): readonly string[] {
+  return writtenForms(secrets.filter((secret) => secret.length >= SECRET_CHARACTERS_MIN && !SCHEME.test(secret)));
 }
