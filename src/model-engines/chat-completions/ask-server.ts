@@ -1,7 +1,7 @@
 import type { Dispatcher } from "undici";
 import { jsonOrUndefined } from "../../base/json/read-json.ts";
 import { readBodyStart } from "../../base/limits/read-body-start.ts";
-import { requestBody } from "./request-body.ts";
+import { requestBody } from "./connections/request-body.ts";
 
 /** Address and headers of a model server, for calls other than turns. */
 export interface ServerAddress {

@@ -1,10 +1,12 @@
-import { Agent, type Dispatcher } from "undici";
+import type { Dispatcher } from "undici";
 import { assert } from "../../base/assert.ts";
 import { beginExchange, RecordedReply } from "../../base/exchanges/exchange-recording.ts";
 import { traceHeaders } from "../../base/trace-context.ts";
 import type { ModelEngine, ModelEvent, ModelRequest, TokenCount } from "../../runs/ports.ts";
 import { withNearModel } from "../near-model.ts";
 import type { ServerAddress } from "./ask-server.ts";
+import { openConnections } from "./connections/model-connections.ts";
+import { requestBody } from "./connections/request-body.ts";
 import { ModelList } from "./list-models.ts";
 import { type BackendProfile, chooseProfile } from "./profile.ts";
 import { ChunkReader } from "./reply/chunk-reader.ts";
@@ -12,7 +14,6 @@ import { UpstreamTurn } from "./reply/upstream-turn.ts";
 import { Continuations } from "./request/continuations.ts";
 import { mapRequest } from "./request/map-request.ts";
 import { notesOnRequest } from "./request/notes-on-request.ts";
-import { requestBody } from "./request-body.ts";
 import { ContextWindows } from "./tokens/context-windows.ts";
 import { estimateAttachmentTokens, estimateChatTokens } from "./tokens/estimate-chat-tokens.ts";
 import { ServerTokenCount } from "./tokens/server-token-count.ts";
@@ -60,7 +61,8 @@ export function createChatCompletionsEngine(options: ChatCompletionsOptions): Mo
   assert(/^https?:$/.test(baseUrl.protocol), "the base URL of a model server must be http or https");
   const { origin } = baseUrl;
   const profile = chooseProfile(baseUrl, options.profile);
-  const dispatcher = options.fetchDispatcher ?? newConnections(options);
+  const { connectionsMax = CONNECTIONS_MAX } = options;
+  const dispatcher = options.fetchDispatcher ?? openConnections({ connectionsMax, connectMs: timeouts.connectMs });
   const headers = { "user-agent": USER_AGENT, ...(apiKey === null ? {} : { authorization: `Bearer ${apiKey}` }) };
   const turnHeaders = { ...headers, accept: "text/event-stream" };
   const turnPath = pathUnder(baseUrl, "chat/completions");
@@ -120,10 +122,6 @@ export function createChatCompletionsEngine(options: ChatCompletionsOptions): Mo
 async function refuse(refusal: unknown, model: string, models: ModelList, signal: AbortSignal): Promise<never> {
   const isOver = AbortSignal.any([signal, AbortSignal.timeout(NAMES_MS_MAX)]);
   throw await withNearModel(refusal, model, () => models.read(isOver));
-}
-
-function newConnections({ connectionsMax = CONNECTIONS_MAX, timeouts }: ChatCompletionsOptions): Dispatcher {
-  return new Agent({ connections: connectionsMax, connect: { timeout: timeouts.connectMs } });
 }
 
 /** The turn itself, or what also tells a recorder of its reply. */

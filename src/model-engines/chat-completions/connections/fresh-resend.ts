@@ -1,0 +1,93 @@
+import { subscribe } from "node:diagnostics_channel";
+import { Socket } from "node:net";
+import { Readable } from "node:stream";
+import type { Dispatcher } from "undici";
+import { isRecord } from "../../../base/json/records.ts";
+import { PartsBody } from "./request-body.ts";
+
+/** How a connection ends that the other side has closed. */
+const CLOSED_CODES: ReadonlySet<string> = new Set(["ECONNRESET", "EPIPE", "UND_ERR_SOCKET"]);
+
+/**
+ * Sends a call once more, through `fresh`, if it was sent on a reused connection that then closed without a byte of an
+ * answer: the server had closed it before, and has not seen the call. `fresh` opens a connection for each call.
+ */
+export function resendFresh(fresh: Dispatcher): Dispatcher.DispatcherComposeInterceptor {
+  watchSentCalls();
+  return (dispatch) => (options, handler) =>
+    dispatch(
+      options,
+      new FirstSending(handler, options, () => {
+        const { body } = options;
+        fresh.dispatch({ ...options, body: body instanceof PartsBody ? body.again() : (body ?? null) }, handler);
+      }),
+    );
+}
+
+type Headers = Parameters<NonNullable<Dispatcher.DispatchHandler["onResponseStart"]>>[2];
+
+class FirstSending implements Dispatcher.DispatchHandler {
+  readonly path: string;
+  readonly #handler: Dispatcher.DispatchHandler;
+  readonly #isRepeatable: boolean;
+  readonly #sendAgain: () => void;
+  #sent: { readonly socket: Socket; readonly bytesBefore: number } | null = null;
+
+  constructor(handler: Dispatcher.DispatchHandler, { path, body }: Dispatcher.DispatchOptions, sendAgain: () => void) {
+    this.path = path;
+    this.#handler = handler;
+    this.#isRepeatable = !(body instanceof Readable) || body instanceof PartsBody;
+    this.#sendAgain = sendAgain;
+  }
+
+  /** The call is written to this socket now. */
+  sentOn(socket: Socket): void {
+    this.#sent = { socket, bytesBefore: socket.bytesRead };
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController, context: unknown): void {
+    this.#handler.onRequestStart?.(controller, context);
+    starting = controller.aborted ? null : this;
+  }
+
+  onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: Headers, message?: string): void {
+    this.#sent = null; // Frees the socket, and ends the time in which the call may be sent again.
+    this.#handler.onResponseStart?.(controller, status, headers, message);
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, bytes: Buffer): void {
+    this.#handler.onResponseData?.(controller, bytes);
+  }
+
+  onResponseEnd(controller: Dispatcher.DispatchController, trailers: Headers): void {
+    this.#handler.onResponseEnd?.(controller, trailers);
+  }
+
+  onResponseError(controller: Dispatcher.DispatchController, error: Error): void {
+    if (this.#isRepeatable && this.#metClosedConnection(error)) this.#sendAgain();
+    else this.#handler.onResponseError?.(controller, error);
+  }
+
+  #metClosedConnection(error: Error): boolean {
+    if (this.#sent === null || !("code" in error) || !CLOSED_CODES.has(String(error.code))) return false;
+    const { socket, bytesBefore } = this.#sent;
+    return bytesBefore > 0 && socket.bytesRead === bytesBefore;
+  }
+}
+
+/** The call whose headers undici writes next: it tells the handler, and in the same moment the channel below. */
+let starting: FirstSending | null = null;
+let isWatching = false;
+
+/** undici tells handlers of a call nothing about its socket, but it tells this channel. */
+function watchSentCalls(): void {
+  if (isWatching) return;
+  isWatching = true;
+  subscribe("undici:client:sendHeaders", (message) => {
+    const call = starting;
+    starting = null;
+    if (call === null || !isRecord(message)) return;
+    const { request, socket } = message;
+    if (isRecord(request) && request["path"] === call.path && socket instanceof Socket) call.sentOn(socket);
+  });
+}

@@ -1,0 +1,34 @@
+import { Readable } from "node:stream";
+import { writeJsonBytes } from "../../../base/json/write-json.ts";
+
+/** Encodes a JSON body for undici, with its headers. A large body is sent in pieces (`parts`), without joining them. */
+export async function requestBody(value: object) {
+  const parts = await writeJsonBytes(value);
+  const [first] = parts;
+  const bytes = parts.reduce((sum, { length }) => sum + length, 0);
+  return {
+    parts,
+    headers: { "content-type": "application/json", "content-length": String(bytes) },
+    body: parts.length === 1 && first !== undefined ? first : new PartsBody(parts),
+  };
+}
+
+/** A body of several parts. One instance is sent once; `again` makes another one of the same parts. */
+export class PartsBody extends Readable {
+  readonly #parts: readonly Uint8Array[];
+  #next = 0;
+
+  constructor(parts: readonly Uint8Array[]) {
+    super();
+    this.#parts = parts;
+  }
+
+  override _read(): void {
+    this.push(this.#parts[this.#next] ?? null);
+    this.#next += 1;
+  }
+
+  again(): PartsBody {
+    return new PartsBody(this.#parts);
+  }
+}
