@@ -9,6 +9,7 @@ import { type JoinedProcess, joinProcesses } from "../processes/joined-process.t
 import { serviceManagerOf } from "../programs/service-manager.ts";
 import type { ApiKeys } from "../secrets/secrets-on-disk.ts";
 import { openSpeech, type SpeechService } from "../servers/choices/choose-speech.ts";
+import { reportModelServer } from "../servers/choices/report-model-server.ts";
 import { startLocalStt } from "../servers/local-stt.ts";
 import { type Leaving, startResponsesApi } from "../servers/responses-api.ts";
 import { startSttCloud } from "../servers/stt-cloud.ts";
@@ -72,6 +73,7 @@ export function serveBoth(environment: Environment, argv: readonly string[]): Pr
     const { url, keys, model, code } = responsesApi;
     if (speech === null)
       return { greeting: [], next: null, laterLine: null, keys, speechUrl: null, close: responsesApi.close };
+    if (model.baseUrl !== null) void reportModelServer(model.baseUrl, log);
     const localStt = await startLocalStt(config, log.child({ interface: "local-stt" }), speech).catch(
       async (error: unknown) => {
         await responsesApi.close();

@@ -1,30 +1,22 @@
 import type { Dispatcher } from "undici";
 import { assert } from "../../base/assert.ts";
-import { beginExchange, RecordedReply } from "../../base/exchanges/exchange-recording.ts";
-import { traceHeaders } from "../../base/trace-context.ts";
-import type { ModelEngine, ModelEvent, ModelRequest, TokenCount } from "../../runs/ports.ts";
-import { withNearModel } from "../near-model.ts";
-import type { ServerAddress } from "./ask-server.ts";
+import type { ModelEngine, ModelRequest, TokenCount } from "../../runs/ports.ts";
+import { askServer, type ServerAddress } from "./ask-server.ts";
+import { ApiPath } from "./connections/api-path.ts";
 import { openConnections } from "./connections/model-connections.ts";
-import { requestBody } from "./connections/request-body.ts";
 import { ModelList } from "./list-models.ts";
 import { type BackendProfile, chooseProfile } from "./profile.ts";
-import { ChunkReader } from "./reply/chunk-reader.ts";
-import { UpstreamTurn } from "./reply/upstream-turn.ts";
 import { Continuations } from "./request/continuations.ts";
 import { mapRequest } from "./request/map-request.ts";
 import { notesOnRequest } from "./request/notes-on-request.ts";
 import { ContextWindows } from "./tokens/context-windows.ts";
 import { estimateAttachmentTokens, estimateChatTokens } from "./tokens/estimate-chat-tokens.ts";
 import { ServerTokenCount } from "./tokens/server-token-count.ts";
+import { TurnAsker } from "./turn-asker.ts";
 
 const CONNECTIONS_MAX = 512;
 const USER_AGENT = "antiphon";
-
-/** How long a refusal of an unknown model waits for the names of those there are, in milliseconds. */
-const NAMES_MS_MAX = 2_000;
-
-const LATE_CONTENT = "the model server sent content after its finish reason; it was dropped";
+const MODELS_BYTES_MAX = 8 * 1024 * 1024;
 
 export interface ChatCompletionsTimeouts {
   /** Maximum time to connect. */
@@ -50,6 +42,8 @@ export interface ChatCompletionsOptions {
   readonly profile?: Partial<BackendProfile>;
   /** Called with a sentence if the server broke the protocol in a way that was corrected. */
   readonly onWarning?: (warning: string, model: string) => void;
+  /** Called with the path of the API if it is not the one of the base URL, but lies below it. */
+  readonly onPathFound?: (apiPath: string) => void;
   /** Used instead of the engine's own connections. The dispatcher then applies its own connect timeout. */
   readonly fetchDispatcher?: Dispatcher;
 }
@@ -64,90 +58,80 @@ export function createChatCompletionsEngine(options: ChatCompletionsOptions): Mo
   const { connectionsMax = CONNECTIONS_MAX } = options;
   const dispatcher = options.fetchDispatcher ?? openConnections({ connectionsMax, connectMs: timeouts.connectMs });
   const headers = { "user-agent": USER_AGENT, ...(apiKey === null ? {} : { authorization: `Bearer ${apiKey}` }) };
-  const turnHeaders = { ...headers, accept: "text/event-stream" };
-  const turnPath = pathUnder(baseUrl, "chat/completions");
-  const models = new ModelList({
-    dispatcher,
-    origin,
-    path: pathUnder(baseUrl, "models"),
-    headers,
-    apiKey,
-    timeoutMs: timeouts.connectMs + timeouts.idleMs,
-  });
-  const server = addressOf(baseUrl, dispatcher, headers);
+  const { server, path } = serverAt(baseUrl, { dispatcher, headers, onPathFound: options.onPathFound });
+  const models = new ModelList({ server, apiKey, timeoutMs: timeouts.connectMs + timeouts.idleMs });
   const tokens = new TokenCounter(server, profile);
   const windows = new ContextWindows(server);
   const continuations = new Continuations(server, profile.continuation);
+  const turns = new TurnAsker({
+    server,
+    profile,
+    apiKey,
+    ...timeouts,
+    prepare: async (chat, begun, signal) => {
+      await path.find();
+      return begun === undefined ? chat : await continuations.begin(chat, begun, signal);
+    },
+    onWarning: options.onWarning ?? (() => {}),
+  });
 
   return {
     name: options.name ?? `chat-completions at ${origin}`,
     abilities: profile.abilities,
-    async sample(request, signal, begun): Promise<AsyncIterable<readonly ModelEvent[]>> {
-      const { body: chat, toolNames } = await mapRequest(request, profile);
-      const sent = await requestBody(begun === undefined ? chat : await continuations.begin(chat, begun, signal));
-      const { model } = request; // So that the answer does not keep the request and its history in memory.
-      const reader = new ChunkReader({
-        toolNames,
-        reasoningTags: profile.reasoningTags,
-        wantsLogprobs: request.topLogprobs !== null,
-        onLateContent: () => options.onWarning?.(LATE_CONTENT, model),
-      });
-      const { idleMs, totalMs } = timeouts;
-      const context = { model, host: baseUrl.host, apiKey };
-      const turn = new UpstreamTurn({ reader, context, totalMs, idleMs, signal });
-      if (!signal.aborted) {
-        const call = {
-          origin,
-          path: turnPath,
-          method: "POST",
-          headers: { ...turnHeaders, ...sent.headers, ...traceHeaders(request.trace) },
-          body: sent.body,
-          headersTimeout: idleMs,
-          bodyTimeout: idleMs,
-        };
-        dispatcher.dispatch(call, recordedTurn(turn, call, sent.parts));
-      }
-      return await turn.accepted.catch((refusal: unknown) => refuse(refusal, model, models, signal));
+    sample: (request, signal, begun) => turns.ask(request, signal, begun),
+    continuesAnswers: async (model, signal) => {
+      await path.find();
+      return (await continuations.formFor(model, signal)) !== null;
     },
-    continuesAnswers: async (model, signal) => (await continuations.formFor(model, signal)) !== null,
-    listModels: (signal) => models.read(signal),
-    countTokens: (request, signal) => tokens.count(request, signal),
-    reasoningDefaults: profile.reasoningDefaults,
+    listModels: async (signal) => {
+      await path.find();
+      return await models.read(signal);
+    },
+    countTokens: async (request, signal) => {
+      await path.find();
+      return await tokens.count(request, signal);
+    },
     notesOn: (request) => notesOnRequest(request, profile),
-    contextWindow: async (model, signal) => options.contextWindow ?? (await windows.read(model, signal)),
+    contextWindow: async (model, signal) => {
+      if (options.contextWindow !== undefined && options.contextWindow !== null) return options.contextWindow;
+      await path.find();
+      return await windows.read(model, signal);
+    },
   };
 }
 
-/** Throws the error of a turn; that of an unknown model with the nearest name of a known one. */
-async function refuse(refusal: unknown, model: string, models: ModelList, signal: AbortSignal): Promise<never> {
-  const isOver = AbortSignal.any([signal, AbortSignal.timeout(NAMES_MS_MAX)]);
-  throw await withNearModel(refusal, model, () => models.read(isOver));
-}
-
-/** The turn itself, or what also tells a recorder of its reply. */
-function recordedTurn(
-  turn: UpstreamTurn,
-  call: { readonly origin: string; readonly path: string; readonly headers: Readonly<Record<string, string>> },
-  body: readonly Uint8Array[],
-): Dispatcher.DispatchHandler {
-  const recorded = beginExchange(() => ({
-    kind: "model",
-    method: "POST",
-    url: `${call.origin}${call.path}`,
-    headers: Object.entries(call.headers),
-    body,
-  }));
-  return recorded === null ? turn : new RecordedReply(turn, recorded);
-}
-
-function addressOf(baseUrl: URL, dispatcher: Dispatcher, headers: ServerAddress["headers"]): ServerAddress {
-  const apiPath = baseUrl.pathname.replace(/\/+$/, "");
+/** The address of a server, and the search for the path of its API, which begins at once. */
+function serverAt(
+  baseUrl: URL,
+  {
+    dispatcher,
+    headers,
+    onPathFound = () => {},
+  }: Pick<ServerAddress, "dispatcher" | "headers"> & {
+    readonly onPathFound: ChatCompletionsOptions["onPathFound"];
+  },
+): { readonly server: ServerAddress; readonly path: ApiPath } {
   const { origin, search } = baseUrl;
-  return { dispatcher, origin, apiPath, rootPath: apiPath.replace(/\/v1$/, ""), search, headers };
-}
-
-function pathUnder(baseUrl: URL, name: string): string {
-  return `${baseUrl.pathname.replace(/\/+$/, "")}/${name}${baseUrl.search}`;
+  const path = new ApiPath({
+    configured: baseUrl.pathname.replace(/\/+$/, ""),
+    listModels: (apiPath, signal) =>
+      askServer(server, { path: `${apiPath}/models`, replyBytesMax: MODELS_BYTES_MAX }, signal),
+    onFound: onPathFound,
+  });
+  const server: ServerAddress = {
+    dispatcher,
+    origin,
+    get apiPath() {
+      return path.current;
+    },
+    get rootPath() {
+      return path.current.replace(/\/v1$/, "");
+    },
+    search,
+    headers,
+  };
+  void path.find();
+  return { server, path };
 }
 
 /** Counts the tokens of a turn: asks the server, or estimates with the tokenizer of the model's family. */

@@ -1,8 +1,8 @@
-import type { Dispatcher } from "undici";
 import { jsonOrUndefined } from "../../base/json/read-json.ts";
 import { isRecord } from "../../base/json/records.ts";
 import { readBodyStart } from "../../base/limits/read-body-start.ts";
 import { type ModelDescription, ModelError, NO_MODEL_LIST } from "../../runs/ports.ts";
+import type { ServerAddress } from "./ask-server.ts";
 import { brokenAnswer, tooSlow } from "./errors/model-errors.ts";
 import { explainTransportError } from "./errors/transport-error.ts";
 import { explainRefusal } from "./errors/upstream-error.ts";
@@ -16,10 +16,7 @@ const BODY_BYTES_MAX = 8 * 1024 * 1024;
 const MODELS_MAX = 10_000;
 
 export interface ModelListOptions {
-  readonly dispatcher: Dispatcher;
-  readonly origin: string;
-  readonly path: string;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly server: ServerAddress;
   readonly apiKey: string | null;
   readonly timeoutMs: number;
 }
@@ -42,12 +39,13 @@ export class ModelList {
   }
 
   async #fetch(signal: AbortSignal): Promise<readonly ModelDescription[]> {
-    const { dispatcher, origin, path, headers, apiKey, timeoutMs } = this.#options;
+    const { server, apiKey, timeoutMs } = this.#options;
+    const { dispatcher, origin, headers } = server;
     const limited = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
     try {
       const reply = await dispatcher.request({
         origin,
-        path,
+        path: `${server.apiPath}/models${server.search}`,
         method: "GET",
         headers: { ...headers, accept: "application/json" },
         signal: limited,

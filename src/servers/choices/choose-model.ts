@@ -88,6 +88,8 @@ function modelServer(
     connectionsMax: config.modelConnectionsMax,
     contextWindow: config.modelContextWindow,
     onWarning: (warning, model) => log.warn({ model }, warning),
+    onPathFound: (apiPath) =>
+      log.warn({ path: apiPath }, `the model server is asked under ${apiPath}, which MODEL_BASE_URL lacks`),
     profile: {
       ...(config.modelProfile === "auto" ? {} : PROFILES[config.modelProfile]),
       ...knownAbilities(config.modelInput),

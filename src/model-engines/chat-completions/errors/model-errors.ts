@@ -25,6 +25,13 @@ export function untrusted(reason: string, cause: unknown): ModelError {
   return new ModelError(`Cannot reach the model server: ${reason}.`, { ...SERVER_FAULT, status: 502, cause });
 }
 
+/** The base URL is wrong, which only the operator can change. */
+export function noSuchPath(): ModelError {
+  const message =
+    "The model server has no chat completions under the URL that this server has for it (MODEL_BASE_URL), which usually ends in /v1; your request is not the cause.";
+  return new ModelError(message, { ...SERVER_FAULT, status: 502 });
+}
+
 export function tooSlow(reason: string, cause?: unknown): ModelError {
   return new ModelError(`The model server ${reason}.`, { ...SERVER_FAULT, status: 504, retry: "often", cause });
 }

@@ -75,8 +75,14 @@ describe("the blame", () => {
     check(400, said("m is not a valid model ID"), expected);
   });
   test("a base URL without chat completions is a server error", () => {
+    const fault = { status: 502, type: "server_error", message: expect.stringContaining("(MODEL_BASE_URL)") };
     for (const body of ["", "404 page not found", "<html>Not Found</html>", '{"detail":"Not Found"}'])
-      check(404, body, { status: 502, type: "server_error" });
+      check(404, body, fault);
+    for (const message of ["Invalid URL (POST /chat/completions)", "File Not Found", "Unknown request URL: POST /x."])
+      check(404, said(message, { type: "invalid_request_error" }), fault);
+    check(405, '{"detail":"Method Not Allowed"}', fault);
+    const body = { error: "Unexpected endpoint or method. (POST /chat/completions)" };
+    expect(explainRefusal({ status: null, headers: {}, body }, CONTEXT, NOW_MS)).toMatchObject(fault);
   });
   for (const message of [
     "This model's maximum context length is 8192 tokens. However, you requested 9000 tokens",

@@ -2,7 +2,7 @@ import { jsonOrUndefined } from "../../../base/json/read-json.ts";
 import { isRecord } from "../../../base/json/records.ts";
 import { ModelError } from "../../../runs/ports.ts";
 import { isList, type JsonObject, textOrNull } from "../json-values.ts";
-import { inputTooLong, modelNotFound } from "./model-errors.ts";
+import { inputTooLong, modelNotFound, noSuchPath } from "./model-errors.ts";
 import { redact, type Secrets } from "./redact.ts";
 import { readRetryAfter } from "./retry-after.ts";
 
@@ -39,6 +39,11 @@ const TOO_LONG =
   /context[ _-]?(?:length|size|window)|exceed_context|maximum (?:context|prompt|model|input|sequence) (?:length|size)|(?:prompt|input|messages?) (?:is|are) too long|too many (?:input )?tokens|input tokens exceed|exceeds? (?:the )?(?:maximum|max|limit of).{0,40}tokens|input length.{0,60}exceed/i;
 const NO_SUCH_MODEL =
   /model.{0,200}(?:not found|does not exist|not exist|no such|unknown|not available|isn't available|not loaded)|(?:no such|unknown|unrecognized|invalid) model|not a valid model/is;
+/** How servers say with 404 or 405 that nothing is under the path of a call. */
+const NO_SUCH_PATH =
+  /^(?:the )?(?:requested )?(?:file|page|resource|route|endpoint|path|url)?\s*not found\.?$|invalid url|unknown request url|method not allowed|no route|\/chat\/completions/i;
+/** How LM Studio says it, with status 200. */
+const UNEXPECTED_PATH = /unexpected endpoint/i;
 const OVERLOADED: ReadonlySet<string> = new Set(["server_is_overloaded", "overloaded_error", "engine_overloaded"]);
 const OUT_OF_CREDIT =
   /insufficient_quota|insufficient (?:quota|balance|credits?)|exceeded your current quota|check your plan and billing/i;
@@ -49,6 +54,7 @@ export function explainRefusal(refusal: Refusal, context: ErrorContext, nowMs: n
   const shown = reported.isReadable ? redact(reported.message, context) : "";
   const { status } = refusal;
   if (reported.code === "model_not_found") return modelNotFound(context.model); // Some servers send it with 403.
+  if (isAboutPath(refusal, reported, shown)) return noSuchPath();
   if (status === null || status >= 500) return failed(refusal, reported, shown, nowMs);
   if (status === 401 || status === 403) return refusedKey(status, shown, context);
   if (status === 429 || status === 402) return rateLimited(refusal, reported, shown, nowMs);
@@ -65,6 +71,13 @@ export function explainRefusal(refusal: Refusal, context: ErrorContext, nowMs: n
       status: 502,
     });
   return refusedRequest(status, reported, shown, context);
+}
+
+/** Whether a refusal is about the path of the call, not about what was asked. */
+function isAboutPath({ status }: Refusal, { message }: ReportedError, shown: string): boolean {
+  if (NO_SUCH_MODEL.test(message)) return false;
+  if (status === null) return UNEXPECTED_PATH.test(message);
+  return (status === 404 || status === 405) && (shown === "" || NO_SUCH_PATH.test(message));
 }
 
 /** Answers 502 instead of 401 or 403, from which clients would conclude that their own key is wrong. */
@@ -140,12 +153,6 @@ function refusedRequest(status: number, reported: ReportedError, shown: string, 
   )
     return inputTooLong();
   if (NO_SUCH_MODEL.test(reported.message)) return modelNotFound(context.model);
-  if (status === 404 && (shown === "" || /^not found$/i.test(shown))) {
-    return new ModelError("The model server has no chat completions under the configured base URL.", {
-      ...FAULT,
-      status: 502,
-    });
-  }
   return new ModelError(shown === "" ? `The model server refused the request with status ${status}.` : shown, {
     status: PASSED_ON.has(status) ? status : 400,
     type: "invalid_request_error",

@@ -1,0 +1,71 @@
+import { isRecord } from "../../../base/json/records.ts";
+import { isNotOffered, type ServerReply } from "../ask-server.ts";
+import { isList } from "../json-values.ts";
+
+const VERSION = "/v1";
+const LOOK_MS_MAX = 5000;
+
+export interface ApiPathOptions {
+  /** The path of the base URL, without a trailing slash. */
+  readonly configured: string;
+  /** Asks for the list of models below a path; null if no reply came. */
+  readonly listModels: (apiPath: string, signal: AbortSignal) => Promise<ServerReply | null>;
+  /** Called if the API lies below the configured path, with where it lies. */
+  readonly onFound: (apiPath: string) => void;
+}
+
+/**
+ * The path of a server's API, such as `/v1`. Operators often leave that out of the base URL, so the server is asked
+ * where its list of models is.
+ */
+export class ApiPath {
+  readonly #options: ApiPathOptions;
+  #path: string;
+  #isKnown: boolean;
+  #looking: Promise<void> | null = null;
+
+  constructor(options: ApiPathOptions) {
+    this.#options = options;
+    this.#path = options.configured;
+    this.#isKnown = options.configured.endsWith(VERSION);
+  }
+
+  /** What is known now. */
+  get current(): string {
+    return this.#path;
+  }
+
+  /** Looks for the path if it is not known. Does nothing if the server gives no answer. Never rejects. */
+  async find(): Promise<void> {
+    if (this.#isKnown) return;
+    this.#looking ??= this.#look(AbortSignal.timeout(LOOK_MS_MAX)).finally(() => {
+      this.#looking = null;
+    });
+    await this.#looking;
+  }
+
+  async #look(signal: AbortSignal): Promise<void> {
+    const { configured, listModels, onFound } = this.#options;
+    const reply = await listModels(configured, signal);
+    if (isUndecided(reply)) return;
+    const below = `${configured}${VERSION}`;
+    const other = isElsewhere(reply) ? await listModels(below, signal) : null;
+    if (isElsewhere(reply) && isUndecided(other)) return;
+    this.#isKnown = true;
+    if (other === null || isElsewhere(other)) return;
+    this.#path = below;
+    onFound(below);
+  }
+}
+
+function isUndecided(reply: ServerReply | null): reply is null {
+  return reply === null || (reply.status >= 500 && !isNotOffered(reply));
+}
+
+/** Whether the list of models is not there. A refused key, or too many requests, say that it is. */
+function isElsewhere(reply: ServerReply): boolean {
+  if (isNotOffered(reply)) return true;
+  if (reply.status >= 400) return false;
+  const { body } = reply;
+  return !isList(isRecord(body) ? (body["data"] ?? body["models"]) : body);
+}

@@ -1,0 +1,98 @@
+import type { Dispatcher } from "undici";
+import { beginExchange, RecordedReply } from "../../base/exchanges/exchange-recording.ts";
+import { traceHeaders } from "../../base/trace-context.ts";
+import type { ModelEvent, ModelRequest } from "../../runs/ports.ts";
+import type { ServerAddress } from "./ask-server.ts";
+import { requestBody } from "./connections/request-body.ts";
+import type { BackendProfile } from "./profile.ts";
+import { ChunkReader } from "./reply/chunk-reader.ts";
+import { UpstreamTurn } from "./reply/upstream-turn.ts";
+import type { ChatRequest } from "./request/chat-wire.ts";
+import { mapRequest } from "./request/map-request.ts";
+import type { ToolNames } from "./request/tool-names.ts";
+
+const LATE_CONTENT = "the model server sent content after its finish reason; it was dropped";
+
+export interface TurnAskerOptions {
+  readonly server: ServerAddress;
+  readonly profile: BackendProfile;
+  readonly apiKey: string | null;
+  /** Maximum time without a byte. */
+  readonly idleMs: number;
+  /** Maximum time of the whole turn. */
+  readonly totalMs: number;
+  /** Called before a turn is sent. */
+  readonly prepare: (chat: ChatRequest, begun: string | undefined, signal: AbortSignal) => Promise<ChatRequest>;
+  /** Called with a sentence if the server broke the protocol in a way that was corrected. */
+  readonly onWarning: (warning: string, model: string) => void;
+}
+
+type Batches = AsyncIterable<readonly ModelEvent[]>;
+
+/** What a turn needs beside its body. The request is not kept, so that its history does not stay in memory. */
+interface TurnContext {
+  readonly model: string;
+  readonly trace: ModelRequest["trace"];
+  readonly toolNames: ToolNames;
+  readonly wantsLogprobs: boolean;
+  readonly signal: AbortSignal;
+}
+
+/** Sends turns to a model server. */
+export class TurnAsker {
+  readonly #options: TurnAskerOptions;
+
+  constructor(options: TurnAskerOptions) {
+    this.#options = options;
+  }
+
+  /** See `ModelEngine.sample`. */
+  async ask(request: ModelRequest, signal: AbortSignal, begun: string | undefined): Promise<Batches> {
+    const { body, toolNames } = await mapRequest(request, this.#options.profile);
+    const { model, trace } = request;
+    const context = { model, trace, toolNames, wantsLogprobs: request.topLogprobs !== null, signal };
+    return await this.#send(await this.#options.prepare(body, begun, signal), context);
+  }
+
+  async #send(chat: ChatRequest, { model, trace, toolNames, wantsLogprobs, signal }: TurnContext): Promise<Batches> {
+    const { server, profile, apiKey, idleMs, totalMs, onWarning } = this.#options;
+    const sent = await requestBody(chat);
+    const reader = new ChunkReader({
+      toolNames,
+      reasoningTags: profile.reasoningTags,
+      wantsLogprobs,
+      onLateContent: () => onWarning(LATE_CONTENT, model),
+    });
+    const context = { model, host: new URL(server.origin).host, apiKey };
+    const turn = new UpstreamTurn({ reader, context, totalMs, idleMs, signal });
+    if (!signal.aborted) {
+      const call = {
+        origin: server.origin,
+        path: `${server.apiPath}/chat/completions${server.search}`,
+        method: "POST",
+        headers: { ...server.headers, accept: "text/event-stream", ...sent.headers, ...traceHeaders(trace) },
+        body: sent.body,
+        headersTimeout: idleMs,
+        bodyTimeout: idleMs,
+      };
+      server.dispatcher.dispatch(call, recordedTurn(turn, call, sent.parts));
+    }
+    return await turn.accepted;
+  }
+}
+
+/** The turn itself, or what also tells a recorder of its reply. */
+function recordedTurn(
+  turn: UpstreamTurn,
+  call: { readonly origin: string; readonly path: string; readonly headers: Readonly<Record<string, string>> },
+  body: readonly Uint8Array[],
+): Dispatcher.DispatchHandler {
+  const recorded = beginExchange(() => ({
+    kind: "model",
+    method: "POST",
+    url: `${call.origin}${call.path}`,
+    headers: Object.entries(call.headers),
+    body,
+  }));
+  return recorded === null ? turn : new RecordedReply(turn, recorded);
+}

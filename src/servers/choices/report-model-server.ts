@@ -1,0 +1,29 @@
+import { once } from "node:events";
+import { connect } from "node:net";
+import type { Logger } from "../../base/logger.ts";
+import { explainTransportError } from "../../model-engines/chat-completions/errors/transport-error.ts";
+
+/** Long enough for a server in another country. */
+const CONNECT_MS_MAX = 5000;
+
+/** Logs one line if the model server accepts no connection now. Never rejects. */
+export async function reportModelServer(baseUrl: string, log: Logger): Promise<void> {
+  const { hostname, port, protocol } = new URL(baseUrl);
+  const standardPort = protocol === "https:" ? 443 : 80;
+  const host = hostname.replace(/^\[|\]$/g, ""); // The brackets of an IPv6 address.
+  const socket = connect({ host, port: port === "" ? standardPort : Number(port) });
+  try {
+    await once(socket, "connect", { signal: AbortSignal.timeout(CONNECT_MS_MAX) });
+  } catch (error) {
+    const { message } = explainTransportError(isTimeout(error) ? TOO_SLOW : error, CONNECT_MS_MAX);
+    log.warn({}, `${message} Clients get an error until it answers. MODEL_BASE_URL is its address.`);
+  } finally {
+    socket.destroy();
+  }
+}
+
+function isTimeout(error: unknown): boolean {
+  return error instanceof Error && error.name === "AbortError";
+}
+
+const TOO_SLOW = Object.assign(new Error("no connection in time"), { code: "ETIMEDOUT" });
