@@ -1,3 +1,4 @@
+import type { ServerResponse } from "node:http";
 import { type ReceivedCall, serveChat, sse } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
 import { serveBank } from "../crash/bank.ts";
 import { chunksOf, type Fault, TURNS, type Turn } from "./faults.ts";
@@ -28,6 +29,8 @@ export async function faultyWorld(cases: readonly FaultyCase[]): Promise<FaultyW
     return { content: [{ type: "text", text: `${tool}: done` }] };
   });
   const model = await serveChat((response, call) => {
+    response.shouldKeepAlive = false; // A call that meets a closed connection would be sent again.
+    if (!call.body.includes('"stream":true')) return refuse(response); // Why an empty stream ended.
     const number = numberIn(call);
     const turn = turnOf(call);
     const failing = cases[number];
@@ -44,6 +47,11 @@ export async function faultyWorld(cases: readonly FaultyCase[]): Promise<FaultyW
     done: (number) => done.flatMap(([one, tool]) => (one === number ? [tool] : [])),
     asked: (number) => asked.flatMap(([one, turn]) => (one === number ? [turn] : [])),
   };
+}
+
+function refuse(response: ServerResponse): void {
+  response.writeHead(500, { "content-type": "application/json" });
+  response.end(JSON.stringify({ error: { message: "The model broke.", type: "x", code: null } }));
 }
 
 function numberIn({ body }: ReceivedCall): number {

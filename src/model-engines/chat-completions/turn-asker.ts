@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import type { Dispatcher } from "undici";
 import { beginExchange, RecordedReply } from "../../base/exchanges/exchange-recording.ts";
 import { traceHeaders } from "../../base/trace-context.ts";
@@ -64,21 +65,37 @@ export class TurnAsker {
       onLateContent: () => onWarning(LATE_CONTENT, model),
     });
     const context = { model, host: new URL(server.origin).host, apiKey };
-    const turn = new UpstreamTurn({ reader, context, totalMs, idleMs, signal });
-    if (!signal.aborted) {
-      const call = {
-        origin: server.origin,
-        path: `${server.apiPath}/chat/completions${server.search}`,
-        method: "POST",
-        headers: { ...server.headers, accept: "text/event-stream", ...sent.headers, ...traceHeaders(trace) },
-        body: sent.body,
-        headersTimeout: idleMs,
-        bodyTimeout: idleMs,
-      };
-      server.dispatcher.dispatch(call, recordedTurn(turn, call, sent.parts));
-    }
+    // undici calls back outside of the run, whose exchanges are recorded.
+    const askPlain = AsyncLocalStorage.bind(() => {
+      requestBody(withoutStream(chat)).then(
+        (plain) => this.#dispatch(plain, trace, turn),
+        (error: unknown) => turn.onResponseError(null, error instanceof Error ? error : new Error(String(error))),
+      );
+    });
+    const turn = new UpstreamTurn({ reader, context, totalMs, idleMs, signal, askPlain });
+    if (!signal.aborted) this.#dispatch(sent, trace, turn);
     return await turn.accepted;
   }
+
+  #dispatch(sent: SentBody, trace: ModelRequest["trace"], turn: UpstreamTurn): void {
+    const { server, idleMs } = this.#options;
+    const call = {
+      origin: server.origin,
+      path: `${server.apiPath}/chat/completions${server.search}`,
+      method: "POST",
+      headers: { ...server.headers, accept: "text/event-stream", ...sent.headers, ...traceHeaders(trace) },
+      body: sent.body,
+      headersTimeout: idleMs,
+      bodyTimeout: idleMs,
+    };
+    server.dispatcher.dispatch(call, recordedTurn(turn, call, sent.parts));
+  }
+}
+
+type SentBody = Awaited<ReturnType<typeof requestBody>>;
+
+function withoutStream({ stream: _stream, stream_options: _options, ...others }: ChatRequest): object {
+  return { ...others, stream: false };
 }
 
 /** The turn itself, or what also tells a recorder of its reply. */

@@ -29,15 +29,14 @@ type Headers = Parameters<NonNullable<Dispatcher.DispatchHandler["onResponseStar
 class FirstSending implements Dispatcher.DispatchHandler {
   readonly path: string;
   readonly #handler: Dispatcher.DispatchHandler;
-  readonly #isRepeatable: boolean;
-  readonly #sendAgain: () => void;
+  /** Null if the call cannot be sent again. */
+  #sendAgain: (() => void) | null;
   #sent: { readonly socket: Socket; readonly bytesBefore: number } | null = null;
 
   constructor(handler: Dispatcher.DispatchHandler, { path, body }: Dispatcher.DispatchOptions, sendAgain: () => void) {
     this.path = path;
     this.#handler = handler;
-    this.#isRepeatable = !(body instanceof Readable) || body instanceof PartsBody;
-    this.#sendAgain = sendAgain;
+    this.#sendAgain = !(body instanceof Readable) || body instanceof PartsBody ? sendAgain : null;
   }
 
   /** The call is written to this socket now. */
@@ -51,7 +50,7 @@ class FirstSending implements Dispatcher.DispatchHandler {
   }
 
   onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: Headers, message?: string): void {
-    this.#sent = null; // Frees the socket, and ends the time in which the call may be sent again.
+    this.#sendAgain = null; // It holds the body, which is not needed for the length of the answer.
     this.#handler.onResponseStart?.(controller, status, headers, message);
   }
 
@@ -64,7 +63,7 @@ class FirstSending implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(controller: Dispatcher.DispatchController, error: Error): void {
-    if (this.#isRepeatable && this.#metClosedConnection(error)) this.#sendAgain();
+    if (this.#sendAgain !== null && this.#metClosedConnection(error)) this.#sendAgain();
     else this.#handler.onResponseError?.(controller, error);
   }
 

@@ -9,9 +9,9 @@ export function brokenAnswer(what: string): ModelError {
 }
 
 /** The answer ended before it was finished. */
-export function cutAnswer(): ModelError {
+export function cutAnswer(cause?: unknown): ModelError {
   const message = "The model server broke off in the middle of its answer.";
-  return new ModelError(message, { ...SERVER_FAULT, status: 502, retry: "often" });
+  return new ModelError(message, { ...SERVER_FAULT, status: 502, retry: "often", cause });
 }
 
 /** The message omits the address, because callers need not know the operator's network. */

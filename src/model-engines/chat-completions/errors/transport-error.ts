@@ -1,11 +1,12 @@
 import type { ModelError } from "../../../runs/ports.ts";
 import { tooSlow, unreachable, untrusted } from "./model-errors.ts";
 
+/** How a connection ends that the model server closed. */
+const CLOSED_CODES: ReadonlySet<string> = new Set(["ECONNRESET", "EPIPE", "UND_ERR_SOCKET", "HPE_INVALID_EOF_STATE"]);
+const CLOSED = "it closed the connection";
+
 const REASONS: Readonly<Record<string, string>> = {
   ECONNREFUSED: "the connection was refused",
-  ECONNRESET: "it closed the connection",
-  EPIPE: "it closed the connection",
-  UND_ERR_SOCKET: "it closed the connection",
   ENOTFOUND: "its host name is unknown",
   EAI_AGAIN: "its host name could not be looked up",
   EHOSTUNREACH: "no route leads to it",
@@ -20,6 +21,11 @@ const UNTRUSTED_REASONS: Readonly<Record<string, string>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: "its certificate is for another host",
 };
 
+/** Whether the model server closed the connection of a call. */
+export function closedConnection(error: unknown): boolean {
+  return CLOSED_CODES.has(codeOf(error));
+}
+
 /** Explains a failure below HTTP, without the address that was called. */
 export function explainTransportError(error: unknown, idleMs: number): ModelError {
   const code = codeOf(error);
@@ -32,6 +38,7 @@ export function explainTransportError(error: unknown, idleMs: number): ModelErro
       return tooSlow(`sent nothing for ${idleMs / 1000} s`, error);
     default:
       if (UNTRUSTED_REASONS[code] !== undefined) return untrusted(UNTRUSTED_REASONS[code], error);
+      if (CLOSED_CODES.has(code)) return unreachable(CLOSED, error);
       return unreachable(REASONS[code] ?? (code === "" ? "the call failed" : `the call failed (${code})`), error);
   }
 }

@@ -29,6 +29,7 @@ export class ChunkStream {
   #decoder: StringDecoder | null = null;
   readonly #parser: EventSourceParser;
   #isDone = false;
+  #isEmpty = true;
   /** Whether an event begins next. The first one is left to the parser, which removes a byte order mark. */
   #isBetweenEvents = false;
   #example: RepeatedEvent | null = null;
@@ -51,8 +52,14 @@ export class ChunkStream {
     return this.#isDone;
   }
 
+  /** True until anything but comments and empty events has come. */
+  get isEmpty(): boolean {
+    return this.#isEmpty;
+  }
+
   feed(bytes: Buffer): void {
     const text = this.#decode(bytes);
+    if (this.#isEmpty) this.#isEmpty = saysNothing(text);
     for (let at = 0; at < text.length; ) {
       const end = this.#readRepeated(text, at);
       at = end === -1 ? this.#readNext(text, at) : end;
@@ -139,6 +146,11 @@ export class ChunkStream {
     this.#isDone = true;
     this.#reader.finish();
   }
+}
+
+/** Whether this says nothing: comments, which some servers send to keep a connection open, or events without data. */
+function saysNothing(text: string): boolean {
+  return text.split("\n").every((line) => line.startsWith(":") || line.trim() === "" || line.trim() === "data:");
 }
 
 /** Whether a chunk is an error: `{"error": …}`, an SSE event named `error`, or the bare object of older vLLM. */

@@ -2,8 +2,8 @@ import type { Dispatcher } from "undici";
 import { jsonOrUndefined } from "../../../base/json/read-json.ts";
 import { isRecord } from "../../../base/json/records.ts";
 import { ModelError, type ModelEvent } from "../../../runs/ports.ts";
-import { brokenAnswer, tooSlow } from "../errors/model-errors.ts";
-import { explainTransportError } from "../errors/transport-error.ts";
+import { brokenAnswer, cutAnswer, tooSlow } from "../errors/model-errors.ts";
+import { closedConnection, explainTransportError } from "../errors/transport-error.ts";
 import { type ErrorContext, explainRefusal } from "../errors/upstream-error.ts";
 import { isList } from "../json-values.ts";
 import type { ChunkReader } from "./chunk-reader.ts";
@@ -47,6 +47,11 @@ export interface TurnOptions {
   readonly totalMs: number;
   readonly idleMs: number;
   readonly signal: AbortSignal;
+  /**
+   * Asks for the same answer without a stream, with the turn as its handler. Called at most once, if a stream ends
+   * before its first chunk: some servers tell only then what is wrong.
+   */
+  readonly askPlain: () => void;
 }
 
 /**
@@ -59,12 +64,15 @@ export class UpstreamTurn implements Dispatcher.DispatchHandler {
    * turn resolves to no batches.
    */
   readonly accepted: Promise<AsyncIterable<readonly ModelEvent[]>>;
-  readonly #options: TurnOptions;
+  readonly #options: Omit<TurnOptions, "askPlain">;
   readonly #stream: ChunkStream;
   readonly #queue: EventQueue<ModelEvent>;
   #accept: (batches: AsyncIterable<readonly ModelEvent[]>) => void = () => {};
   #refuse: (error: ModelError) => void = () => {};
   #phase: Phase = { name: "awaiting_headers" };
+  #isAccepted = false;
+  /** Null once it is not needed, because it holds the request. */
+  #askPlain: (() => void) | null;
   #controller: Dispatcher.DispatchController | null = null;
   #timer: NodeJS.Timeout;
   #isWaitingForEndMark = false;
@@ -73,7 +81,9 @@ export class UpstreamTurn implements Dispatcher.DispatchHandler {
   #isPassing = false;
 
   constructor(options: TurnOptions) {
-    this.#options = options;
+    const { askPlain, ...others } = options;
+    this.#options = others;
+    this.#askPlain = askPlain;
     this.#stream = new ChunkStream(options.reader, options.context);
     const flow: Flow = {
       pause: () => this.#hold("reader"),
@@ -122,8 +132,9 @@ export class UpstreamTurn implements Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(): void {
-    if (this.#phase.name === "streaming") this.#readEnd();
-    else if (this.#phase.name === "collecting") this.#readCollected(this.#phase);
+    if (this.#phase.name === "collecting") this.#readCollected(this.#phase);
+    else if (this.#asksPlain()) return;
+    else if (this.#phase.name === "streaming") this.#readEnd();
     else if (this.#phase.name === "undecided") this.#fail(brokenAnswer("sent an empty answer"));
   }
 
@@ -132,11 +143,31 @@ export class UpstreamTurn implements Dispatcher.DispatchHandler {
     if (this.#phase.name === "collecting" && this.#phase.status !== 200)
       this.#readCollected(this.#phase); // The status is enough to explain the refusal.
     else if (this.#phase.name === "streaming" && this.#endEarly()) return;
-    else this.#fail(explainTransportError(error, this.#options.idleMs));
+    else if (closedConnection(error) && this.#asksPlain()) return;
+    else this.#fail(this.#explain(error));
+  }
+
+  /** Asks once more without a stream, if this one ended without anything. Returns whether it did. */
+  #asksPlain(): boolean {
+    const isEmpty = this.#phase.name === "undecided" || (this.#phase.name === "streaming" && this.#stream.isEmpty);
+    const askPlain = this.#askPlain;
+    if (!isEmpty || askPlain === null) return false;
+    this.#askPlain = null;
+    this.#phase = { name: "awaiting_headers" };
+    this.#controller = null;
+    askPlain();
+    return true;
+  }
+
+  /** The words for a connection that is closed depend on whether an answer had begun. */
+  #explain(error: Error): ModelError {
+    const hasBegun = this.#phase.name !== "awaiting_headers";
+    return hasBegun && closedConnection(error) ? cutAnswer(error) : explainTransportError(error, this.#options.idleMs);
   }
 
   #beginStream(): void {
     this.#phase = { name: "streaming" };
+    this.#isAccepted = true;
     this.#accept(this.#queue);
   }
 
@@ -162,6 +193,7 @@ export class UpstreamTurn implements Dispatcher.DispatchHandler {
       this.#fail(error);
       return;
     }
+    if (!this.#stream.isEmpty) this.#askPlain = null;
     if (this.#stream.isDone) this.#end();
     else this.#passSoon();
     if (this.#isWaitingForEndMark || !this.#options.reader.hasFinishReason || this.#phase.name !== "streaming") return;
@@ -276,10 +308,9 @@ export class UpstreamTurn implements Dispatcher.DispatchHandler {
 
   #fail(error: unknown): void {
     if (this.#phase.name === "ended") return;
-    const isAccepted = this.#phase.name === "streaming";
     this.#settle();
     this.#pass(); // Events before the error are still valid.
-    if (isAccepted) this.#queue.fail(error);
+    if (this.#isAccepted) this.#queue.fail(error);
     else this.#refuse(error instanceof ModelError ? error : brokenAnswer("sent an answer that could not be read"));
     this.#disconnect();
   }
@@ -303,6 +334,7 @@ export class UpstreamTurn implements Dispatcher.DispatchHandler {
 
   #settle(): void {
     this.#phase = { name: "ended" };
+    this.#askPlain = null;
     clearTimeout(this.#timer);
     this.#options.signal.removeEventListener("abort", this.#stop);
   }
