@@ -10,6 +10,7 @@ import { ChunkReader } from "./reply/chunk-reader.ts";
 import { UpstreamTurn } from "./reply/upstream-turn.ts";
 import type { ChatRequest } from "./request/chat-wire.ts";
 import { mapRequest } from "./request/map-request.ts";
+import { inSchemaForm, nextSchemaForm, type SchemaForms } from "./request/schema-forms.ts";
 import type { ToolNames } from "./request/tool-names.ts";
 
 const LATE_CONTENT = "the model server sent content after its finish reason; it was dropped";
@@ -18,6 +19,7 @@ export interface TurnAskerOptions {
   readonly server: ServerAddress;
   readonly profile: BackendProfile;
   readonly apiKey: string | null;
+  readonly schemaForms: SchemaForms;
   /** Maximum time without a byte. */
   readonly idleMs: number;
   /** Maximum time of the whole turn. */
@@ -52,7 +54,25 @@ export class TurnAsker {
     const { body, toolNames } = await mapRequest(request, this.#options.profile);
     const { model, trace } = request;
     const context = { model, trace, toolNames, wantsLogprobs: request.topLogprobs !== null, signal };
-    return await this.#send(await this.#options.prepare(body, begun, signal), context);
+    return await this.#sendInForms(await this.#options.prepare(body, begun, signal), context);
+  }
+
+  /** Sends the turn, and once more in another form each time that the server says that it does not know the form. */
+  async #sendInForms(chat: ChatRequest, context: TurnContext): Promise<Batches> {
+    const { schemaForms, profile } = this.#options;
+    const hasSchema = chat.response_format?.type === "json_schema";
+    let form = hasSchema ? schemaForms.formFor(chat.model) : "json_schema";
+    for (;;) {
+      try {
+        const turn = await this.#send(inSchemaForm(chat, form), context);
+        if (hasSchema) schemaForms.remember(chat.model, form);
+        return turn;
+      } catch (refusal) {
+        const next = hasSchema && !profile.knowsVendorFields ? nextSchemaForm(form, refusal) : null;
+        if (next === null) throw refusal;
+        form = next;
+      }
+    }
   }
 
   async #send(chat: ChatRequest, { model, trace, toolNames, wantsLogprobs, signal }: TurnContext): Promise<Batches> {

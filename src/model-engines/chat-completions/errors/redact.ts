@@ -8,7 +8,12 @@ const SECRET_SHAPES: readonly RegExp[] = [
   /\beyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_.-]+/g,
   /\b[a-z][a-z0-9+.-]*:\/\/[^\s"'<>)]+/gi, // URLs reveal the operator's network and may hold keys.
   /\b(?:\d{1,3}\.){3}\d{1,3}(?::\d{1,5})?\b/g,
+  /(?:\b[A-Za-z]:)?(?:[\\/][\w.@+-]+){2,}\.(?:bin|c|cc|cpp|cjs|gguf|go|h|hpp|js|mjs|py|rs|safetensors|so|ts)\b(?::\d+)*/g,
 ];
+/** Where a stack begins, as Python and JavaScript print it. */
+const STACK = /(?:Traceback \(most recent call last\)|\bFile "[^"\n]+", line \d+|\n\s+at \S)[^]*$/;
+/** The last line of a stack of Python says what went wrong. */
+const STACK_END = /\n(\w+(?:Error|Exception): [^\n]+)\s*$/;
 
 /** What texts of a model server must not reveal. */
 export interface Secrets {
@@ -18,14 +23,19 @@ export interface Secrets {
 }
 
 /**
- * Makes a text of a model server fit to show: on one line, at most 500 characters, without addresses, our key or
- * anything that looks like a key.
+ * Makes a text of a model server fit to show: on one line, at most 500 characters, without addresses, our key,
+ * anything that looks like a key, stacks and paths of programs.
  */
 export function redact(text: string, { apiKey, host }: Secrets): string {
-  let shown = text.slice(0, READ_CHARS_MAX);
+  let shown = withoutStack(text.slice(0, READ_CHARS_MAX));
   for (const word of [apiKey ?? "", host]) if (word !== "") shown = shown.replaceAll(word, REDACTED);
   for (const shape of SECRET_SHAPES) shown = shown.replaceAll(shape, REDACTED);
   // oxlint-disable-next-line no-control-regex -- Control characters are exactly what is removed.
   shown = shown.replaceAll(/[\u0000-\u001F\u007F\s]+/g, " ").trim();
   return shown.length <= TEXT_CHARS_MAX ? shown : `${shown.slice(0, TEXT_CHARS_MAX - 1)}…`;
+}
+
+function withoutStack(text: string): string {
+  const said = text.replace(STACK, "");
+  return said.trim() === "" ? (STACK_END.exec(text)?.[1] ?? said) : said;
 }

@@ -187,7 +187,29 @@ describe("failures of the server", () => {
   });
 });
 
+describe("a failure that the request caused", () => {
+  verifies("chat-engine.errors.blames-request");
+  test.each([
+    "[{'type': 'int_parsing', 'loc': ('body', 'seed'), 'msg': 'Input should be a valid integer'}]",
+    "2 validation errors for CreateChatCompletionRequest",
+    "Jinja Exception: Conversation roles must alternate user/assistant",
+    "failed to parse grammar",
+  ])("is a bad request: %s", (message) => check(500, said(message), { status: 400, type: "invalid_request_error" }));
+  test("stays a failure if it does not say so", () => check(500, said("CUDA out of memory"), { status: 500 }));
+});
+
 describe("the message", () => {
+  test.each([
+    ['Bad value\n  File "/srv/llm/server.py", line 12, in run\n    raise', "Bad value"],
+    [
+      'Traceback (most recent call last):\n  File "/a/b.py", line 1\nValueError: no such role\n',
+      "ValueError: no such role",
+    ],
+    ["No room\n    at run (/srv/app.js:10:5)\n    at main", "No room"],
+    ["cannot open /srv/llama/q4.gguf: it is cut", "cannot open [redacted]: it is cut"],
+  ])("shows no stack and no path: %j", (message, shown) => {
+    expect(explain(400, said(message)).message).toBe(shown);
+  });
   test("shows no raw body", () =>
     expect(explain(500, "<html>Traceback at /srv/app.py</html>").message).toBe(
       "The model server failed with status 500.",

@@ -42,6 +42,11 @@ const NO_SUCH_MODEL =
 /** How servers say with 404 or 405 that nothing is under the path of a call. */
 const NO_SUCH_PATH =
   /^(?:the )?(?:requested )?(?:file|page|resource|route|endpoint|path|url)?\s*not found\.?$|invalid url|unknown request url|method not allowed|no route|\/chat\/completions/i;
+/** How servers say with 500 that the request is wrong: validators of Python, chat templates, grammars. */
+const BLAMES_REQUEST =
+  /\bvalidation errors?\b|'loc': \(|"loc": ?\[|\bliteral_error\b|invalid_request_error|bad_?request_?error|jinja exception|raise_exception|roles must alternate|(?:failed|unable) to (?:parse|initialize) (?:the )?(?:grammar|json.?schema|samplers)/i;
+/** Where a validator of Python found the fault. */
+const FAULT_PLACE = /'loc': \('body', '(\w+)'(?:, '(\w+)')?/;
 /** How LM Studio says it, with status 200. */
 const UNEXPECTED_PATH = /unexpected endpoint/i;
 const OVERLOADED: ReadonlySet<string> = new Set(["server_is_overloaded", "overloaded_error", "engine_overloaded"]);
@@ -55,6 +60,8 @@ export function explainRefusal(refusal: Refusal, context: ErrorContext, nowMs: n
   const { status } = refusal;
   if (reported.code === "model_not_found") return modelNotFound(context.model); // Some servers send it with 403.
   if (isAboutPath(refusal, reported, shown)) return noSuchPath();
+  if (status !== null && status >= 500 && blamesRequest(reported))
+    return refusedRequest(status, reported, shown, context);
   if (status === null || status >= 500) return failed(refusal, reported, shown, nowMs);
   if (status === 401 || status === 403) return refusedKey(status, shown, context);
   if (status === 429 || status === 402) return rateLimited(refusal, reported, shown, nowMs);
@@ -71,6 +78,11 @@ export function explainRefusal(refusal: Refusal, context: ErrorContext, nowMs: n
       status: 502,
     });
   return refusedRequest(status, reported, shown, context);
+}
+
+/** Whether a server that fails says that the request is the cause. */
+function blamesRequest({ message, code, type }: ReportedError): boolean {
+  return BLAMES_REQUEST.test(`${code} ${type} ${message}`) && !TOO_LONG.test(message);
 }
 
 /** Whether a refusal is about the path of the call, not about what was asked. */
@@ -153,13 +165,21 @@ function refusedRequest(status: number, reported: ReportedError, shown: string, 
   )
     return inputTooLong();
   if (NO_SUCH_MODEL.test(reported.message)) return modelNotFound(context.model);
+  const param = reported.param ?? placeOf(reported.message);
   return new ModelError(shown === "" ? `The model server refused the request with status ${status}.` : shown, {
     status: PASSED_ON.has(status) ? status : 400,
     type: "invalid_request_error",
     code: reported.code,
-    param: reported.param === null ? null : requestPathOf(reported.param),
+    param: param === null ? null : requestPathOf(param),
     quoted: shown,
   });
+}
+
+/** The path in the request that a validator names; null if it names none. */
+function placeOf(message: string): string | null {
+  const [, member, inner] = FAULT_PLACE.exec(message) ?? [];
+  if (member === undefined) return null;
+  return inner === undefined ? member : `${member}.${inner}`;
 }
 
 function withDetail(sentence: string, detail: string): string {

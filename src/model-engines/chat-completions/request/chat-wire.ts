@@ -73,7 +73,8 @@ export type ChatToolChoice =
   | { readonly type: "function"; readonly function: { readonly name: string } };
 
 export type ChatResponseFormat =
-  | { readonly type: "json_object" }
+  /** `schema` is a member of llama-cpp-python. */
+  | { readonly type: "json_object"; readonly schema?: unknown }
   | {
       readonly type: "json_schema";
       readonly json_schema: {

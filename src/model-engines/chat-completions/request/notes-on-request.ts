@@ -2,18 +2,24 @@ import type { ResponseNote } from "../../../../generated/responses-api/types.ts"
 import type { ModelRequest } from "../../../runs/ports.ts";
 import type { BackendProfile } from "../profile.ts";
 import { USUAL_TIERS } from "./map-request.ts";
+import type { SchemaForm } from "./schema-forms.ts";
+
+type NotedRequest = Pick<ModelRequest, "items" | "promptCacheKey" | "serviceTier" | "text">;
 
 /** What a turn asks and the model server is not sent, because servers of its family do not know it. */
 export function notesOnRequest(
-  { items, promptCacheKey, serviceTier }: Pick<ModelRequest, "items" | "promptCacheKey" | "serviceTier">,
+  { items, promptCacheKey, serviceTier, text }: NotedRequest,
   { acceptsReasoning, knowsVendorFields }: BackendProfile,
+  schemaForm: SchemaForm,
 ): readonly ResponseNote[] {
+  const hasSchema = text.format?.type === "json_schema";
   const hasTier = serviceTier !== null && !USUAL_TIERS.has(serviceTier);
   const hasReasoning = !acceptsReasoning && items.some(({ type }) => type === "reasoning");
   return [
     ...(promptCacheKey === null || knowsVendorFields ? [] : [CACHE_KEY]),
     ...(hasTier && !knowsVendorFields ? [TIER] : []),
     ...(hasReasoning ? [REASONING] : []),
+    ...(hasSchema && schemaForm !== "json_schema" ? [SCHEMA] : []),
   ];
 }
 
@@ -31,4 +37,9 @@ const REASONING: ResponseNote = {
   kind: "omitted",
   what: "input",
   why: "The model server is not sent earlier reasoning: it takes none.",
+};
+const SCHEMA: ResponseNote = {
+  kind: "emulated",
+  what: "text.format",
+  why: "The model server does not know this format, so the model is told the schema in words.",
 };
