@@ -146,6 +146,25 @@ test.each([
   expect(upstream.calls.map(({ path }) => path)).toEqual(["/v1/chat/completions"]);
 });
 
+test("llama-cpp-python counts without its template, and what it lacks is asked for once, by counts at a time, too", async () => {
+  verifies("responses.count.without-generating", "responses.count.says-estimate");
+  const { server, upstream } = await serveBehind((response, { path, body }) => {
+    const isCount = path === "/extras/tokenize/count";
+    response.writeHead(isCount ? 200 : 404, { "content-type": "application/json" });
+    response.end(JSON.stringify(isCount ? { count: JSON.parse(body).input.length } : { detail: "Not Found" }));
+  });
+  const paths = () => upstream.calls.map(({ path }) => path);
+
+  const [one, two] = await Promise.all([count(server, CREATE), count(server, CREATE)]);
+
+  expect(one).toEqual({ tokens: expect.any(Number), header: "estimate" });
+  expect(two).toEqual(one);
+  const all = ["/tokenize", "/apply-template", "/v1/responses/input_tokens", "/extras/tokenize/count"];
+  expect(paths()).toEqual([...all, "/extras/tokenize/count"]);
+  await count(server, CREATE);
+  expect(paths().slice(all.length)).toEqual(["/extras/tokenize/count", "/extras/tokenize/count"]);
+});
+
 test("a context that certainly fits is not counted, and the window is requested once", async () => {
   const { create, upstream } = await serveBehind(llamaCpp(4096));
   for (let turn = 0; turn < 3; turn += 1) await create({ input: "Hi", truncation: "auto" });

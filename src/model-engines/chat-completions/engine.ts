@@ -152,6 +152,6 @@ class TokenCounter {
     const counted = await this.#server.count({ request, chat }, signal);
     if (counted === null) return { tokens: await estimateChatTokens(chat, signal), exact: false };
     const attached = counted.countsAttachments ? 0 : await estimateAttachmentTokens(chat);
-    return { tokens: counted.tokens + attached, exact: attached === 0 };
+    return { tokens: counted.tokens + attached, exact: counted.isExact && attached === 0 };
   }
 }

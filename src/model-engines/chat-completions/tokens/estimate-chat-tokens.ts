@@ -22,12 +22,22 @@ const IMAGE_HEAD_BASE64_CHARS = 256 * 1024;
 
 /** Estimates the tokens of a turn with the tokenizer of the model's family, or a similar one. */
 export async function estimateChatTokens(chat: ChatRequest, signal: AbortSignal): Promise<number> {
-  const texts: string[] = [];
-  await eachInSlices(chat.messages, (message) => texts.push(...textsOf(message)));
-  await eachInSlices(chat.tools ?? [], (tool) => texts.push(JSON.stringify(tool)));
+  const texts = await chatTexts(chat);
   const attachments = await estimateAttachmentTokens(chat);
-  const around = chat.messages.length * MESSAGE_TOKENS + ANSWER_START_TOKENS + attachments;
-  return around + (await tokenizerFor(chat.model).count(texts, signal));
+  return templateTokens(chat) + attachments + (await tokenizerFor(chat.model).count(texts, signal));
+}
+
+/** All texts that a model is shown in a turn. */
+export async function chatTexts({ messages, tools = [] }: ChatRequest): Promise<readonly string[]> {
+  const texts: string[] = [];
+  await eachInSlices(messages, (message) => texts.push(...textsOf(message)));
+  await eachInSlices(tools, (tool) => texts.push(JSON.stringify(tool)));
+  return texts;
+}
+
+/** Estimates what the chat template adds to the texts of a turn. */
+export function templateTokens({ messages }: ChatRequest): number {
+  return messages.length * MESSAGE_TOKENS + ANSWER_START_TOKENS;
 }
 
 /** Estimates the tokens of the images, files and recordings of a turn. */

@@ -3,6 +3,7 @@ import type { ModelRequest } from "../../../runs/ports.ts";
 import { askServer, isNotOffered, type ServerAddress, type ServerReply } from "../ask-server.ts";
 import { isList } from "../json-values.ts";
 import type { ChatRequest } from "../request/chat-wire.ts";
+import { chatTexts, templateTokens } from "./estimate-chat-tokens.ts";
 
 /** A count usually takes a fraction of a second; the answer waits for it. */
 const COUNT_MS_MAX = 5000;
@@ -24,6 +25,8 @@ type Outcome = number | "absent" | "failed";
 interface CountMethod {
   /** Whether the count includes images, files and recordings. */
   readonly countsAttachments: boolean;
+  /** Whether the server applied its chat template. */
+  readonly isExact: boolean;
   readonly ask: (server: ServerAddress, turn: CountedTurn, signal: AbortSignal) => Promise<Outcome>;
 }
 
@@ -31,45 +34,64 @@ interface CountMethod {
 export interface ServerCount {
   readonly tokens: number;
   readonly countsAttachments: boolean;
+  readonly isExact: boolean;
 }
 
-/** Asks a model server for the tokens of a turn. Remembers which method the server supports. */
+/** Asks a model server for the tokens of a turn. Remembers which methods the server has, and which it lacks. */
 export class ServerTokenCount {
   readonly #server: ServerAddress;
   readonly #methods: readonly CountMethod[];
   #known: CountMethod | null = null;
-  #noneUntilMs = 0;
+  /** When each method may be tried again that the server lacked, or that failed. */
+  readonly #retryAt = new Map<CountMethod, number>();
+  #searching: Promise<unknown> | null = null;
 
   /** `isReference` says that the server is the reference, which has one method and is not asked for others. */
   constructor(server: ServerAddress, isReference: boolean) {
     this.#server = server;
-    this.#methods = isReference ? [BY_RESPONSES] : [BY_CHAT_TOKENIZER, BY_TEMPLATE, BY_RESPONSES];
+    this.#methods = isReference ? [BY_RESPONSES] : [BY_CHAT_TOKENIZER, BY_TEMPLATE, BY_RESPONSES, BY_EXTRAS];
   }
 
   /** The count of a turn, or null if the server does not count. */
   async count(turn: CountedTurn, signal: AbortSignal): Promise<ServerCount | null> {
-    if (this.#known === null && performance.now() < this.#noneUntilMs) return null;
     const limited = AbortSignal.any([signal, AbortSignal.timeout(COUNT_MS_MAX)]);
-    const methods = this.#known === null ? this.#methods : [this.#known];
-    let isAnyUnsure = false;
-    for (const method of methods) {
-      const outcome = await method.ask(this.#server, turn, limited);
-      if (typeof outcome === "number") {
-        this.#known = method;
-        return { tokens: outcome, countsAttachments: method.countsAttachments };
-      }
-      if (outcome === "absent" && this.#known === method) this.#known = null;
-      isAnyUnsure ||= outcome === "failed";
+    await this.#searching; // What another count finds out is not asked again.
+    if (this.#known !== null) return await this.#ask(this.#known, turn, limited);
+    const search = this.#search(turn, limited);
+    const over = (): void => {
+      this.#searching = null;
+    };
+    this.#searching = search.then(over, over);
+    return await search;
+  }
+
+  async #search(turn: CountedTurn, signal: AbortSignal): Promise<ServerCount | null> {
+    for (const method of this.#methods) {
+      if (performance.now() < (this.#retryAt.get(method) ?? 0)) continue;
+      const count = await this.#ask(method, turn, signal);
+      if (count !== null) return count;
     }
-    if (this.#known === null && !signal.aborted)
-      this.#noneUntilMs = performance.now() + (isAnyUnsure ? RETRY_FAILED_MS : RETRY_ABSENT_MS);
+    return null;
+  }
+
+  async #ask(method: CountMethod, turn: CountedTurn, signal: AbortSignal): Promise<ServerCount | null> {
+    const outcome = await method.ask(this.#server, turn, signal);
+    const { countsAttachments, isExact } = method;
+    if (typeof outcome === "number") {
+      this.#known = method;
+      return { tokens: outcome, countsAttachments, isExact };
+    }
+    if (outcome === "absent" && this.#known === method) this.#known = null;
+    if (!signal.aborted && this.#known !== method)
+      this.#retryAt.set(method, performance.now() + (outcome === "failed" ? RETRY_FAILED_MS : RETRY_ABSENT_MS));
     return null;
   }
 }
 
-const BY_CHAT_TOKENIZER: CountMethod = { ask: countByChatTokenizer, countsAttachments: false };
-const BY_TEMPLATE: CountMethod = { ask: countByTemplate, countsAttachments: false };
-const BY_RESPONSES: CountMethod = { ask: countByResponses, countsAttachments: true };
+const BY_CHAT_TOKENIZER: CountMethod = { ask: countByChatTokenizer, countsAttachments: false, isExact: true };
+const BY_TEMPLATE: CountMethod = { ask: countByTemplate, countsAttachments: false, isExact: true };
+const BY_RESPONSES: CountMethod = { ask: countByResponses, countsAttachments: true, isExact: true };
+const BY_EXTRAS: CountMethod = { ask: countByExtras, countsAttachments: false, isExact: false };
 
 /** vLLM: `/tokenize` applies the chat template to the messages and counts. */
 async function countByChatTokenizer(
@@ -127,6 +149,17 @@ async function countByResponses(
     signal,
   );
   return outcomeOf(reply, (value) => (isRecord(value) ? (countOf(value["input_tokens"]) ?? "absent") : "absent"));
+}
+
+/** llama-cpp-python: `/extras/tokenize/count` counts one text, without the chat template. */
+async function countByExtras(server: ServerAddress, { chat }: CountedTurn, signal: AbortSignal): Promise<Outcome> {
+  const body = { model: chat.model, input: (await chatTexts(chat)).join("\n") };
+  const path = `${server.rootPath}/extras/tokenize/count`;
+  const reply = await askServer(server, { path, body, replyBytesMax: 4096 }, signal);
+  return outcomeOf(reply, (value) => {
+    const tokens = isRecord(value) ? countOf(value["count"]) : null;
+    return tokens === null ? "absent" : tokens + templateTokens(chat);
+  });
 }
 
 function outcomeOf(reply: ServerReply | null, read: (body: unknown) => Outcome): Outcome {
