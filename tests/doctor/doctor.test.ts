@@ -193,6 +193,30 @@ test("a field on which the server fails is shown with its fault", async () => {
   expect(printed).toMatch(/[?] unknown {3}text[.]format[.]json_schema .*status 500: no such type/);
 });
 
+test("what the server plainly refuses is refused, whatever its status says", async () => {
+  verifies("doctor.fields.as-the-server-shows");
+  const refusals: Readonly<Record<string, readonly [status: number, message: string]>> = {
+    json_schema: [500, "1 validation error: {'loc': ('body', 'response_format', 'type'), 'msg': 'Bad value'}"],
+    image_url: [501, "Not implemented"],
+    '"logprobs"': [403, "Not for this key"],
+    reasoning_effort: [405, "Not here"],
+    '"max_tokens"': [429, "You exceeded your current quota"],
+  };
+  const listener = modelServer(ABLE);
+  const { url } = await serveHttp((request, response) => {
+    if (request.url !== "/v1/chat/completions") return listener(request, response);
+    void json(request).then((asked) => {
+      const [, refusal] = Object.entries(refusals).find(([word]) => JSON.stringify(asked).includes(word)) ?? [];
+      if (refusal === undefined) return answer(isRecord(asked) ? asked : {}, { ...ABLE, streams: false }, response);
+      response.writeHead(refusal[0], { "content-type": "application/json" });
+      response.end(JSON.stringify({ error: { message: refusal[1] } }));
+    });
+  });
+  const refused = ["text.format.json_schema", "content.input_image", "top_logprobs", "reasoning.effort"];
+  const found = verdicts(await doctor(`${url}/v1`, "--json"), [...refused, "max_output_tokens"]);
+  expect(found).toEqual([...refused.map(() => "refused"), "unknown"]);
+});
+
 test("each finding is printed as soon as it is known", async () => {
   const held = Promise.withResolvers<void>();
   const listener = modelServer(ABLE);

@@ -139,11 +139,16 @@ function adapterLimit({ abilities }: ModelEngine, field: string): string | null 
   return null;
 }
 
-/** Faults of the request are refusals; anything else is no answer to the question. */
 function failure(error: unknown): Pick<Finding, "verdict" | "why"> {
   const message = error instanceof Error ? error.message : "it failed";
-  const isRefusal = error instanceof ModelError && error.type === "invalid_request_error";
-  return { verdict: isRefusal ? "refused" : "unknown", why: message.slice(0, WHY_CHARACTERS_MAX) };
+  return { verdict: isRefusal(error) ? "refused" : "unknown", why: message.slice(0, WHY_CHARACTERS_MAX) };
+}
+
+/** Whether the server answered that it will not do this, now or later. A quota that is used up says nothing of that. */
+function isRefusal(error: unknown): boolean {
+  if (!(error instanceof ModelError) || error.code === "insufficient_quota") return false;
+  const wasReached = error.cause === undefined;
+  return error.type === "invalid_request_error" || (error.retry === "never" && wasReached);
 }
 
 function since(startedAt: number): number {
