@@ -9,6 +9,7 @@ import { type BackendProfile, chooseProfile } from "./profile.ts";
 import { Continuations } from "./request/continuations.ts";
 import { mapRequest } from "./request/map-request.ts";
 import { notesOnRequest } from "./request/notes-on-request.ts";
+import { RequiredCalls } from "./request/required-calls.ts";
 import { SchemaForms } from "./request/schema-forms.ts";
 import { ContextWindows } from "./tokens/context-windows.ts";
 import { estimateAttachmentTokens, estimateChatTokens } from "./tokens/estimate-chat-tokens.ts";
@@ -64,12 +65,13 @@ export function createChatCompletionsEngine(options: ChatCompletionsOptions): Mo
   const tokens = new TokenCounter(server, profile);
   const windows = new ContextWindows(server);
   const continuations = new Continuations(server, profile.continuation);
-  const schemaForms = new SchemaForms();
+  const [schemaForms, requiredCalls] = [new SchemaForms(), new RequiredCalls()];
   const turns = new TurnAsker({
     server,
     profile,
     apiKey,
     schemaForms,
+    requiredCalls,
     ...timeouts,
     prepare: async (chat, begun, signal) => {
       await path.find();
@@ -94,7 +96,11 @@ export function createChatCompletionsEngine(options: ChatCompletionsOptions): Mo
       await path.find();
       return await tokens.count(request, signal);
     },
-    notesOn: (request) => notesOnRequest(request, profile, schemaForms.formFor(request.model)),
+    notesOn: (request) => {
+      const { model } = request;
+      const learned = { schemaForm: schemaForms.formFor(model), requiredCall: requiredCalls.of(model) };
+      return notesOnRequest(request, profile, learned);
+    },
     contextWindow: async (model, signal) => {
       if (options.contextWindow !== undefined && options.contextWindow !== null) return options.contextWindow;
       await path.find();

@@ -2,17 +2,21 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import type { Dispatcher } from "undici";
 import { beginExchange, RecordedReply } from "../../base/exchanges/exchange-recording.ts";
 import { traceHeaders } from "../../base/trace-context.ts";
-import type { ModelEvent, ModelRequest } from "../../runs/ports.ts";
+import { ModelError, type ModelEvent, type ModelRequest } from "../../runs/ports.ts";
 import type { ServerAddress } from "./ask-server.ts";
 import { requestBody } from "./connections/request-body.ts";
 import type { BackendProfile } from "./profile.ts";
 import { ChunkReader } from "./reply/chunk-reader.ts";
+import { HeldAnswer } from "./reply/held-answer.ts";
 import { UpstreamTurn } from "./reply/upstream-turn.ts";
+import { askToolName } from "./request/ask-tool-name.ts";
 import type { ChatRequest } from "./request/chat-wire.ts";
 import { mapRequest } from "./request/map-request.ts";
+import { type RequiredCalls, withNamedChoice } from "./request/required-calls.ts";
 import { inSchemaForm, nextSchemaForm, type SchemaForms } from "./request/schema-forms.ts";
 import type { ToolNames } from "./request/tool-names.ts";
 
+const NO_CALL = "the model server ignores tool_choice required";
 const LATE_CONTENT = "the model server sent content after its finish reason; it was dropped";
 
 export interface TurnAskerOptions {
@@ -20,6 +24,7 @@ export interface TurnAskerOptions {
   readonly profile: BackendProfile;
   readonly apiKey: string | null;
   readonly schemaForms: SchemaForms;
+  readonly requiredCalls: RequiredCalls;
   /** Maximum time without a byte. */
   readonly idleMs: number;
   /** Maximum time of the whole turn. */
@@ -54,7 +59,49 @@ export class TurnAsker {
     const { body, toolNames } = await mapRequest(request, this.#options.profile);
     const { model, trace } = request;
     const context = { model, trace, toolNames, wantsLogprobs: request.topLogprobs !== null, signal };
-    return await this.#sendInForms(await this.#options.prepare(body, begun, signal), context);
+    const chat = await this.#options.prepare(body, begun, signal);
+    const isReference = this.#options.profile.knowsVendorFields;
+    if (chat.tool_choice !== "required" || begun !== undefined || isReference)
+      return await this.#sendInForms(chat, context);
+    return await this.#sendRequired(chat, context);
+  }
+
+  /** Some servers ignore the choice `required`. The first answer of each model shows whether its server does. */
+  async #sendRequired(chat: ChatRequest, context: TurnContext): Promise<Batches> {
+    const { requiredCalls, onWarning } = this.#options;
+    const { model } = chat;
+    const known = requiredCalls.of(model);
+    if (known === "ignores") {
+      const forced = await this.#sendForced(chat, context);
+      if (forced !== null) return forced;
+    }
+    const answer = await this.#sendInForms(chat, context);
+    if (known !== "unknown") return answer;
+    return new HeldAnswer(answer, {
+      onCall: () => requiredCalls.remember(model, "honours"),
+      replace: async () => {
+        onWarning(NO_CALL, model);
+        return await this.#sendForced(chat, context);
+      },
+    });
+  }
+
+  /** Sends the turn with the choice of one tool. Null if that cannot be done; never rejects. */
+  async #sendForced(chat: ChatRequest, context: TurnContext): Promise<Batches | null> {
+    const { server, requiredCalls } = this.#options;
+    const [tool, ...others] = chat.tools ?? [];
+    const name = others.length === 0 ? tool?.function.name : await askToolName(server, chat, context.signal);
+    const remember = (does: "ignores" | "cannot"): null => {
+      if (!context.signal.aborted) requiredCalls.remember(chat.model, does);
+      return null;
+    };
+    if (name === undefined || name === null) return remember("cannot");
+    try {
+      const answer = await this.#sendInForms(withNamedChoice(chat, name), context);
+      return new HeldAnswer(answer, { onCall: () => remember("ignores"), replace: async () => remember("cannot") });
+    } catch (error) {
+      return error instanceof ModelError && error.type === "invalid_request_error" ? remember("cannot") : null;
+    }
   }
 
   /** Sends the turn, and once more in another form each time that the server says that it does not know the form. */

@@ -2,15 +2,26 @@ import type { ResponseNote } from "../../../../generated/responses-api/types.ts"
 import type { ModelRequest } from "../../../runs/ports.ts";
 import type { BackendProfile } from "../profile.ts";
 import { USUAL_TIERS } from "./map-request.ts";
+import type { RequiredCall } from "./required-calls.ts";
 import type { SchemaForm } from "./schema-forms.ts";
 
-type NotedRequest = Pick<ModelRequest, "items" | "promptCacheKey" | "serviceTier" | "text">;
+type NotedRequest = Pick<ModelRequest, "items" | "promptCacheKey" | "serviceTier" | "text" | "toolChoice" | "tools">;
+
+/** What earlier turns of the model showed. */
+interface LearnedForms {
+  readonly schemaForm: SchemaForm;
+  readonly requiredCall: RequiredCall;
+}
+
+function isRequired(choice: ModelRequest["toolChoice"]): boolean {
+  return choice === "required" || (typeof choice === "object" && "mode" in choice && choice.mode === "required");
+}
 
 /** What a turn asks and the model server is not sent, because servers of its family do not know it. */
 export function notesOnRequest(
-  { items, promptCacheKey, serviceTier, text }: NotedRequest,
+  { items, promptCacheKey, serviceTier, text, toolChoice, tools }: NotedRequest,
   { acceptsReasoning, knowsVendorFields }: BackendProfile,
-  schemaForm: SchemaForm,
+  { schemaForm, requiredCall }: LearnedForms,
 ): readonly ResponseNote[] {
   const hasSchema = text.format?.type === "json_schema";
   const hasTier = serviceTier !== null && !USUAL_TIERS.has(serviceTier);
@@ -19,6 +30,8 @@ export function notesOnRequest(
     ...(promptCacheKey === null || knowsVendorFields ? [] : [CACHE_KEY]),
     ...(hasTier && !knowsVendorFields ? [TIER] : []),
     ...(hasReasoning ? [REASONING] : []),
+    ...(isRequired(toolChoice) && requiredCall === "cannot" ? [NO_CALL] : []),
+    ...(isRequired(toolChoice) && requiredCall === "ignores" && tools.length > 1 ? [NAMED_CALL] : []),
     ...(hasSchema && schemaForm !== "json_schema" ? [SCHEMA] : []),
   ];
 }
@@ -42,4 +55,14 @@ const SCHEMA: ResponseNote = {
   kind: "emulated",
   what: "text.format",
   why: "The model server does not know this format, so the model is told the schema in words.",
+};
+const NAMED_CALL: ResponseNote = {
+  kind: "emulated",
+  what: "tool_choice",
+  why: "The model server ignores required, so the model is first asked which tool it calls, and that one is then chosen.",
+};
+const NO_CALL: ResponseNote = {
+  kind: "omitted",
+  what: "tool_choice",
+  why: "The model server ignores required, and does not let the model be made to call a tool in another way.",
 };

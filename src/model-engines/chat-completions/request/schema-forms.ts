@@ -59,7 +59,7 @@ export function inSchemaForm(chat: ChatRequest, form: SchemaForm): ChatRequest {
 }
 
 /** Adds to the system message, which many chat templates allow only first. */
-function withInstruction(messages: readonly ChatMessage[], text: string): readonly ChatMessage[] {
+export function withInstruction(messages: readonly ChatMessage[], text: string): readonly ChatMessage[] {
   const [first, ...rest] = messages;
   if (first?.role !== "system") return [{ role: "system", content: text }, ...messages];
   return [{ role: "system", content: `${first.content}\n\n${text}` }, ...rest];

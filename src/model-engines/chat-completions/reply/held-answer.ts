@@ -1,0 +1,90 @@
+import type { ModelEvent } from "../../../runs/ports.ts";
+
+type Batch = readonly ModelEvent[];
+
+/** An answer that is longer is passed on, whatever it is. */
+const HELD_EVENTS_MAX = 10_000;
+
+const OVER = { value: undefined, done: true } as const;
+
+export interface HeldAnswerOptions {
+  /** The answer calls a tool. */
+  readonly onCall: () => void;
+  /** Makes the answer that takes the place of one without a call; null if there is none. Must not reject. */
+  readonly replace: () => Promise<AsyncIterable<Batch> | null>;
+}
+
+/**
+ * Holds an answer back until it calls a tool. One that stops without a call is replaced. Not a generator, because
+ * `return()` must stop the turn at once, even while a batch is awaited.
+ */
+export class HeldAnswer implements AsyncIterableIterator<Batch, undefined> {
+  /** Null once it is decided what is passed on. It may hold the request. */
+  #options: HeldAnswerOptions | null;
+  #answer: AsyncIterator<Batch>;
+  #held: Batch[] = [];
+  #heldEvents = 0;
+  #fault: { readonly error: unknown } | null = null;
+  #isLeft = false;
+
+  constructor(answer: AsyncIterable<Batch>, options: HeldAnswerOptions) {
+    this.#answer = answer[Symbol.asyncIterator]();
+    this.#options = options;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async next(): Promise<IteratorResult<Batch, undefined>> {
+    while (this.#options !== null) await this.#hold(this.#options);
+    const held = this.#held.shift();
+    if (held !== undefined) return { value: held, done: false };
+    if (this.#fault !== null) throw this.#fault.error;
+    return this.#isLeft ? OVER : await this.#answer.next();
+  }
+
+  async return(): Promise<IteratorResult<Batch, undefined>> {
+    this.#isLeft = true;
+    this.#options = null;
+    this.#held = [];
+    await this.#answer.return?.();
+    return OVER;
+  }
+
+  /** Reads one more batch, and decides whether to hold on. */
+  async #hold(options: HeldAnswerOptions): Promise<void> {
+    try {
+      const batch = await this.#answer.next();
+      if (this.#isLeft) return;
+      if (batch.done === true || (await this.#decide(batch.value, options))) this.#options = null;
+    } catch (error) {
+      this.#fault = { error }; // What came before it is passed on first.
+      this.#options = null;
+    }
+  }
+
+  /** Whether it is decided by this batch what is passed on. */
+  async #decide(batch: Batch, { onCall, replace }: HeldAnswerOptions): Promise<boolean> {
+    this.#held.push(batch);
+    this.#heldEvents += batch.length;
+    if (batch.some(({ type }) => type === "call_started")) {
+      onCall();
+      return true;
+    }
+    const end = batch.find((event) => event.type === "finished");
+    if (end?.reason === "stop" && !this.#hasRefusal) this.#replaceBy((await replace())?.[Symbol.asyncIterator]());
+    return end !== undefined || this.#heldEvents > HELD_EVENTS_MAX;
+  }
+
+  get #hasRefusal(): boolean {
+    return this.#held.some((batch) => batch.some(({ type }) => type === "refusal_delta"));
+  }
+
+  #replaceBy(other: AsyncIterator<Batch> | undefined): void {
+    if (other === undefined) return;
+    this.#answer = other;
+    this.#held = [];
+    if (this.#isLeft) void other.return?.();
+  }
+}

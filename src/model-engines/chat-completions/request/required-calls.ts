@@ -1,0 +1,30 @@
+import { LRUCache } from "lru-cache";
+import type { ChatRequest } from "./chat-wire.ts";
+
+/**
+ * What a model server does with the tool choice `required`. `ignores`: it can be made to call by a named choice;
+ * `cannot`: not even so.
+ */
+export type RequiredCall = "unknown" | "honours" | "ignores" | "cannot";
+
+const MODELS_MAX = 100;
+/** A server may be started anew with another chat template. */
+const FRESH_MS = 60 * 60_000;
+
+/** Remembers for each model what its server does with the tool choice `required`. */
+export class RequiredCalls {
+  readonly #known = new LRUCache<string, RequiredCall>({ max: MODELS_MAX, ttl: FRESH_MS });
+
+  of(model: string): RequiredCall {
+    return this.#known.get(model) ?? "unknown";
+  }
+
+  remember(model: string, does: RequiredCall): void {
+    this.#known.set(model, does);
+  }
+}
+
+/** The request with a choice of this tool. */
+export function withNamedChoice(chat: ChatRequest, name: string): ChatRequest {
+  return { ...chat, tool_choice: { type: "function", function: { name } } };
+}
