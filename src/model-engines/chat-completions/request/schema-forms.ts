@@ -3,7 +3,7 @@ import { ModelError } from "../../../runs/ports.ts";
 import type { ChatMessage, ChatRequest } from "./chat-wire.ts";
 
 /**
- * How a server is asked for JSON of a schema: by the format of the reference, by the format `json_object` with a schema,
+ * How a server is asked for JSON of a schema: by the format of the reference, by `json_object` with a schema,
  * as llama-cpp-python has it, or by words alone. The last two give the schema to the model in words, too.
  */
 export type SchemaForm = "json_schema" | "json_object" | "words";
