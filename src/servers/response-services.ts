@@ -70,7 +70,9 @@ export function buildResponseServices(config: Config, foundations: ServiceFounda
     eventLog: store.events,
     ledger: store.ledger,
     engine: model.engine,
-    engineKind: model.kind,
+    get engineKind() {
+      return model.kind;
+    },
     retries: { budget: { failuresMax: config.modelRetries, withinMs: config.modelRetryMs }, gate: new ModelGate() },
     runs: foundations.runs,
     observer: telemetry.runs,

@@ -3,16 +3,18 @@ import type { Logger } from "../../base/logger.ts";
 import type { Config } from "../../config/load-config.ts";
 import type { AnswerLimits } from "../../model-engines/answer-meter.ts";
 import { createBuiltInEngine } from "../../model-engines/built-in/engine.ts";
+import { MODEL_NAME } from "../../model-engines/built-in/model-name.ts";
 import { loadScenarioFile } from "../../model-engines/built-in/scenario/parse-scenario-file.ts";
 import { createChatCompletionsEngine } from "../../model-engines/chat-completions/engine.ts";
 import { findLocalDaemon } from "../../model-engines/chat-completions/find-local-daemon.ts";
 import { PROFILES } from "../../model-engines/chat-completions/profile.ts";
+import { createFoundLater } from "../../model-engines/found-later.ts";
 import { limitAnswers } from "../../model-engines/limit-answers.ts";
 import type { ModelAbilities, ModelEngine } from "../../runs/ports.ts";
 
 export interface ChosenModel {
   readonly engine: ModelEngine;
-  /** The engine's column in the field ledger. */
+  /** The engine's column in the field ledger. Changes if a model server is found later. */
   readonly kind: EngineKind;
   /** Base URL of the model server; null for the built-in engine. */
   readonly baseUrl: string | null;
@@ -28,7 +30,18 @@ export async function chooseModel(config: Config, log: Logger): Promise<ChosenMo
   const chosen = await chooseEngine(config, log);
   const onReached = (model: string): void =>
     log.warn({ model }, "an answer reached a limit of this server, and ends there as incomplete");
-  return { ...chosen, engine: limitAnswers(chosen.engine, answerLimits(config), onReached) };
+  return withEngine(chosen, limitAnswers(chosen.engine, answerLimits(config), onReached));
+}
+
+/** The same with another engine, which asks the first. */
+export function withEngine(chosen: ChosenModel, engine: ModelEngine): ChosenModel {
+  return {
+    ...chosen,
+    engine,
+    get kind() {
+      return chosen.kind; // It may change.
+    },
+  };
 }
 
 function answerLimits(config: Config): AnswerLimits {
@@ -64,12 +77,29 @@ async function chooseEngine(config: Config, log: Logger): Promise<ChosenModel> {
       baseUrl: daemon.baseUrl,
       description: `${daemon.name} ${daemon.version}, found on this machine`,
     });
+  const standIn = createBuiltInEngine({ contextWindow: config.modelContextWindow });
+  const { engine, hasFound } = createFoundLater({
+    standIn,
+    standInModel: MODEL_NAME,
+    look: async () => (config.findLocalDaemon ? await lookForDaemon(config, log) : null),
+  });
   return {
-    engine: createBuiltInEngine({ contextWindow: config.modelContextWindow }),
-    kind: "built-in",
+    engine,
+    get kind() {
+      return hasFound() ? "chat-completions" : "built-in";
+    },
     baseUrl: null,
     description: "the built-in engine: deterministic, no weights, not a language model. Set MODEL_BASE_URL to use one",
   };
+}
+
+/** A model server that was started on this machine after this server. */
+async function lookForDaemon(config: Config, log: Logger): Promise<ModelEngine | null> {
+  const daemon = await findLocalDaemon();
+  if (daemon === null) return null;
+  const description = `${daemon.name} ${daemon.version}, found on this machine`;
+  log.info({}, `answers now come from ${description}, except those of ${MODEL_NAME}`);
+  return modelServer(config, log, { baseUrl: daemon.baseUrl, description }).engine;
 }
 
 function modelServer(

@@ -23,7 +23,7 @@ import { observeTools } from "../../telemetry/tool-watch.ts";
 import type { Tracing } from "../../telemetry/tracing.ts";
 import type { RequestObserver } from "../../transport/request-observer.ts";
 import { programVersion } from "../../version/program-version.ts";
-import type { ChosenModel } from "./choose-model.ts";
+import { type ChosenModel, withEngine } from "./choose-model.ts";
 
 /** The telemetry of one server. */
 export interface Telemetry {
@@ -62,7 +62,7 @@ export async function chooseTelemetry(config: Config, log: Logger): Promise<Tele
     claims: measureClaims(meters),
     watchModel: (model) => {
       if (tracing === null) return model;
-      return { ...model, engine: tracing.watchEngine(model.engine, modelServerOf(model.baseUrl)) };
+      return withEngine(model, tracing.watchEngine(model.engine, modelServerOf(model.baseUrl)));
     },
     watchHost: (host) => {
       meters.watch(METRICS.runsQueued, () => host.load.queued);

@@ -1,0 +1,76 @@
+import type { ModelAbilities, ModelEngine } from "../runs/ports.ts";
+
+/** How long nothing is looked for again. */
+const LOOK_PAUSE_MS = 2000;
+
+export interface FoundLaterOptions {
+  /** Answers its own model at any time, and whatever is asked until a server is found. */
+  readonly standIn: ModelEngine;
+  readonly standInModel: string;
+  /** Looks for a model server. Null if there is none; must not reject. */
+  readonly look: () => Promise<ModelEngine | null>;
+  /** In milliseconds. */
+  readonly now?: () => number;
+}
+
+export interface FoundLater {
+  readonly engine: ModelEngine;
+  readonly hasFound: () => boolean;
+}
+
+/**
+ * An engine that looks for a model server whenever another model than the stand-in's is asked for, or the list of
+ * models, until it has found one.
+ */
+export function createFoundLater(options: FoundLaterOptions): FoundLater {
+  const { standIn, standInModel, look, now = () => performance.now() } = options;
+  let found: ModelEngine | null = null;
+  let looking: Promise<void> | null = null;
+  let lookedAt = Number.NEGATIVE_INFINITY;
+  const find = async (): Promise<void> => {
+    if (found !== null || now() - lookedAt < LOOK_PAUSE_MS) return;
+    looking ??= look().then((engine) => {
+      found = engine;
+      looking = null;
+      lookedAt = now();
+    });
+    await looking;
+  };
+  const current = (model: string): ModelEngine => (model === standInModel ? standIn : (found ?? standIn));
+  const engineFor = async (model: string): Promise<ModelEngine> => {
+    if (model !== standInModel) await find();
+    return current(model);
+  };
+  const engine: ModelEngine = {
+    name: standIn.name,
+    abilities: liveAbilities(() => (found ?? standIn).abilities),
+    sample: async (request, signal, begun) => (await engineFor(request.model)).sample(request, signal, begun),
+    continuesAnswers: async (model, signal) => (await engineFor(model)).continuesAnswers(model, signal),
+    listModels: async (signal) => {
+      await find();
+      const own = await standIn.listModels(signal);
+      return found === null ? own : [...(await found.listModels(signal)), ...own];
+    },
+    countTokens: async (request, signal) => (await engineFor(request.model)).countTokens(request, signal),
+    notesOn: (request) => current(request.model).notesOn(request),
+    contextWindow: async (model, signal) => (await engineFor(model)).contextWindow(model, signal),
+  };
+  return { engine, hasFound: () => found !== null };
+}
+
+function liveAbilities(current: () => ModelAbilities): ModelAbilities {
+  return {
+    get images() {
+      return current().images;
+    },
+    get imageUrls() {
+      return current().imageUrls;
+    },
+    get files() {
+      return current().files;
+    },
+    get audioFormats() {
+      return current().audioFormats;
+    },
+  };
+}
