@@ -25,7 +25,8 @@ export const UNSEEN_FAULTS: readonly Fault[] = [
   { name: "502", turns: TURNS, fail: refuseWith(502) },
   { name: "503 with retry-after", turns: TURNS, fail: refuseWith(503, { "retry-after": "1" }) },
   { name: "504", turns: TURNS, fail: refuseWith(504) },
-  { name: "a reset connection", turns: TURNS, fail: (response) => response.socket?.resetAndDestroy() },
+  // A call that meets a closed connection without a byte of an answer would be sent again at once.
+  { name: "a connection that closes at once", turns: TURNS, fail: (response) => response.socket?.end("HTTP/1.1 2") },
   { name: "silence", turns: TURNS, fail: () => {} },
   { name: "a cut before the first chunk", turns: TURNS, fail: (response) => say(response, [], "cut") },
   { name: "an end without a finish", turns: TURNS, fail: (response) => say(response, [], "end") },

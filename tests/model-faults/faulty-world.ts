@@ -29,7 +29,6 @@ export async function faultyWorld(cases: readonly FaultyCase[]): Promise<FaultyW
     return { content: [{ type: "text", text: `${tool}: done` }] };
   });
   const model = await serveChat((response, call) => {
-    response.shouldKeepAlive = false; // A call that meets a closed connection would be sent again.
     if (!call.body.includes('"stream":true')) return refuse(response); // Why an empty stream ended.
     const number = numberIn(call);
     const turn = turnOf(call);
