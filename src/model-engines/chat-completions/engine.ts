@@ -1,6 +1,7 @@
 import type { Dispatcher } from "undici";
 import { assert } from "../../base/assert.ts";
 import type { ModelEngine, ModelRequest, TokenCount } from "../../runs/ports.ts";
+import { withNearModel } from "../near-model.ts";
 import { askServer, type ServerAddress } from "./ask-server.ts";
 import { ApiPath } from "./connections/api-path.ts";
 import { openConnections } from "./connections/model-connections.ts";
@@ -19,6 +20,8 @@ import { TurnAsker } from "./turn-asker.ts";
 const CONNECTIONS_MAX = 512;
 const USER_AGENT = "antiphon";
 const MODELS_BYTES_MAX = 8 * 1024 * 1024;
+/** How long a refusal of an unknown model waits for the names of those there are, in milliseconds. */
+const NAMES_MS_MAX = 2_000;
 
 export interface ChatCompletionsTimeouts {
   /** Maximum time to connect. */
@@ -83,7 +86,8 @@ export function createChatCompletionsEngine(options: ChatCompletionsOptions): Mo
   return {
     name: options.name ?? `chat-completions at ${origin}`,
     abilities: profile.abilities,
-    sample: (request, signal, begun) => turns.ask(request, signal, begun),
+    sample: (request, signal, begun) =>
+      turns.ask(request, signal, begun).catch((refusal: unknown) => refuse(refusal, request.model, models, signal)),
     continuesAnswers: async (model, signal) => {
       await path.find();
       return (await continuations.formFor(model, signal)) !== null;
@@ -96,6 +100,7 @@ export function createChatCompletionsEngine(options: ChatCompletionsOptions): Mo
       await path.find();
       return await tokens.count(request, signal);
     },
+    reasoningDefaults: profile.reasoningDefaults,
     notesOn: (request) => {
       const { model } = request;
       const learned = { schemaForm: schemaForms.formFor(model), requiredCall: requiredCalls.of(model) };
@@ -107,6 +112,12 @@ export function createChatCompletionsEngine(options: ChatCompletionsOptions): Mo
       return await windows.read(model, signal);
     },
   };
+}
+
+/** Throws the error of a turn; that of an unknown model with the nearest name of a known one. */
+async function refuse(refusal: unknown, model: string, models: ModelList, signal: AbortSignal): Promise<never> {
+  const isOver = AbortSignal.any([signal, AbortSignal.timeout(NAMES_MS_MAX)]);
+  throw await withNearModel(refusal, model, () => models.read(isOver));
 }
 
 /** The address of a server, and the search for the path of its API, which begins at once. */
