@@ -157,7 +157,7 @@ export class FileStorageAway extends Error {
 export interface StorageQuota {
   /**
    * Rejects with `StorageQuotaExceeded` if there is no room for `bytes` more, or for any if `bytes` is absent.
-   * Concurrent calls may pass together and exceed the limit.
+   * Concurrent calls may pass together, so a store that writes many bytes at once compares them once more as it writes.
    */
   requireRoom(owner: Owner, bytes?: number): Promise<void>;
 }

@@ -241,7 +241,7 @@ function inspectionOf(
 function containersOf(
   db: Kysely<Database>,
   calls: DatabaseCalls,
-  { files, quota }: { readonly files: FileStore; readonly quota: StorageQuota },
+  { files, quota }: { readonly files: FileStore; readonly quota: StoredQuota },
   options: StoreOptions,
 ) {
   const limits = {

@@ -3,7 +3,6 @@ import type { ContainerFile } from "../../../generated/responses-api/types.ts";
 import { newId } from "../../base/ids.ts";
 import { bytesAtMost } from "../../base/limits/bytes-at-most.ts";
 import type { ContainerChange, ContainerRefusal } from "../../responses-api/containers.ts";
-import type { StorageQuota } from "../../responses-api/ports.ts";
 import type { Owner } from "../../runs/ports.ts";
 import { KEEP_ROWS } from "../database/dialectal.ts";
 import type { Database } from "../database/schema.ts";
@@ -12,15 +11,10 @@ import { writeSignal } from "../files/file-folder.ts";
 import { findGoneHolders } from "../files/gone-holders.ts";
 import { Removals } from "../files/removals.ts";
 import type { DatabaseCalls } from "../thread/database-calls.ts";
+import { type StoredQuota, storageLock } from "../upkeep/storage-quota.ts";
 import { secondsNow } from "../vector-stores/store-statements.ts";
 import { DATA_FOLDER } from "./container-path.ts";
-import {
-  type ContainerFileRow,
-  containersLock,
-  findContainerRow,
-  isRunning,
-  shownContainerFile,
-} from "./container-rows.ts";
+import { type ContainerFileRow, findContainerRow, isRunning, shownContainerFile } from "./container-rows.ts";
 
 export interface ContainerLimits {
   readonly containerBytesMax: number;
@@ -74,14 +68,14 @@ export class ContainerFileWriter {
   readonly #db: Kysely<Database>;
   readonly #calls: Calls;
   readonly #bytes: ContainerBytes;
-  readonly #quota: StorageQuota;
+  readonly #quota: StoredQuota;
   readonly #limits: ContainerLimits;
   readonly #removals = new Removals<HeldFile>((file) => this.#erase(file));
 
   constructor(
     db: Kysely<Database>,
     calls: Calls,
-    { bytes, quota, limits }: { bytes: ContainerBytes; quota: StorageQuota; limits: ContainerLimits },
+    { bytes, quota, limits }: { bytes: ContainerBytes; quota: StoredQuota; limits: ContainerLimits },
   ) {
     this.#db = db;
     this.#calls = calls;
@@ -200,7 +194,6 @@ export class ContainerFileWriter {
     signal: AbortSignal,
   ): Promise<Filled | ContainerRefusal> {
     const bytes = await this.#bytes.write(draft.container_id, draft.id, content, signal);
-    await this.#quota.requireRoom(owner, bytes);
     const replaced = await this.#show(draft, bytes);
     return replaced === null ? await this.#refuse(owner, draft, bytes) : { bytes, replaced };
   }
@@ -232,8 +225,9 @@ export class ContainerFileWriter {
         and (select coalesce(sum(bytes), 0) ${others}) + ${bytes} <= ${containerBytesMax}
         and (select count(*) ${others}) < ${filesMax}
         and ${ownerBytesMax === 0 ? sql`true` : sql`${ofOwner} + ${bytes} <= ${ownerBytesMax}`}
+        and ${this.#quota.hasRoom(draft, bytes)}
       returning id`.compile(this.#db);
-    const { rows } = await this.#calls.query({ sql: text, parameters }, containersLock(draft));
+    const { rows } = await this.#calls.query({ sql: text, parameters }, storageLock(draft));
     const ids = rows.map(({ id }: { readonly id: string }) => id);
     return ids.includes(draft.id) ? ids.filter((id) => id !== draft.id) : null;
   }
@@ -243,6 +237,7 @@ export class ContainerFileWriter {
     await this.#removals.remove([{ containerId: draft.container_id, id: draft.id, holder: draft.holder }]);
     const room = await this.#findRoom(owner, draft.container_id, draft.path);
     if ("reason" in room) return room;
+    await this.#quota.requireRoom(owner, bytes);
     return bytes > room.bytesMax
       ? room.refusal
       : { reason: "container_full", bytesMax: this.#limits.containerBytesMax };

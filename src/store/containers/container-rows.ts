@@ -9,11 +9,6 @@ export type ContainerFileRow = Selectable<ContainerFilesTable>;
 
 export const SECONDS_A_MINUTE = 60;
 
-/** Whatever counts the containers of an owner, or their bytes, and adds to them has this lock. */
-export function containersLock({ organization, project }: Owner): string {
-  return JSON.stringify(["containers", organization, project]);
-}
-
 /** The containers of an owner, expired ones included. */
 export function containersOf(db: Kysely<Database>, owner: Owner) {
   return db

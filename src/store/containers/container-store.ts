@@ -16,13 +16,13 @@ import type { Owner } from "../../runs/ports.ts";
 import type { Database } from "../database/schema.ts";
 import type { ContainerBytes } from "../files/file-bytes.ts";
 import type { DatabaseCalls } from "../thread/database-calls.ts";
+import { storageLock } from "../upkeep/storage-quota.ts";
 import { secondsNow } from "../vector-stores/store-statements.ts";
 import type { ContainerFileWriter, ContainerLimits } from "./container-file-writer.ts";
 import { pageOfContainerFiles, pageOfContainers } from "./container-pages.ts";
 import { ownPathOfUpload, pathOfUpload } from "./container-path.ts";
 import {
   type ContainerRow,
-  containersLock,
   filesOf,
   findContainerRow,
   isRunning,
@@ -207,7 +207,7 @@ export class ContainerStore implements Containers {
       select ${sql.join(values)}, ${now + minutes * SECONDS_A_MINUTE}
       where ${containersMax === 0 ? sql`true` : sql`${containersMax} > ${running}`}
       returning *`.compile(this.#db);
-    const { rows } = await this.#parts.calls.query({ sql: text, parameters }, containersLock(owner));
+    const { rows } = await this.#parts.calls.query({ sql: text, parameters }, storageLock(owner));
     const [row]: readonly ContainerRow[] = rows;
     return row ?? { reason: "too_many_containers", containersMax };
   }

@@ -8,7 +8,6 @@ import {
   type ConversationStore,
   type ItemPage,
   type PageRequest,
-  type StorageQuota,
   StoreBusy,
 } from "../../responses-api/ports.ts";
 import type { Owner } from "../../runs/ports.ts";
@@ -20,6 +19,7 @@ import { storedItem } from "../responses/stored-item.ts";
 import type { CommitQueue } from "../runs/commits/commit-queue.ts";
 import type { WriteJob, WriteOutcome } from "../runs/commits/write-job.ts";
 import { storedJson } from "../stored-json.ts";
+import type { StoredQuota } from "../upkeep/storage-quota.ts";
 import { type ConversationStep, sizeOfStep } from "./conversation-changes.ts";
 import { WholeConversations } from "./conversation-items.ts";
 
@@ -34,13 +34,13 @@ export class StoredConversations implements ConversationStore {
   readonly #db: Kysely<Database>;
   readonly #whole: WholeConversations;
   readonly #queue: CommitQueue<WriteJob, WriteOutcome>;
-  readonly #quota: StorageQuota;
+  readonly #quota: StoredQuota;
   readonly #contextBytesMax: number;
 
   constructor(
     db: Kysely<Database>,
     queue: CommitQueue<WriteJob, WriteOutcome>,
-    quota: StorageQuota,
+    quota: StoredQuota,
     contextBytesMax: number,
   ) {
     this.#db = db;
@@ -58,8 +58,7 @@ export class StoredConversations implements ConversationStore {
       metadata: JSON.stringify(metadata),
       items: await textsOf(items),
     };
-    await this.#quota.requireRoom(owner, sizeOfStep(step));
-    const refusal = await this.#change(owner, id, step);
+    const refusal = await this.#quota.writeWithin(owner, sizeOfStep(step), () => this.#change(owner, id, step));
     assert(refusal === null, "a new conversation has nothing to be refused for");
   }
 
@@ -86,8 +85,7 @@ export class StoredConversations implements ConversationStore {
 
   async addItems(owner: Owner, conversationId: string, items: readonly StoredItem[]): ConversationChanged {
     const step: ConversationStep = { type: "add_items", items: await textsOf(items) };
-    await this.#quota.requireRoom(owner, sizeOfStep(step));
-    return await this.#change(owner, conversationId, step);
+    return await this.#quota.writeWithin(owner, sizeOfStep(step), () => this.#change(owner, conversationId, step));
   }
 
   deleteItem(owner: Owner, conversationId: string, itemId: string): ConversationChanged {

@@ -1,4 +1,4 @@
-import type { Kysely, Selectable } from "kysely";
+import { type Kysely, type Selectable, sql } from "kysely";
 import { assert } from "../../base/assert.ts";
 import { randomHex } from "../../base/ids.ts";
 import type {
@@ -8,13 +8,13 @@ import type {
   FileStore,
   FileStream,
   IncomingFile,
-  StorageQuota,
   StoredFile,
 } from "../../responses-api/ports.ts";
 import type { Owner } from "../../runs/ports.ts";
 import { SKIP_LOCKED } from "../database/dialectal.ts";
 import type { Database, FilesTable } from "../database/schema.ts";
 import type { DatabaseCalls } from "../thread/database-calls.ts";
+import { type StoredQuota, storageLock } from "../upkeep/storage-quota.ts";
 import type { FileBytes } from "./file-bytes.ts";
 import { writeSignal } from "./file-folder.ts";
 import { findGoneHolders } from "./gone-holders.ts";
@@ -29,23 +29,20 @@ interface HeldFile {
   readonly holder: number;
 }
 
+type Calls = Pick<DatabaseCalls, "query" | "workerNumber" | "findDeadWorkers">;
+
 /**
  * Keeps rows in the database and contents beside it. While a file is being written or removed, its worker holds it
  * and nobody sees it. Files that a dead worker still holds are removed by the next worker.
  */
 export class StoredFiles implements FileStore {
   readonly #db: Kysely<Database>;
-  readonly #calls: Pick<DatabaseCalls, "workerNumber" | "findDeadWorkers">;
+  readonly #calls: Calls;
   readonly #bytes: FileBytes;
   readonly #removals: Removals<HeldFile>;
-  readonly #quota: StorageQuota;
+  readonly #quota: StoredQuota;
 
-  constructor(
-    db: Kysely<Database>,
-    calls: Pick<DatabaseCalls, "workerNumber" | "findDeadWorkers">,
-    bytes: FileBytes,
-    quota: StorageQuota,
-  ) {
+  constructor(db: Kysely<Database>, calls: Calls, bytes: FileBytes, quota: StoredQuota) {
     this.#db = db;
     this.#calls = calls;
     this.#bytes = bytes;
@@ -64,8 +61,7 @@ export class StoredFiles implements FileStore {
       .execute();
     try {
       const bytes = await this.#bytes.write(row.id, content, writeSignal(signal));
-      await this.#quota.requireRoom(owner, bytes);
-      await this.#show(row.id, bytes, holder);
+      await this.#show(owner, { id: row.id, holder }, bytes);
       return storedFile({ ...row, bytes });
     } catch (error) {
       await this.#removals.remove([{ id: row.id, holder }]);
@@ -158,14 +154,16 @@ export class StoredFiles implements FileStore {
     return row?.sequence ?? null;
   }
 
-  async #show(id: string, bytes: number, holder: number): Promise<void> {
-    const { numUpdatedRows } = await this.#db
-      .updateTable("files")
-      .set({ bytes, holder: null })
-      .where("id", "=", id)
-      .where("holder", "=", holder)
-      .executeTakeFirstOrThrow();
-    assert(numUpdatedRows === 1n, "a worker that writes a file still holds its lease");
+  /** In one statement: compares the size with the owner's limit, counts it, and shows the file. */
+  async #show(owner: Owner, { id, holder }: HeldFile, bytes: number): Promise<void> {
+    const { sql: text, parameters } = sql`update files set bytes = ${bytes}, holder = null
+      where id = ${id} and holder = ${holder} and ${this.#quota.hasRoom(owner, bytes)}
+      returning id`.compile(this.#db);
+    const { rows } = await this.#calls.query({ sql: text, parameters }, storageLock(owner));
+    if (rows.length > 0) return;
+    const held = await sql`select 1 from files where id = ${id} and holder = ${holder}`.execute(this.#db);
+    assert(held.rows.length > 0, "a worker that writes a file still holds its lease");
+    throw this.#quota.exceeded();
   }
 
   async #holdExpired(by: number, holder: number): Promise<readonly string[]> {
