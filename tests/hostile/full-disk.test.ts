@@ -5,6 +5,8 @@ import { join } from "node:path";
 import OpenAI from "openai";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { type ChildServer, startChildServer } from "../child-server.ts";
+import { MODEL } from "../responses/check-refusal.ts";
+import { readResponse } from "../responses/read-stream.ts";
 import { verifies } from "../verifies.ts";
 
 const MEBIBYTE = 1024 * 1024;
@@ -95,7 +97,40 @@ describe.skipIf(!canMount)("a disk that is really full (needs unshare and mount)
     for (const id of kept) await server.fetch(`/v1/files/${id}`, { method: "DELETE" });
     await expect.poll(() => readiness(server)).toEqual([200, "ok"]);
   });
+
+  test("deletes whatever it is asked to, even when the database has filled it", async () => {
+    verifies("state.full-disk.deletes");
+    const dataDir = await newFolder();
+    const server = await startChildServer({ env: { DATA_DIR: dataDir }, under: [...SMALL_DISK, dataDir] });
+    const paths = await storeOneOfEach(server);
+    for (let files = 0; files < 2; files++) expect((await upload(server, 2 * MEBIBYTE)).status).toBe(200);
+    let full = await create(server, MEBIBYTE);
+    for (let bytes = MEBIBYTE; bytes > 16; full = await create(server, bytes))
+      if (full.status === 200) paths.push(`/v1/responses/${(await readResponse(full)).id}`);
+      else bytes /= 16;
+    await checkFull(full, dataDir);
+    const deleted = [];
+    for (const path of paths) deleted.push((await server.fetch(path, { method: "DELETE" })).status);
+    expect(deleted).toEqual(paths.map(() => 200));
+    expect((await create(server, 100_000)).status).toBe(200);
+  });
 });
+
+const create = (server: ChildServer, bytes: number): Promise<Response> =>
+  server.post("/v1/responses", { model: MODEL, input: "x".repeat(bytes) });
+
+/** The paths of a file, a conversation and a vector store. */
+async function storeOneOfEach(server: ChildServer): Promise<string[]> {
+  const items = [{ role: "user", content: "x".repeat(10_000) }];
+  const replies = {
+    files: await upload(server, 1_000),
+    conversations: await server.post("/v1/conversations", { items }),
+    vector_stores: await server.post("/v1/vector_stores", {}),
+  };
+  return await Promise.all(
+    Object.entries(replies).map(async ([name, reply]) => `/v1/${name}/${JSON.parse(await reply.text()).id}`),
+  );
+}
 
 /** Uploads larger files, then smaller ones, until not even a small one fits. */
 async function fill(server: ChildServer): Promise<readonly string[]> {

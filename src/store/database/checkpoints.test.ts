@@ -56,7 +56,7 @@ test("a log that grew over its limit is started again, so that it does not grow 
   mkdirSync(dirname(file), { recursive: true });
   const database = new DatabaseSync(file);
   database.exec("pragma journal_mode = wal; create table texts (text text)");
-  const checkpoints = new Checkpoints(database, file, 10);
+  const checkpoints = new Checkpoints(database, file, { logPagesMax: 10 });
   const copiedBytes = (): number => {
     checkpoints.afterTransaction(); // The thread may have been busy after the last one.
     return statSync(file).size;

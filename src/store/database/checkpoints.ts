@@ -15,6 +15,12 @@ const PAGES_PER_TRANSACTION = 4;
  */
 const LOG_PAGES_MAX = 4 * 1024;
 
+export interface CheckpointOptions {
+  readonly logPagesMax?: number;
+  /** Called each time most of the log was copied. */
+  readonly onCopied?: () => void;
+}
+
 /**
  * Copies the write-ahead log into the database from a thread with its own connection. That takes about 2 ms per MB, and
  * SQLite would do it as part of a commit, while all others wait. If the thread fails, commits copy the log again.
@@ -23,6 +29,7 @@ export class Checkpoints {
   readonly #database: DatabaseSync;
   readonly #file: string;
   readonly #logPagesMax: number;
+  readonly #onCopied: () => void;
   /** Characters that the current transaction has written. */
   #written = 0;
   /** About how many pages were added since the thread was last asked. */
@@ -33,9 +40,14 @@ export class Checkpoints {
   /** Whether the thread failed, so that commits copy the log. */
   #isAlone = false;
 
-  constructor(database: DatabaseSync, file: string, logPagesMax = LOG_PAGES_MAX) {
+  constructor(
+    database: DatabaseSync,
+    file: string,
+    { logPagesMax = LOG_PAGES_MAX, onCopied = () => {} }: CheckpointOptions = {},
+  ) {
     this.#database = database;
     this.#file = file;
+    this.#onCopied = onCopied;
     this.#logPagesMax = logPagesMax;
     this.#database.exec("pragma wal_autocheckpoint = 0");
   }
@@ -84,6 +96,7 @@ export class Checkpoints {
     thread.on("message", ({ log }: CheckpointResult) => {
       this.#isLogFull = log > this.#logPagesMax;
       this.#rest();
+      this.#onCopied();
     });
     thread.once("error", () => this.#fallBack());
     return thread;

@@ -9,12 +9,18 @@ import { Turns } from "./turns.ts";
 const RETRY_MS = [1, 2, 5, 10, 15, 20];
 const RETRY_MS_MAX = 25;
 
+/** Whether the database is in a transaction: it may have ended one by itself. */
+interface OpenDatabase extends SqliteDatabase {
+  readonly isTransaction: boolean;
+}
+
 /**
  * One connection, used by all callers in turn, to a file that other processes write too. SQLite itself never waits for
  * a lock, because that would block the whole store thread. A caller that needs a lock of another process retries, and
  * others can read in between.
  */
 export class SharedFileDriver extends SqliteDriver {
+  readonly #database: OpenDatabase;
   readonly #lockWaitMs: number;
   readonly #onSpoilt: () => void;
   readonly #turns = new Turns(1);
@@ -23,8 +29,9 @@ export class SharedFileDriver extends SqliteDriver {
   #inTransaction = false;
 
   /** `checkpoints`: null for a database in memory. */
-  constructor(database: SqliteDatabase, lockWaitMs: number, onSpoilt: () => void, checkpoints: Checkpoints | null) {
+  constructor(database: OpenDatabase, lockWaitMs: number, onSpoilt: () => void, checkpoints: Checkpoints | null) {
     super({ database });
+    this.#database = database;
     this.#checkpoints = checkpoints;
     this.#lockWaitMs = lockWaitMs;
     this.#onSpoilt = onSpoilt;
@@ -55,10 +62,11 @@ export class SharedFileDriver extends SqliteDriver {
     this.#checkpoints?.afterTransaction();
   }
 
+  /** A statement that finds the disk full has rolled back already. */
   override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
     this.#inTransaction = false;
     try {
-      await super.rollbackTransaction(connection);
+      if (this.#database.isTransaction) await super.rollbackTransaction(connection);
     } finally {
       this.#checkpoints?.afterTransaction();
     }

@@ -26,6 +26,8 @@ export interface SqliteOptions {
   readonly sync: "normal" | "full";
   /** Called each time a statement finds the database damaged. */
   readonly onSpoilt: () => void;
+  /** Called each time most of the log was copied into the database. */
+  readonly onCopied?: () => void;
 }
 
 /** A Kysely dialect with one connection to `file`. Creates the file and its folder, readable only by this user. */
@@ -40,7 +42,7 @@ export function sqliteDialect(file: string, options: SqliteOptions): SqliteDiale
     pragma cache_size = -${PAGE_CACHE_KIB};
     pragma journal_size_limit = ${LOG_FILE_BYTES_MAX};
   `);
-  const checkpoints = file === ":memory:" ? null : new Checkpoints(database, file);
+  const checkpoints = file === ":memory:" ? null : new Checkpoints(database, file, options);
   return new SharedFileDialect(new NodeSqlite(database), options, checkpoints);
 }
 
@@ -69,11 +71,11 @@ function makePrivateFile(file: string): void {
 
 /** Kysely's SQLite dialect, for a file that other processes write too. */
 class SharedFileDialect extends SqliteDialect {
-  readonly #database: SqliteDatabase;
+  readonly #database: NodeSqlite;
   readonly #options: SqliteOptions;
   readonly #checkpoints: Checkpoints | null;
 
-  constructor(database: SqliteDatabase, options: SqliteOptions, checkpoints: Checkpoints | null) {
+  constructor(database: NodeSqlite, options: SqliteOptions, checkpoints: Checkpoints | null) {
     super({ database });
     this.#database = database;
     this.#options = options;
@@ -125,6 +127,11 @@ class NodeSqlite implements SqliteDatabase {
 
   constructor(database: DatabaseSync) {
     this.#database = database;
+  }
+
+  /** Whether a transaction was begun and not ended. On a full disk, SQLite ends one by itself. */
+  get isTransaction(): boolean {
+    return this.#database.isTransaction;
   }
 
   close(): void {

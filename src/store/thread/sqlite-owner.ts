@@ -1,12 +1,18 @@
 import { CompiledQuery, Kysely, sql } from "kysely";
+import { isStorageFull } from "../../base/storage-full.ts";
 import { migrate } from "../database/migrate.ts";
 import type { Database } from "../database/schema.ts";
 import { sqliteDialect } from "../database/sqlite.ts";
+import { StorageReserve } from "../database/storage-reserve.ts";
 import { SQLITE_RULES } from "../database/transaction-rules.ts";
+import type { WriteJob, WriteOutcome } from "../runs/commits/write-job.ts";
 import { countUsage } from "../upkeep/count-usage.ts";
+import type { ErasureCursor, ErasureStep } from "../upkeep/erasure.ts";
+import type { ExpiryCursor, ExpiryStep } from "../upkeep/expiry.ts";
 import { WorkerLease } from "../workers/worker-lease.ts";
 import type { Statement, StatementResult } from "./database-calls.ts";
 import { DatabaseOwner } from "./database-owner.ts";
+import { makesRoom, removesData } from "./makes-room.ts";
 import type { OwnWorkers } from "./own-workers.ts";
 
 /** Plain data, because it is copied into the store thread. */
@@ -29,10 +35,13 @@ interface Health {
 /** Owns the one connection to the database. The store thread has one of these. */
 export class SqliteOwner extends DatabaseOwner {
   readonly #health: Health;
+  readonly #reserve: StorageReserve | null;
 
-  private constructor(db: Kysely<Database>, own: OwnWorkers, health: Health) {
+  /** `reserve`: null for a database in memory. */
+  private constructor(db: Kysely<Database>, own: OwnWorkers, health: Health, reserve: StorageReserve | null) {
     super({ db, writes: db, lease: new WorkerLease(db, own), rules: SQLITE_RULES });
     this.#health = health;
+    this.#reserve = reserve;
   }
 
   /** Opens the database and brings its tables up to date. */
@@ -41,17 +50,20 @@ export class SqliteOwner extends DatabaseOwner {
     const onSpoilt = (): void => {
       health.isSpoilt = true;
     };
-    const db = new Kysely<Database>({ dialect: sqliteDialect(file, { lockWaitMs, sync, onSpoilt }) });
+    const reserve = file === ":memory:" ? null : new StorageReserve(file);
+    const onCopied = (): void => reserve?.fill();
+    const db = new Kysely<Database>({ dialect: sqliteDialect(file, { lockWaitMs, sync, onSpoilt, onCopied }) });
     try {
       await migrate(db);
       if (countsUsage) await countUsage(db);
       // The tables leave the log, which then has room of its own for what is written on a full disk.
       await sql`pragma wal_checkpoint(passive)`.execute(db);
+      reserve?.fill();
     } catch (error) {
       await db.destroy();
       throw error;
     }
-    return new SqliteOwner(db, own, health);
+    return new SqliteOwner(db, own, health, reserve);
   }
 
   async isSound(): Promise<boolean> {
@@ -60,7 +72,49 @@ export class SqliteOwner extends DatabaseOwner {
   }
 
   /** Needs no locks: all statements run one after the other. */
-  async query({ sql: text, parameters }: Statement, _lockName?: string): Promise<StatementResult> {
+  override query(statement: Statement, _lockName?: string): Promise<StatementResult> {
+    return makesRoom(statement) ? this.#inReserve(() => this.#query(statement)) : this.#query(statement);
+  }
+
+  override transact(statements: readonly Statement[]): Promise<readonly bigint[] | null> {
+    const [condition] = statements;
+    const transact = () => super.transact(statements);
+    return condition !== undefined && makesRoom(condition) ? this.#inReserve(transact) : transact();
+  }
+
+  override commit(jobs: readonly WriteJob[]): Promise<readonly WriteOutcome[]> {
+    return jobs.some(removesData) ? this.#inReserve(() => super.commit(jobs)) : super.commit(jobs);
+  }
+
+  override workerNumber(): Promise<number> {
+    return this.#inReserve(() => super.workerNumber());
+  }
+
+  override renewLease(): Promise<boolean> {
+    return this.#inReserve(() => super.renewLease());
+  }
+
+  override deleteExpired(before: number, cursor: ExpiryCursor | null): Promise<ExpiryStep> {
+    return this.#inReserve(() => super.deleteExpired(before, cursor));
+  }
+
+  override eraseUnused(cursor: ErasureCursor): Promise<ErasureStep> {
+    return this.#inReserve(() => super.eraseUnused(cursor));
+  }
+
+  /** What must not fail on a full disk: deletions, and what keeps this worker alive. */
+  async #inReserve<Result>(work: () => Promise<Result>): Promise<Result> {
+    return this.#reserve === null ? await work() : await this.#reserve.during(work, () => this.#emptyLog());
+  }
+
+  /** While others read the log it is not emptied, but still copied. */
+  async #emptyLog(): Promise<void> {
+    await sql`pragma wal_checkpoint(truncate)`.execute(this.db).catch((error: unknown) => {
+      if (!isStorageFull(error)) throw error;
+    });
+  }
+
+  async #query({ sql: text, parameters }: Statement): Promise<StatementResult> {
     const { rows, numAffectedRows, insertId } = await this.db.executeQuery<never>(
       CompiledQuery.raw(text, [...parameters]),
     );
