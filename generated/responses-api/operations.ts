@@ -128,7 +128,7 @@ export interface GetHealthCall {
 }
 export type GetHealthReply =
   | BodyReply<200, Schema.HealthStatus>
-  | BodyReply<400 | 500 | 503, Schema.ErrorBody>
+  | BodyReply<400 | 403 | 500 | 503, Schema.ErrorBody>
   ;
 
 export interface GetMetricsCall {
@@ -150,7 +150,7 @@ export interface GetReadinessCall {
 }
 export type GetReadinessReply =
   | BodyReply<200 | 503, Schema.HealthStatus>
-  | BodyReply<400 | 500, Schema.ErrorBody>
+  | BodyReply<400 | 403 | 500, Schema.ErrorBody>
   ;
 
 export interface ListContainersCall {
@@ -775,7 +775,7 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     request: [],
     bodyRequired: false,
     bodySchema: null,
-    replies: { "200": ["application/json"], "400": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
+    replies: { "200": ["application/json"], "400": ["application/json"], "403": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
     replySchema: "HealthStatus",
     eventSchema: null,
     lineSchema: null,
@@ -809,7 +809,7 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     request: [],
     bodyRequired: false,
     bodySchema: null,
-    replies: { "200": ["application/json"], "400": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
+    replies: { "200": ["application/json"], "400": ["application/json"], "403": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
     replySchema: "HealthStatus",
     eventSchema: null,
     lineSchema: null,

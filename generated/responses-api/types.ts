@@ -5754,6 +5754,20 @@ export interface components {
                 "application/json": components["schemas"]["ErrorBody"];
             };
         };
+        /** @description The request comes from the server's own machine for the name of another one, as those of a page do that has pointed its own name at this machine. Codes: host_not_allowed. */
+        ForeignHost: {
+            headers: {
+                "x-request-id": components["headers"]["RequestId"];
+                "openai-processing-ms": components["headers"]["ProcessingMs"];
+                "openai-version": components["headers"]["Version"];
+                "openai-organization": components["headers"]["Organization"];
+                "openai-project": components["headers"]["Project"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorBody"];
+            };
+        };
         /** @description The vector store does not exist. Codes: invalid_request_error. */
         NoVectorStore: {
             headers: {
@@ -6576,6 +6590,7 @@ export type ModelList = components['schemas']['ModelList'];
 export type ModelDeleted = components['schemas']['ModelDeleted'];
 export type ResponseUnauthorized = components['responses']['Unauthorized'];
 export type ResponseBadRequest = components['responses']['BadRequest'];
+export type ResponseForeignHost = components['responses']['ForeignHost'];
 export type ResponseNoVectorStore = components['responses']['NoVectorStore'];
 export type ResponseNoVectorStoreFile = components['responses']['NoVectorStoreFile'];
 export type ResponseNoVectorStoreOrFile = components['responses']['NoVectorStoreOrFile'];
@@ -10585,6 +10600,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["BadRequest"];
+            403: components["responses"]["ForeignHost"];
             500: components["responses"]["ServerError"];
             503: components["responses"]["Overloaded"];
         };
@@ -10608,6 +10624,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["BadRequest"];
+            403: components["responses"]["ForeignHost"];
             500: components["responses"]["ServerError"];
             /** @description Requests cannot be served, because a part is missing or the server is shutting down. */
             503: {

@@ -16,6 +16,7 @@ import {
   type Principal,
 } from "../responses-api/access/authenticate.ts";
 import { CachedKeys } from "../responses-api/access/cached-keys.ts";
+import { createHostGuard } from "../responses-api/access/host-guard.ts";
 import { responsesApiFaults } from "../responses-api/errors/faults.ts";
 import { notImplemented } from "../responses-api/errors/server-errors.ts";
 import type { HostedTool } from "../responses-api/hosted-tool.ts";
@@ -232,6 +233,7 @@ function application(
   const cachedKeys = new CachedKeys(keys.finder);
   bus?.accept({ forgetKeys: () => cachedKeys.forget() });
   const authenticate = createAuthenticator(cachedKeys);
+  const allowsOrigin = webPages(config.corsOrigins);
   return createApplication<Principal>({
     contract: contractOf({
       routes: responsesApiRoutes,
@@ -240,7 +242,13 @@ function application(
       validateReplies: config.validateReplies,
     }),
     handlers: { ...responsesApiHandlers(services), ...refusals(NOT_YET, notImplemented) },
-    admission: { authenticate, headersFor: ownerHeaders, logFieldsFor: callerFields, anonymous: ANYONE },
+    admission: {
+      authenticate,
+      headersFor: ownerHeaders,
+      logFieldsFor: callerFields,
+      anonymous: ANYONE,
+      admit: createHostGuard(allowsOrigin),
+    },
     faults: responsesApiFaults,
     log,
     observer: requests,
@@ -257,7 +265,7 @@ function application(
       keepAliveMs: config.sseKeepAliveMs,
       prettyJson: true,
       quietOperations: QUIET_OPERATIONS,
-      allowsOrigin: webPages(config.corsOrigins),
+      allowsOrigin,
       standingHeaders: (elapsedMs) => ({ "openai-version": "2020-10-01", "openai-processing-ms": String(elapsedMs) }),
     },
   });

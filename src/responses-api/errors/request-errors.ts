@@ -31,6 +31,16 @@ export function mismatchedProject(): ApiError {
   return mismatched("project", "Project");
 }
 
+/** The name in `Host` may be that of a page that pointed it at this machine. */
+export function foreignHost(): ApiError {
+  return invalidRequest(
+    403,
+    "host_not_allowed",
+    null,
+    "Without a key, this server answers on its own machine only to requests for localhost, addresses and names of one label. CORS_ORIGINS names the origins of other pages, such as http://antiphon.test:8080.",
+  );
+}
+
 function mismatched(what: string, header: string): ApiError {
   return new ApiError({
     status: 401,

@@ -1,6 +1,7 @@
 import type { ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
 import { hashApiKey } from "../../base/api-key.ts";
 import type { Caller, Peer } from "../access/caller.ts";
+import { isLoopbackAddress, namesProxy } from "../access/local-peer.ts";
 import { metricsKeyRequired, metricsNotShown } from "../errors/metrics-errors.ts";
 import { unknownRoute } from "../errors/request-errors.ts";
 import type { ResponseServices, ShownMetrics } from "../services.ts";
@@ -26,7 +27,6 @@ function checkAccess({ shownTo, key }: ShownMetrics, peer: Peer): void {
   } else if (shownTo === "loopback" && !isLocal(peer)) throw metricsNotShown();
 }
 
-const PROXY_HEADER = /^(?:forwarded|via|x-real-ip|x-forwarded-.*)$/;
 const LOOPBACK_HOST = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/i;
 
 /**
@@ -34,8 +34,7 @@ const LOOPBACK_HOST = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/i;
  * rebinding. Proxy headers and the host name tell them apart.
  */
 function isLocal({ remoteAddress, headers }: Peer): boolean {
-  const isLoopback = /^(::1|(::ffff:)?127(\.\d{1,3}){3})$/i.test(remoteAddress);
   const { host } = headers;
   const isOwnName = typeof host !== "string" || LOOPBACK_HOST.test(host);
-  return isLoopback && isOwnName && !Object.keys(headers).some((name) => PROXY_HEADER.test(name));
+  return isLoopbackAddress(remoteAddress) && isOwnName && !namesProxy(headers);
 }
