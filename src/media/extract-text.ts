@@ -6,6 +6,7 @@ import { HtmlReader } from "./html/html-reader.ts";
 import { OfficeReader } from "./office/office-reader.ts";
 import { PdfReader } from "./pdf/pdf-reader.ts";
 import { decodeText, TEXT_TYPES } from "./plain-text.ts";
+import type { CpuLimit } from "./read-in-thread.ts";
 import { sniffType } from "./sniff-type.ts";
 
 export interface ExtractionLimits {
@@ -13,6 +14,8 @@ export interface ExtractionLimits {
   readonly pdfPagesMax: number;
   /** Limit of reading one document, in milliseconds. */
   readonly timeoutMs: number;
+  /** Limit of its processor time. */
+  readonly cpu: CpuLimit;
 }
 
 /** A file whose text is wanted. */
@@ -34,17 +37,17 @@ export class TextExtractor {
   readonly #readers: DocumentReaders;
   readonly #pages: HtmlReader;
 
-  constructor({ charactersMax, pdfPagesMax, timeoutMs }: ExtractionLimits) {
+  constructor({ charactersMax, pdfPagesMax, timeoutMs, cpu }: ExtractionLimits) {
     const slots = new Semaphore(1);
-    const limits = { charactersMax, pdfPagesMax, timeoutMs };
+    const limits = { charactersMax, pdfPagesMax, timeoutMs, cpu };
     this.#limits = limits;
     this.#readers = {
-      pdfs: new PdfReader({ pagesMax: pdfPagesMax, charactersMax, timeoutMs }, slots),
-      office: new OfficeReader({ charactersMax, timeoutMs }, slots),
+      pdfs: new PdfReader({ pagesMax: pdfPagesMax, charactersMax, timeoutMs, cpu }, slots),
+      office: new OfficeReader({ charactersMax, timeoutMs, cpu }, slots),
       limits,
     };
     // One character more shows that a page is too long.
-    const pageLimits = { charactersMax: charactersMax + 1, articleMs: timeoutMs, wholeMs: timeoutMs };
+    const pageLimits = { charactersMax: charactersMax + 1, articleMs: timeoutMs, wholeMs: timeoutMs, cpu };
     this.#pages = new HtmlReader(pageLimits, slots);
   }
 

@@ -8,7 +8,19 @@ export interface ReadJob<Outcome> {
   readonly module: URL;
   readonly task: unknown;
   readonly timeoutMs: number;
+  /** Limit of the processor time of the thread, in milliseconds; absent for none. */
+  readonly cpuMs?: number | undefined;
   readonly isOutcome: (value: unknown) => value is Outcome;
+}
+
+/** How much processor time a document may take, by its size, in milliseconds. */
+export interface CpuLimit {
+  readonly baseMs: number;
+  readonly msPerMebibyte: number;
+}
+
+export function cpuMsFor({ baseMs, msPerMebibyte }: CpuLimit, bytes: number): number {
+  return baseMs + (bytes / MEBIBYTE) * msPerMebibyte;
 }
 
 /** The failures that reading any document can have. */
@@ -17,13 +29,16 @@ export interface ReadingFailed {
 }
 
 const HEAP_MEGABYTES_MAX = 256;
+const MEBIBYTE = 1024 * 1024;
+/** The longest time between two looks at the processor time. */
+const LOOK_MS_MAX = 500;
 
 /**
  * Reads a document in a thread that can be stopped, because hostile documents may take unlimited time and memory.
  * Rejects with the signal's reason if that aborts.
  */
 export async function readInThread<Outcome>(
-  { module, task, timeoutMs, isOutcome }: ReadJob<Outcome>,
+  { module, task, timeoutMs, cpuMs, isOutcome }: ReadJob<Outcome>,
   signal: AbortSignal,
 ): Promise<Outcome | ReadingFailed> {
   signal.throwIfAborted();
@@ -37,6 +52,7 @@ export async function readInThread<Outcome>(
   });
   const { promise, resolve, reject } = Promise.withResolvers<Outcome | ReadingFailed>();
   const timer = setTimeout(() => resolve({ type: "too_costly" }), timeoutMs);
+  const stopLooking = cpuMs === undefined ? () => {} : limitCpu(worker, cpuMs, () => resolve({ type: "too_costly" }));
   const leave = (): void => reject(signal.reason);
   signal.addEventListener("abort", leave, { once: true });
   worker.on("message", (outcome: unknown) => resolve(isOutcome(outcome) ? outcome : { type: "broken" }));
@@ -47,9 +63,21 @@ export async function readInThread<Outcome>(
     return await promise;
   } finally {
     clearTimeout(timer);
+    stopLooking();
     signal.removeEventListener("abort", leave);
     await worker.terminate();
   }
+}
+
+/** Tells when the thread has used more processor time than this. Returns what ends that. */
+function limitCpu(worker: Worker, cpuMs: number, onExceeded: () => void): () => void {
+  const look = async (): Promise<void> => {
+    const { user, system } = await worker.cpuUsage(); // In microseconds.
+    if ((user + system) / 1000 > cpuMs) onExceeded();
+  };
+  // A thread that has ended has no usage, and its outcome is known.
+  const timer = setInterval(() => void look().catch(() => {}), Math.min(cpuMs, LOOK_MS_MAX));
+  return () => clearInterval(timer);
 }
 
 function isOutOfMemory(error: unknown): boolean {

@@ -1,11 +1,13 @@
 import type { Semaphore } from "../base/limits/semaphore.ts";
-import { type ReadingFailed, type ReadJob, readInThread } from "./read-in-thread.ts";
+import { type CpuLimit, cpuMsFor, type ReadingFailed, type ReadJob, readInThread } from "./read-in-thread.ts";
 
 /** Limits of reading one document. */
 export interface ReadingLimits {
   readonly charactersMax: number;
   /** Limit in milliseconds, without the wait for a slot. */
   readonly timeoutMs: number;
+  /** Limit of the processor time; none if absent. */
+  readonly cpu?: CpuLimit;
 }
 
 /** The module that reads one kind of document. Its task has the bytes and all limits except the time limit. */
@@ -30,8 +32,9 @@ export class ThreadedReader<Outcome> {
   async read(bytes: Uint8Array, signal: AbortSignal): Promise<Outcome | ReadingFailed> {
     const giveBack = await this.#slots.take(signal);
     try {
-      const { timeoutMs, ...limits } = this.#limits;
-      return await readInThread({ ...this.#kind, task: { bytes, ...limits }, timeoutMs }, signal);
+      const { timeoutMs, cpu, ...limits } = this.#limits;
+      const cpuMs = cpu === undefined ? undefined : cpuMsFor(cpu, bytes.length);
+      return await readInThread({ ...this.#kind, task: { bytes, ...limits }, timeoutMs, cpuMs }, signal);
     } finally {
       giveBack();
     }

@@ -50,7 +50,7 @@ export const VECTOR_STORE_SETTINGS = {
     name: "INGEST_WORKERS",
     section: "Vector stores",
     kind: "integer",
-    default: 1,
+    default: 2,
     min: 0,
     max: 64,
     text: "How many files each process takes into vector stores at the same time, each in a thread of its own. With 0 it leaves them to other processes.",

@@ -43,6 +43,16 @@ describe("an HTML page", () => {
     expect(["text", "too_costly"]).toContain(read.type);
   });
 
+  it("that takes more processor time than its size allows is not read", async () => {
+    const page = Buffer.from("<p>word</p>".repeat(100_000));
+    const cpu = { baseMs: 5, msPerMebibyte: 5 };
+    const read = await new HtmlReader({ ...LIMITS, wholeMs: 60_000, cpu }, new Semaphore(2)).readMarked(
+      page,
+      new AbortController().signal,
+    );
+    expect(read).toEqual({ type: "too_costly" });
+  });
+
   it("is left when the signal aborts", async () => {
     const stop = new AbortController();
     const reading = reader().read(Buffer.from("<p>text</p>"), null, stop.signal);

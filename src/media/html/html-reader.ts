@@ -1,6 +1,6 @@
 import { isRecord } from "../../base/json/records.ts";
 import type { Semaphore } from "../../base/limits/semaphore.ts";
-import { type ReadingFailed, readInThread } from "../read-in-thread.ts";
+import { type CpuLimit, cpuMsFor, type ReadingFailed, readInThread } from "../read-in-thread.ts";
 import type { HtmlMode, HtmlOutcome, HtmlTask } from "./html-outcome.ts";
 
 export interface HtmlLimits {
@@ -9,6 +9,8 @@ export interface HtmlLimits {
   readonly articleMs: number;
   /** Limit of taking the whole text, in milliseconds. */
   readonly wholeMs: number;
+  /** Limit of the processor time of each; none if absent. */
+  readonly cpu?: CpuLimit;
 }
 
 const MODULE = new URL("./html-worker.ts", import.meta.url);
@@ -52,9 +54,11 @@ export class HtmlReader {
     page: Pick<HtmlTask, "bytes" | "charset">,
     signal: AbortSignal,
   ): Promise<HtmlOutcome | ReadingFailed> {
-    const { charactersMax, articleMs, wholeMs } = this.#limits;
+    const { charactersMax, articleMs, wholeMs, cpu } = this.#limits;
     const timeoutMs = mode === "article" ? articleMs : wholeMs;
-    return readInThread({ module: MODULE, isOutcome, task: { ...page, mode, charactersMax }, timeoutMs }, signal);
+    const cpuMs = cpu === undefined ? undefined : cpuMsFor(cpu, page.bytes.length);
+    const task = { ...page, mode, charactersMax };
+    return readInThread({ module: MODULE, isOutcome, task, timeoutMs, cpuMs }, signal);
   }
 }
 

@@ -1,6 +1,7 @@
 import { type Kysely, type RawBuilder, sql } from "kysely";
 import type { StaticChunking } from "../../../generated/responses-api/types.ts";
 import { assert } from "../../base/assert.ts";
+import type { Owner } from "../../runs/ports.ts";
 import type {
   ChunksAdded,
   IndexedChunk,
@@ -17,6 +18,7 @@ import type { DatabaseCalls } from "../thread/database-calls.ts";
 import { findLivingWorkers } from "../workers/living-workers.ts";
 import { CHUNKS_OF_FILE_MAX, chunkKey, placedWord } from "./chunk-keys.ts";
 import { compileAll } from "./compile-all.ts";
+import { OwnerTurns } from "./owner-turns.ts";
 import { secondsNow } from "./store-statements.ts";
 import { eraseChunks } from "./store-upkeep.ts";
 import { modelNumber, vectorRows } from "./vector-models.ts";
@@ -25,6 +27,9 @@ import { switchStore } from "./vector-renewal.ts";
 /** A file that was begun so often and never finished fails: it may be what ended its processes. */
 const ATTEMPTS_MAX = 5;
 const ATTEMPTS_FAILED = `The server began ${ATTEMPTS_MAX} times to take in this file and could not finish.`;
+
+/** How often an owner is chosen whose last file another process claims meanwhile; then this one looks again later. */
+const CLAIM_TRIES_MAX = 100;
 
 /** Each step writes so many pages of 4 KiB, and other writes come in between. */
 const MERGED_PAGES = 8;
@@ -57,6 +62,7 @@ export class StoredIngestQueue implements IngestQueue {
   readonly #calls: Calls;
   readonly #ownerBytesMax: number;
   readonly #mergesWords: boolean;
+  readonly #turns = new OwnerTurns();
 
   constructor(db: Kysely<Database>, calls: Calls, { ownerBytesMax, mergesWords }: IngestOptions) {
     this.#db = db;
@@ -154,12 +160,34 @@ export class StoredIngestQueue implements IngestQueue {
     await switchStore(this.#db, this.#calls, storeNumber, file.modelKey);
   }
 
+  /**
+   * Owners have turns: whoever has waited longest since this process took a file of his is next. Among his files, the
+   * oldest is.
+   */
   async #claimNext(worker: number): Promise<ClaimedRow | null> {
+    for (let tries = 0; tries < CLAIM_TRIES_MAX; tries++) {
+      const owner = this.#turns.takeNext(await this.#waitingOwners());
+      if (owner === null) return null;
+      const row = await this.#claimOf(owner, worker);
+      if (row !== null) return row; // Else others were faster.
+    }
+    return null;
+  }
+
+  /** In the order of their oldest files. */
+  async #waitingOwners(): Promise<readonly Owner[]> {
+    const { rows } = await sql<Owner>`select organization, project from vector_store_files
+      where status = 'in_progress' and worker is null
+      group by organization, project order by min(number)`.execute(this.#db);
+    return rows;
+  }
+
+  async #claimOf({ organization, project }: Owner, worker: number): Promise<ClaimedRow | null> {
     const { rows } = await sql<ClaimedRow>`
       update vector_store_files set worker = ${worker}, attempts = attempts + 1, usage_bytes = 0,
         chunk_count = 0, word_count = 0, model_number = null
       where number = (select number from vector_store_files where status = 'in_progress' and worker is null
-        order by number limit 1 ${SKIP_LOCKED})
+        and organization = ${organization} and project = ${project} order by number limit 1 ${SKIP_LOCKED})
       returning number, store_number, organization, project, file_id, chunking, attempts,
         (select id from vector_stores where vector_stores.number = store_number) as store_id`.execute(this.#db);
     return rows[0] ?? null;

@@ -1,10 +1,12 @@
+import { Readable } from "node:stream";
 import { expect } from "vitest";
 import { verifies } from "../../../tests/verifies.ts";
 import type { ContainerChange } from "../../responses-api/containers.ts";
+import type { Owner } from "../../runs/ports.ts";
 import type { IndexedChunk, IngestTask } from "../../vector-stores/ports.ts";
 import type { Store, StoreOptions } from "../open-store.ts";
 import { openTestStore, runSql, temporaryFile, testStores } from "../store.fixture.ts";
-import { OURS } from "../stored-shapes.fixture.ts";
+import { OTHERS, OURS } from "../stored-shapes.fixture.ts";
 import { storeWith, upload } from "./taken-in.fixture.ts";
 
 const CHUNKING = { max_chunk_size_tokens: 800, chunk_overlap_tokens: 400 };
@@ -41,6 +43,31 @@ testStores("each file is taken in by one of several that look for files at once"
   expect(await Promise.all(tasks.map((task) => finishOn(first, task)))).toEqual(tasks.map(() => true));
   expect(await nodes[1].ingestQueue.count()).toBe(0);
 });
+
+testStores("owners have turns, however many files one of them has added before the others", async () => {
+  verifies("vector-stores.intake.fair-to-owners");
+  const store = await openTestStore();
+  const waiting = [...Array.from({ length: 4 }, () => OURS), ...OTHERS, OTHERS[0] ?? OURS];
+  for (const [index, owner] of waiting.entries()) await addAlone(store, owner, `${index}.txt`);
+  const claimed = [];
+  for (let task = await store.ingestQueue.claim(); task !== null; task = await store.ingestQueue.claim()) {
+    if (
+      claimed.push(
+        [OURS, ...OTHERS].findIndex(
+          ({ organization, project }) => organization === task?.owner.organization && project === task.owner.project,
+        ),
+      ) === 4
+    )
+      await addAlone(store, OTHERS[1] ?? OURS, "late.txt"); // Whoever adds one by one has no more turns than others.
+  }
+  expect(claimed).toEqual([0, 1, 2, 0, 1, 2, 0, 0]);
+});
+
+async function addAlone({ files, vectorStores }: Store, owner: Owner, filename: string): Promise<void> {
+  const file = { purpose: "assistants", filename, mimeType: "text/plain", expiresAfter: null } as const;
+  const { id } = await files.createFile(owner, { ...file, content: Readable.from([Buffer.from("text")]) });
+  await vectorStores.createStore(owner, EMPTY, [added(id)]);
+}
 
 testStores("a file that is added to a store while another node deletes the store is not left behind", async () => {
   const { file, nodes } = await openTwo();

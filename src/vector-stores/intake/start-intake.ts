@@ -43,9 +43,17 @@ const THREAD_IDLE_MS = 60_000;
 const RENEWAL_PAUSE_MS = 60_000;
 /** Pause after a fault of the database, in milliseconds. */
 const FAULT_PAUSE_MS = 1_000;
-/** Limits of what a document may take to read. A file's tokens are limited as the reference does. */
+/**
+ * Limits of what a document may take to read. The processor time is that of the slowest honest documents and some more;
+ * a hostile one of a few kilobytes ends after 10 s. A file's tokens are limited as the reference does.
+ */
 const LIMITS = {
-  limits: { charactersMax: 64 * 1024 * 1024, pdfPagesMax: 10_000, timeoutMs: 120_000 },
+  limits: {
+    charactersMax: 64 * 1024 * 1024,
+    pdfPagesMax: 10_000,
+    timeoutMs: 120_000,
+    cpu: { baseMs: 10_000, msPerMebibyte: 2_000 },
+  },
   tokensMax: 5_000_000,
 };
 
