@@ -1,4 +1,6 @@
 import { bytesAtMost } from "../../base/limits/bytes-at-most.ts";
+import { mapSomeAtOnce } from "../../base/limits/map-some-at-once.ts";
+import { Semaphore } from "../../base/limits/semaphore.ts";
 import type { FileChanges, KeptFile } from "../../responses-api/containers.ts";
 import type { Owner } from "../../runs/ports.ts";
 import { FileRefused, type Sandbox, type SandboxFile, type StoredContainers } from "../ports.ts";
@@ -17,6 +19,12 @@ interface KnownFile {
   /** Of the file in the sandbox; null if it is not there. */
   readonly version: string | null;
 }
+
+/**
+ * How many files are stored at the same time. Each waits for the disk and the database several times, and seldom for
+ * the sandbox.
+ */
+const STORED_AT_ONCE_MAX = 16;
 
 interface Place {
   readonly stored: StoredContainers;
@@ -43,6 +51,10 @@ export class SessionFiles {
   readonly #place: Place;
   /** By path relative to `/mnt/data`. */
   readonly #known = new Map<string, KnownFile>();
+  /** The bytes of the files that are being stored, by path. */
+  readonly #underWay = new Map<string, number>();
+  /** The sandbox reads one file at a time. */
+  readonly #reading = new Semaphore(1);
 
   constructor(place: Place) {
     this.#place = place;
@@ -73,13 +85,8 @@ export class SessionFiles {
     if (listed.length > filesMax)
       faults.add(`There are more than ${filesMax} files in /mnt/data. Those beyond are not kept.`);
     else await this.#forgetRemoved(files);
-    const changed: KeptFile[] = [];
-    for (const [path, file] of files) {
-      if (this.#known.get(path)?.version === file.version) continue;
-      const kept = await this.#keepFile(file, faults, signal);
-      if (kept !== null) changed.push(kept);
-    }
-    return { changed, faults: faults.sentences };
+    const changed = [...files.values()].filter(({ path, version }) => this.#known.get(path)?.version !== version);
+    return { changed: await this.#keepAll(changed, faults, signal), faults: faults.sentences };
   }
 
   /** Stores a picture that code has shown. The sandbox gets it before the next call. */
@@ -134,12 +141,26 @@ export class SessionFiles {
     }
   }
 
+  /** Rejects once nothing is read any more, so that the sandbox can be asked for something else. */
+  async #keepAll(files: readonly SandboxFile[], faults: FileFaults, signal: AbortSignal): Promise<readonly KeptFile[]> {
+    const failures: unknown[] = [];
+    const kept = await mapSomeAtOnce(files, STORED_AT_ONCE_MAX, async (file) => {
+      if (failures.length > 0) return null;
+      return await this.#keepFile(file, faults, signal).catch((error: unknown) => {
+        failures.push(error);
+        return null;
+      });
+    });
+    if (failures.length > 0) throw failures[0];
+    return kept.filter((file) => file !== null);
+  }
+
   async #keepFile(
     { path, bytes, version }: SandboxFile,
     faults: FileFaults,
     signal: AbortSignal,
   ): Promise<KeptFile | null> {
-    const { stored, sandbox, owner, containerId, limits } = this.#place;
+    const { stored, owner, containerId, limits } = this.#place;
     const before = this.#known.get(path)?.stored ?? null;
     const left = Math.min(limits.fileBytesMax, this.#bytesLeft(path));
     this.#known.set(path, { stored: before, version }); // One that cannot be kept is not read again until it changes.
@@ -150,7 +171,8 @@ export class SessionFiles {
     };
     try {
       if (bytes > left) throw new FileTooLarge();
-      const content = bytesAtMost(sandbox.readFile(path, signal), left, () => new FileTooLarge());
+      this.#underWay.set(path, bytes);
+      const content = bytesAtMost(this.#read(path, signal), left, () => new FileTooLarge());
       const keeping = await stored.keep(
         owner,
         containerId,
@@ -169,13 +191,26 @@ export class SessionFiles {
           ? whyNotKept({ type: "full", of: "container" }, limits)
           : `it is larger than ${megabytes(limits.fileBytesMax)}`,
       );
+    } finally {
+      this.#underWay.delete(path);
     }
   }
 
-  /** What the container has room for at this path. */
+  /** The contents of a file, when no other one is being read. */
+  async *#read(path: string, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+    const giveBack = await this.#reading.take(signal);
+    try {
+      yield* this.#place.sandbox.readFile(path, signal);
+    } finally {
+      giveBack();
+    }
+  }
+
+  /** What the container has room for at this path, beside what is stored and being stored. */
   #bytesLeft(path: string): number {
     let bytes = this.#place.limits.containerBytesMax;
-    for (const [other, { stored }] of this.#known) if (other !== path) bytes -= stored?.bytes ?? 0;
+    for (const [other, { stored }] of this.#known)
+      if (other !== path) bytes -= Math.max(stored?.bytes ?? 0, this.#underWay.get(other) ?? 0);
     return Math.max(0, bytes);
   }
 }
