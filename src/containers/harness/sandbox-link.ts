@@ -103,13 +103,14 @@ export class SandboxLink implements Sandbox {
     return [...found.values()];
   }
 
+  /** Only the last piece is short, so that a small file takes one question. */
   async *readFile(path: string, signal: AbortSignal): AsyncGenerator<Uint8Array> {
     assert(isPathBelow(path), "a path is below /mnt/data");
     for (let offset = 0; ; ) {
       const bytes = await this.#readPiece(path, offset, signal);
-      if (bytes.length === 0) return;
+      if (bytes.length > 0) yield bytes;
+      if (bytes.length < DATA_BYTES_MAX) return;
       offset += bytes.length;
-      yield bytes;
     }
   }
 

@@ -146,29 +146,28 @@ export class SessionFiles {
     const failures: unknown[] = [];
     const kept = await mapSomeAtOnce(files, STORED_AT_ONCE_MAX, async (file) => {
       if (failures.length > 0) return null;
-      return await this.#keepFile(file, faults, signal).catch((error: unknown) => {
+      return await this.#keepFile(file, signal).catch((error: unknown) => {
         failures.push(error);
         return null;
       });
     });
     if (failures.length > 0) throw failures[0];
-    return kept.filter((file) => file !== null);
+    for (const fault of kept) if (typeof fault === "string") faults.add(fault);
+    return kept.filter((file) => file !== null && typeof file !== "string");
   }
 
-  async #keepFile(
-    { path, bytes, version }: SandboxFile,
-    faults: FileFaults,
-    signal: AbortSignal,
-  ): Promise<KeptFile | null> {
+  /** Resolves to the stored file, or to a sentence on why it was not kept. */
+  async #keepFile({ path, bytes, version }: SandboxFile, signal: AbortSignal): Promise<KeptFile | string> {
     const { stored, owner, containerId, limits } = this.#place;
     const before = this.#known.get(path)?.stored ?? null;
     const left = Math.min(limits.fileBytesMax, this.#bytesLeft(path));
     this.#known.set(path, { stored: before, version }); // One that cannot be kept is not read again until it changes.
-    const refuse = (why: string): null => {
+    const refuse = (why: string): string => {
       const earlier = before === null ? "" : " Its earlier contents stay stored.";
-      faults.add(`${shownPath(path)} was not kept: ${why}.${earlier}`);
-      return null;
+      return `${shownPath(path)} was not kept: ${why}.${earlier}`;
     };
+    if (before === null && this.#countBeside(path) >= limits.filesMax)
+      return refuse(whyNotKept({ type: "full", of: "container" }, limits));
     try {
       if (bytes > left) throw new FileTooLarge();
       this.#underWay.set(path, bytes);
@@ -204,6 +203,14 @@ export class SessionFiles {
     } finally {
       giveBack();
     }
+  }
+
+  /** How many other files are stored and being stored. */
+  #countBeside(path: string): number {
+    let files = 0;
+    for (const [other, { stored }] of this.#known)
+      if (other !== path && (stored !== null || this.#underWay.has(other))) files += 1;
+    return files;
   }
 
   /** What the container has room for at this path, beside what is stored and being stored. */
