@@ -74,7 +74,10 @@ describe("a server that may choose its engine for code", { timeout: TEST_TIMEOUT
   });
 
   test("takes Pyodide alone where bubblewrap is missing, if it serves only this machine", async () => {
-    await expectRuns(await start({ CODE_ENGINE: "auto", HOST: HERE, ...WITHOUT_BUBBLEWRAP }), ALONE);
+    const server = await start({ CODE_ENGINE: "auto", HOST: HERE, LOG_LEVEL: "warn", ...WITHOUT_BUBBLEWRAP });
+    await expectRuns(server, ALONE);
+    const told = { msg: expect.stringContaining("CODE_PYTHON"), reason: expect.stringContaining("/usr/bin/no-python") };
+    expect(server.lines()).toContainEqual(expect.objectContaining(told));
   });
 
   test("takes Pyodide alone where bubblewrap fails, if it serves only this machine", async () => {

@@ -55,7 +55,7 @@ export const CODE_SETTINGS = {
     kind: "path",
     default: null,
     defaultText: "/usr/bin/python3, or else /usr/local/bin/python3",
-    text: "The Python that runs code in bubblewrap. It and its packages must lie below /usr/bin, /usr/lib or /usr/local.",
+    text: "The Python that runs code in bubblewrap. It and its packages must lie below /usr/bin, /usr/lib, /usr/local or /opt; a virtual environment may lie there, too.",
   },
   codeImage: {
     name: "CODE_IMAGE",

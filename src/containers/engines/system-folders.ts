@@ -1,4 +1,5 @@
 import { lstat, readlink, realpath } from "node:fs/promises";
+import { dirname } from "node:path";
 import { isRecord } from "../../base/json/records.ts";
 
 /** Programs and libraries, but not the places where people install whole applications, such as `/usr/src`. */
@@ -15,6 +16,8 @@ const PROGRAM_FOLDERS = [
 ];
 /** What Debian's numpy and matplotlib read, and what finds libraries. None of it is secret. */
 const SETTINGS = ["/etc/alternatives", "/etc/ld.so.cache", "/etc/matplotlibrc", "/etc/fonts", "/etc/mime.types"];
+/** Where people put a whole installation into a folder of its own. */
+const INSTALLATION_PLACES = ["/usr/local", "/opt"];
 /** On most systems links into `/usr`, on others folders. */
 const ROOT_FOLDERS = ["/bin", "/sbin", "/lib", "/lib32", "/lib64"];
 
@@ -24,17 +27,33 @@ export interface SystemFolders {
   readonly hidden: readonly string[];
 }
 
-/** The folders of this machine that programs need, without those of `secret`, which are absolute paths. */
-export async function findSystemFolders(secret: readonly string[]): Promise<SystemFolders> {
+/**
+ * The folders of this machine that programs need, and this Python, without those of `secret`, which are absolute paths.
+ */
+export async function findSystemFolders(secret: readonly string[], python: string): Promise<SystemFolders> {
   const found = await Promise.all(ROOT_FOLDERS.map(linkOrFolder));
   const folders = found.flatMap((entry) => (entry !== null && entry.target === null ? [entry.path] : []));
   const links = found.flatMap((entry) =>
     entry !== null && entry.target !== null ? [{ path: entry.path, target: entry.target }] : [],
   );
-  const readable = [...PROGRAM_FOLDERS, ...SETTINGS, ...folders];
+  const own = installationsOf([python, await realpath(python).catch(() => python)]);
+  const readable = [...PROGRAM_FOLDERS, ...SETTINGS, ...folders, ...own];
   const real = await Promise.all(secret.map((path) => realpath(path).catch(() => path)));
   const hidden = [...new Set([...secret, ...real])].filter((path) => readable.some((folder) => isInside(path, folder)));
   return { readable, links, hidden };
+}
+
+/**
+ * The folders of installations that these programs belong to, such as `/usr/local/python3.13` of its `bin/python3`: a
+ * virtual environment, and the Python that it was made from. Only those below places for installations count, so that
+ * no program opens a home.
+ */
+export function installationsOf(programs: readonly string[]): readonly string[] {
+  const prefixes = programs.map((program) => dirname(dirname(program)));
+  const isOwn = (prefix: string): boolean =>
+    INSTALLATION_PLACES.some((place) => prefix !== place && isInside(prefix, place)) &&
+    !PROGRAM_FOLDERS.some((folder) => isInside(prefix, folder));
+  return [...new Set(prefixes.filter(isOwn))];
 }
 
 function isInside(path: string, folder: string): boolean {

@@ -37,6 +37,8 @@ export function chooseCode(config: Config, { stored, telemetry }: Foundations, l
       log.warn({ reason: found.reason }, "this server runs no code");
     if (found.engine === null) return { sessions: null, reason: found.reason };
     place = found.place;
+    if (found.passedOver !== null)
+      log.warn({ reason: found.passedOver }, `code runs in ${place}, because the Python of CODE_PYTHON does not work`);
     log.debug({ place, ms: Math.round(performance.now() - startedAt) }, "an engine that runs code is found");
     return offer(found.engine);
   };

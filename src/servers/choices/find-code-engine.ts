@@ -6,8 +6,16 @@ import { probePyodide } from "../../containers/engines/pyodide/pyodide-engine.ts
 import type { SandboxEngine } from "../../containers/ports.ts";
 
 export type FoundEngine =
-  /** `place`: what the engine runs in, such as `bubblewrap`. */
-  | { readonly engine: SandboxEngine; readonly place: string; readonly reason: null }
+  /**
+   * `place`: what the engine runs in, such as `bubblewrap`. `passedOver`: why the Python of CODE_PYTHON is not used;
+   * null if it is, or if none is named.
+   */
+  | {
+      readonly engine: SandboxEngine;
+      readonly place: string;
+      readonly reason: null;
+      readonly passedOver: string | null;
+    }
   /** A whole sentence that says what would help. */
   | { readonly engine: null; readonly reason: string };
 
@@ -41,9 +49,11 @@ export async function findCodeEngine(config: Config, signal: AbortSignal): Promi
 async function findAny(config: Config, signal: AbortSignal): Promise<FoundEngine> {
   const system = await findBubblewrap(config, signal);
   if (system.engine !== null) return system;
+  const instead = (other: FoundEngine): FoundEngine =>
+    other.engine === null || config.codePython === null ? other : { ...other, passedOver: system.reason };
   const confined = await findPyodide(config, "bubblewrap", signal);
-  if (confined.engine !== null) return confined;
-  if (THIS_MACHINE.test(config.host)) return await findPyodide(config, "none", signal);
+  if (confined.engine !== null) return instead(confined);
+  if (THIS_MACHINE.test(config.host)) return instead(await findPyodide(config, "none", signal));
   return none(
     `This server runs no code, because HOST opens it to other machines and bubblewrap does not confine Pyodide here. Install bubblewrap, or set CODE_ENGINE to pyodide. (${system.reason} ${confined.reason})`,
   );
@@ -57,13 +67,13 @@ async function findBubblewrap(
   const secretFolders = [PROGRAM_FOLDER, resolve(dataDir)];
   if (databaseFile !== ":memory:") secretFolders.push(dirname(resolve(databaseFile)));
   const probe = await probeBubblewrap({ python, secretFolders }, signal);
-  return probe.type === "works" ? { engine: probe.engine, place: "bubblewrap", reason: null } : none(probe.why);
+  return probe.type === "works" ? found(probe.engine, "bubblewrap") : none(probe.why);
 }
 
 async function findDocker(image: string | null, signal: AbortSignal): Promise<FoundEngine> {
   if (image === null) return none("CODE_ENGINE is docker. Set CODE_IMAGE to an image with Python 3.");
   const probe = await probeDocker({ image }, signal);
-  return probe.type === "works" ? { engine: probe.engine, place: "docker", reason: null } : none(probe.why);
+  return probe.type === "works" ? found(probe.engine, "docker") : none(probe.why);
 }
 
 async function findPyodide(
@@ -75,8 +85,14 @@ async function findPyodide(
   const cacheFolder = join(resolve(dataDir), "pyodide");
   const probe = await probePyodide({ cacheFolder, wheelsFolder, confinement }, signal);
   if (probe.type === "fails") return none(probe.why);
-  const place = confinement === "bubblewrap" ? "Pyodide in bubblewrap" : "Pyodide in a process of few rights";
-  return { engine: probe.engine, place, reason: null };
+  return found(
+    probe.engine,
+    confinement === "bubblewrap" ? "Pyodide in bubblewrap" : "Pyodide in a process of few rights",
+  );
+}
+
+function found(engine: SandboxEngine, place: string): FoundEngine {
+  return { engine, place, reason: null, passedOver: null };
 }
 
 function none(reason: string): FoundEngine {

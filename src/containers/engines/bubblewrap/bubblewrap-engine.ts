@@ -40,7 +40,7 @@ const WRITABLE_FOLDERS = [DATA_FOLDER, "/tmp", "/dev/shm"];
 const PROBE_LIMITS: SandboxLimits = { memoryBytes: 2 ** 30, diskBytes: 2 ** 20, processesMax: 16 };
 
 export interface BubblewrapOptions {
-  /** Path of the Python to use, in a folder of programs such as `/usr/local/bin`; null to look for one. */
+  /** Path of the Python to use, below `/usr/bin`, `/usr/local` or `/opt`; null to look for one. */
   readonly python: string | null;
   /** Absolute paths of folders that no code may see, such as those of the server's data and program. */
   readonly secretFolders: readonly string[];
@@ -60,7 +60,7 @@ export async function probeBubblewrap(options: BubblewrapOptions, signal: AbortS
   const pythons = options.python === null ? PYTHONS : [options.python];
   const python = await firstProgram(pythons);
   if (python === null) return fails(`Python is not installed: there is no ${pythons.join(" and no ")}.`);
-  const folders = await findSystemFolders(options.secretFolders);
+  const folders = await findSystemFolders(options.secretFolders, python);
   let why = "";
   for (const newUser of process.getuid?.() === 0 ? [ownUser, () => NOBODY] : [() => null]) {
     const ready: Ready = { python, folders, newUser };
