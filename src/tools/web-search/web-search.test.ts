@@ -39,6 +39,7 @@ afterAll(() => void server.close());
 
 const PAGES: Readonly<Record<string, string>> = {
   "/herons": `<title>Herons</title><article><h1>Herons</h1>${"<p>A heron stands in the shallow water and waits for a fish to come near.</p>".repeat(6)}<p>It eats <a href="/fish">many fish</a>.</p></article>`,
+  "/app": '<title>App</title><div id="root">Loading</div><script src="/app.js"></script>',
   "/fish": "<title>Fish</title><p>Fish swim.</p>",
 };
 
@@ -73,7 +74,18 @@ describe("the search servers", () => {
       q: "herons site:birds.example",
       format: "json",
       time_range: "week",
+      language: "de-DE",
     });
+  });
+
+  it.each([
+    ["GB", "en-GB"],
+    ["ZZ", undefined],
+    ["1", undefined],
+    [null, undefined],
+  ])("SearXNG gets the country %s as the locale %s", async (country, language) => {
+    await search(searxng, { ...query, country });
+    expect(asked[0]?.url.searchParams.get("language") ?? undefined).toBe(language);
   });
 
   it("SearXNG whose engines are all silent is no empty result", async () => {
@@ -225,6 +237,13 @@ describe("a page", () => {
     expect(outcome).toMatchObject({ item: { action: { type: "open_page", url: `${origin}/herons` } } });
     expect(outcome.type === "ran" && outcome.output).toMatch(/^\[web:1\] Herons\n1: /);
     expect(outcome.type === "ran" && outcome.output).toContain(`- many fish: ${origin}/fish`);
+  });
+
+  it("that needs JavaScript says so", async () => {
+    const { outcome } = await call({ type: "web_search" }, "open_page", { url: `${origin}/app` });
+    expect(outcome.type === "ran" && outcome.output).toMatch(/Loading\n\d+: \[The page makes its text with JavaScript/);
+    const whole = await call({ type: "web_search" }, "open_page", { url: `${origin}/fish` });
+    expect(whole.outcome.type === "ran" && whole.outcome.output).not.toContain("JavaScript");
   });
 
   it("is searched for a phrase in any case", async () => {

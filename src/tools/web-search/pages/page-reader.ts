@@ -35,6 +35,12 @@ const PDF_PAGES_MAX = 500;
 const READ_MS_MAX = 10_000;
 const ARTICLE_MS_MAX = 3000;
 
+/** A page with scripts and less text than this is one that its scripts make. */
+const TEXT_CHARACTERS_MIN = 200;
+const SCRIPT = /<script\b/i;
+const NEEDS_SCRIPTS =
+  "[The page makes its text with JavaScript, which is not run here. What it shows without is above.]";
+
 const HTML_TYPES: ReadonlySet<string> = new Set(["text/html", "application/xhtml+xml"]);
 const ACCEPTED = [
   "text/*",
@@ -109,7 +115,8 @@ export class PageReader {
       if (!links.has(target.href)) links.set(target.href, text);
     }
     const listed = [...links].map(([target, text]) => ({ url: target, text }));
-    return { ...pageOf(url, read.title === "" ? url : read.title, read.text), links: listed };
+    const text = needsScripts(page.bytes, read.text) ? `${read.text}\n${NEEDS_SCRIPTS}`.trimStart() : read.text;
+    return { ...pageOf(url, read.title === "" ? url : read.title, text), links: listed };
   }
 
   async #pdfText(bytes: Buffer, signal: AbortSignal): Promise<string> {
@@ -117,6 +124,11 @@ export class PageReader {
     if (read.type === "text" && read.text !== "") return read.text;
     throw new PageFailed("The PDF cannot be read, or it has no text.");
   }
+}
+
+/** Whether a page has next to no text, and scripts that would make it. */
+function needsScripts(bytes: Uint8Array, text: string): boolean {
+  return text.trim().length < TEXT_CHARACTERS_MIN && SCRIPT.test(Buffer.from(bytes).toString("latin1"));
 }
 
 function pageOf(url: string, title: string, text: string): Omit<Page, "links"> {

@@ -7,11 +7,12 @@ import { siteQuery } from "./site-query.ts";
 export function searxng(options: ProviderOptions): SearchProvider {
   return {
     name: "searxng",
-    search: async ({ text, domains, recency }, signal) => {
+    search: async ({ text, domains, recency, country }, signal) => {
       const query = {
         q: siteQuery(text, domains),
         format: "json",
         ...(recency === null ? {} : { time_range: recency }),
+        ...localeOf(country),
       };
       const answer = await askProvider(options, { path: "/search", query }, signal);
       if (!isRecord(answer)) return [];
@@ -27,4 +28,14 @@ export function searxng(options: ProviderOptions): SearchProvider {
       return hits;
     },
   };
+}
+
+/**
+ * SearXNG knows places as locales: `de-DE` for `DE`, in the language that most people there speak. What is no country
+ * is left out.
+ */
+function localeOf(country: string | null): { readonly language?: string } {
+  if (country === null || !/^[A-Z]{2}$/.test(country)) return {};
+  const { language, region } = new Intl.Locale("und", { region: country }).maximize();
+  return region === country ? { language: `${language}-${region}` } : {};
 }
