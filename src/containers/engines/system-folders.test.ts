@@ -13,7 +13,7 @@ test("a Python with a folder of its own brings that, and a virtual environment i
 test("a Python among the system's programs brings nothing, and neither does one in a home", () => {
   check(["/usr/bin/python3", "/usr/bin/python3.13"], []);
   check(["/usr/local/bin/python3", "/usr/local/lib/python/bin/python3", "/opt/python3"], []);
-  check(["/root/bin/python3", "/home/me/venv/bin/python3", "/python3"], []);
+  check(["/srv/bin/python3", "/srv/me/venv/bin/python3", "/python3"], []);
 });
 
 test("programs in the sandbox can read the folder of the chosen Python, without what is secret in it", async () => {

@@ -1,11 +1,10 @@
-import type { IncomingHttpHeaders } from "node:http";
 import { foreignHost } from "../errors/request-errors.ts";
 import { isLoopbackAddress, namesProxy } from "./local-peer.ts";
 
 /** The part of a request that the guard checks. */
 export interface AddressedRequest {
   readonly path: string;
-  readonly headers: IncomingHttpHeaders;
+  readonly headers: Readonly<Record<string, unknown>>;
   readonly remoteAddress: string;
   /** The port that the request came to. */
   readonly localPort: number;
@@ -26,7 +25,7 @@ const UNCHECKED_PATH = /^\/(?:v1\/|metrics$)/;
 export function createHostGuard(isListed: (origin: string) => boolean): (request: AddressedRequest) => void {
   return ({ path, headers, remoteAddress, localPort }) => {
     const { host } = headers;
-    if (host === undefined || UNCHECKED_PATH.test(path) || !isLoopbackAddress(remoteAddress)) return;
+    if (typeof host !== "string" || UNCHECKED_PATH.test(path) || !isLoopbackAddress(remoteAddress)) return;
     const [, name = "", port] = /^(.*?)(?::(\d+))?$/.exec(host) ?? [];
     if (OWN_NAME.test(name) || ADDRESS.test(name)) return;
     const isOwnPort = Number(port ?? USUAL_PORT) === localPort;

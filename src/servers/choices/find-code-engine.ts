@@ -30,8 +30,8 @@ export async function findCodeEngine(config: Config, signal: AbortSignal): Promi
     case "docker":
       return await findDocker(config.codeImage, signal);
     case "bubblewrap": {
-      const found = await findBubblewrap(config, signal);
-      return found.engine === null ? none(`CODE_ENGINE is bubblewrap. ${found.reason}`) : found;
+      const system = await findBubblewrap(config, signal);
+      return system.engine === null ? none(`CODE_ENGINE is bubblewrap. ${system.reason}`) : system;
     }
     case "pyodide": {
       const confined = await findPyodide(config, "bubblewrap", signal);

@@ -3,7 +3,7 @@ import { isStorageFull } from "../../base/storage-full.ts";
 import { migrate } from "../database/migrate.ts";
 import type { Database } from "../database/schema.ts";
 import { sqliteDialect } from "../database/sqlite.ts";
-import { StorageReserve } from "../database/storage-reserve.ts";
+import { textLength } from "../database/text-length.ts";
 import { SQLITE_RULES } from "../database/transaction-rules.ts";
 import type { WriteJob, WriteOutcome } from "../runs/commits/write-job.ts";
 import { countUsage } from "../upkeep/count-usage.ts";
@@ -12,8 +12,13 @@ import type { ExpiryCursor, ExpiryStep } from "../upkeep/expiry.ts";
 import { WorkerLease } from "../workers/worker-lease.ts";
 import type { Statement, StatementResult } from "./database-calls.ts";
 import { DatabaseOwner } from "./database-owner.ts";
-import { makesRoom, removesData } from "./makes-room.ts";
 import type { OwnWorkers } from "./own-workers.ts";
+import { StorageReserve } from "./storage-reserve.ts";
+
+/** A deletion, or a change that adds no row and little text: many deletions first hold what they are to delete. */
+const FREEING = /^\s*(?:delete|update)\b/i;
+/** The most characters of the parameters of such a change. */
+const CHARACTERS_MAX = 4_096;
 
 /** Plain data, because it is copied into the store thread. */
 export interface DatabaseOptions {
@@ -128,4 +133,15 @@ export class SqliteOwner extends DatabaseOwner {
       await this.db.destroy();
     }
   }
+}
+
+/** Whether a statement belongs to a deletion, or adds next to nothing. */
+function makesRoom({ sql: text, parameters }: Statement): boolean {
+  return FREEING.test(text) && textLength(parameters) <= CHARACTERS_MAX;
+}
+
+/** Whether a job of a commit deletes something. */
+function removesData(job: WriteJob): boolean {
+  if (job.type === "conversation") return job.step.type === "delete" || job.step.type === "delete_item";
+  return job.type === "delete";
 }

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { closeSync, ftruncateSync, openSync, statfsSync, statSync, truncateSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import { isStorageFull } from "../../base/storage-full.ts";
-import { Turns } from "./turns.ts";
+import { Turns } from "../database/turns.ts";
 
 /** What may be written between two looks at the log: what makes a copy due, and a large transaction. */
 const RESERVE_BYTES = 8 * 1024 * 1024;
