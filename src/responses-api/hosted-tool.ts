@@ -1,4 +1,5 @@
 import type { StoredItem, Tool, ToolInput, ToolOutputContentPart } from "../../generated/responses-api/types.ts";
+import type { ShortResult } from "../base/limits/cut-result.ts";
 import {
   type HostedFunction,
   type HostedItem,
@@ -107,7 +108,20 @@ export interface OpenTool {
   readonly sources?: readonly Citable[];
   /** Begins a call of one of `functions`. Does no I/O. */
   call(name: string, made: MadeCall): ToolCall;
+  /**
+   * Shortens what such a call told to at most `charactersMax` characters, which may be 0. Left out where any place for
+   * a cut is as good as another.
+   */
+  shorten?(call: ToldCall, charactersMax: number): ShortResult;
   close(): Promise<void>;
+}
+
+/** A call that has run, and what the model was told. */
+export interface ToldCall {
+  readonly name: string;
+  /** JSON text. */
+  readonly arguments: string;
+  readonly text: string;
 }
 
 export interface OpeningItem {

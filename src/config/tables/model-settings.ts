@@ -104,7 +104,7 @@ export const MODEL_SETTINGS = {
     min: 256,
     max: 1_000_000_000,
     defaultText: "as reported by the model server",
-    text: "Most tokens of input and answer together. truncation and context_management use it.",
+    text: "Most tokens of input and answer together. truncation and context_management use it, and the results of tools are cut to it.",
   },
   modelConnectionsMax: {
     name: "MODEL_CONNECTIONS_MAX",

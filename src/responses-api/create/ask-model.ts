@@ -11,8 +11,8 @@ import type { ResponseServices } from "../services.ts";
 import { citeTurn } from "../tool-loop/cite.ts";
 import { type LoopRun, NO_TOOLS } from "../tool-loop/loop-parts.ts";
 import { writesData } from "../tool-loop/offer-tools.ts";
+import { fitRequest } from "../tool-loop/results/fit-request.ts";
 import { runTools } from "../tool-loop/run-tools.ts";
-import { fitToWindow } from "../window/fit-to-window.ts";
 
 type Turn = AsyncIterable<readonly ModelEvent[]>;
 
@@ -118,7 +118,8 @@ function withCompaction(
     threshold: compaction.threshold,
     summarize: async (answer) => {
       const asked = summaryRequest(seen?.() ?? { ...request, items: [...request.items, ...answer] });
-      return takeSummary(engine, await fitToWindow(engine, asked, signal), signal);
+      const fitting = await fitRequest(engine, asked, { dropsOldest: true, tools: null }, signal);
+      return takeSummary(engine, fitting.request, signal);
     },
   });
 }

@@ -22,8 +22,8 @@ import type { ResponseServices } from "../services.ts";
 import { acceptTools, askerOf, labelsOf, tellOmitted } from "../tool-loop/accept-tools.ts";
 import { checkApprovals, checkStoredRequests, freshApprovals } from "../tool-loop/approvals.ts";
 import { withHostedFunctions } from "../tool-loop/count-tools.ts";
+import { fitRequest } from "../tool-loop/results/fit-request.ts";
 import type { TaskTools } from "../tool-loop/task-tools.ts";
-import { fitToWindow } from "../window/fit-to-window.ts";
 import type { ApprovalHold } from "./approval-hold.ts";
 import { type ConversationHold, conversationIdOf, holdConversation } from "./conversation-hold.ts";
 import { firstSnapshot } from "./first-snapshot.ts";
@@ -249,7 +249,8 @@ async function fitTurn(
   const compacts = asksForCompaction(input);
   if (compacts && shaped.items.length === 0) throw nothingToAnswer();
   const whole = compacts ? summaryRequest(shaped) : shaped;
-  const turn = compacts || truncation === "auto" ? await fitToWindow(engine, whole, signal) : whole;
+  const rules = { dropsOldest: compacts || truncation === "auto", tools: null };
+  const { request: turn } = await fitRequest(engine, whole, rules, signal);
   return { turn, leftOut: whole.items.length - turn.items.length };
 }
 

@@ -17,7 +17,7 @@ import { missingParameter, nothingToAnswer } from "../errors/parameter-errors.ts
 import { tooManyRuns } from "../errors/server-errors.ts";
 import { sealScope } from "../input/resolve-input.ts";
 import type { ResponseServices } from "../services.ts";
-import { fitToWindow } from "../window/fit-to-window.ts";
+import { fitRequest } from "../tool-loop/results/fit-request.ts";
 
 /** Compactions at a time. Each is a model call. */
 const COMPACTIONS_MAX = 100;
@@ -73,7 +73,8 @@ async function summarize(
   admission: Admission,
   signal: AbortSignal,
 ): Promise<{ readonly summary: string; readonly usage: Usage }> {
-  const asked = await fitToWindow(engine, summaryRequest(shaped), signal).catch(rethrowModelError);
+  const rules = { dropsOldest: true, tools: null };
+  const { request: asked } = await fitRequest(engine, summaryRequest(shaped), rules, signal).catch(rethrowModelError);
   await admission.reserve({ input: await estimateInputTokens(asked), outputMax: asked.maxOutputTokens });
   const turn = await engine.sample(asked, signal).catch((error: unknown) => {
     admission.settle(0); // The model used no tokens.

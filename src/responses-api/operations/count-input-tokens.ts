@@ -10,7 +10,7 @@ import { shapeTurn } from "../create/shape-turn.ts";
 import { rethrowModelError } from "../errors/model-errors.ts";
 import type { ResponseServices } from "../services.ts";
 import { withHostedFunctions } from "../tool-loop/count-tools.ts";
-import { fitToWindow } from "../window/fit-to-window.ts";
+import { fitRequest } from "../tool-loop/results/fit-request.ts";
 
 /** `POST /v1/responses/input_tokens`: counts the input tokens that a create call with this body would use. */
 export function countInputTokens(services: ResponseServices): ResponsesApiHandlers<Caller>["countInputTokens"] {
@@ -36,8 +36,9 @@ async function count(services: ResponseServices, caller: Caller, request: Create
   const shaped = await shapeTurn(services, caller, request, newIdStem(Math.floor(Date.now() / 1000)));
   const { owner } = caller.principal;
   const offered = await withHostedFunctions(services, { ...shaped, owner }, caller.signal);
-  const kept = request.truncation === "auto" ? await fitToWindow(services.engine, offered, caller.signal) : offered;
-  return await services.engine.countTokens(kept, caller.signal);
+  const rules = { dropsOldest: request.truncation === "auto", tools: null };
+  const fitting = await fitRequest(services.engine, offered, rules, caller.signal);
+  return await services.engine.countTokens(fitting.request, caller.signal);
 }
 
 /** The model of the request, else of the previous response, else the first that the engine lists. */

@@ -15,6 +15,21 @@ export function fence(tool: string, text: string, mark = randomHex(MARK_DIGITS))
   return `<result of="${tool}" mark="${mark}">\n${broken}\n</result mark="${mark}">`;
 }
 
+/** A result between its marks. */
+export interface FencedText {
+  readonly tool: string;
+  readonly mark: string;
+  readonly text: string;
+}
+
+const FENCED = /^<result of="(?<tool>[^\n]*)" mark="(?<mark>[0-9a-f]+)">\n(?<text>[^]*)\n<\/result mark="\k<mark>">$/;
+
+/** What stands between the marks that `fence` made; null if the text is not fenced. */
+export function readFence(output: string): FencedText | null {
+  const { tool, mark, text } = FENCED.exec(output)?.groups ?? {};
+  return tool === undefined || mark === undefined || text === undefined ? null : { tool, mark, text };
+}
+
 /** The text without what is beyond the limit. Says so, and never cuts a character in two. */
 export function cutOutput(text: string, charactersMax: number): string {
   if (text.length <= charactersMax) return text;

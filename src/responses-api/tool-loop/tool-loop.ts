@@ -2,7 +2,6 @@ import { waitAtMost } from "../../base/limits/wait-at-most.ts";
 import type { ContextItem, HostedOutput, ModelEvent, ModelRequest, OfferedTool } from "../../runs/ports.ts";
 import type { ToolScope } from "../hosted-tool.ts";
 import type { TurnFinish } from "../ports.ts";
-import { fitTurn } from "../window/fit-to-window.ts";
 import { isApproval } from "./approvals.ts";
 import { ModelTurns } from "./attempts/model-turns.ts";
 import { CallLine } from "./call-line.ts";
@@ -11,6 +10,7 @@ import { labelOf, wholeItem } from "./hosted-run.ts";
 import type { LoopRun, LoopServices, ToolTask } from "./loop-parts.ts";
 import { offerTools, withNotes } from "./offer-tools.ts";
 import type { ToolSet } from "./open-tools.ts";
+import { fitTurn } from "./results/fit-request.ts";
 import type { ResumePoint } from "./resume/resume-point.ts";
 import { type StartedCall, ToolCalls } from "./tool-calls.ts";
 import type { OpenPart } from "./turn/open-text.ts";
@@ -99,10 +99,12 @@ export class ToolLoop {
   /** Asks the model for the next turn; null if no tokens are left for it. */
   async ask(): Promise<Turn | null> {
     const { engine } = this.#services;
-    const { task, signal } = this.#parts;
+    const { task, set, signal } = this.#parts;
     const request = this.#nextRequest();
     if (request === null) return null;
-    const fitting = task.tools.fitsWindow ? await fitTurn(engine, request, signal) : request;
+    const rules = { dropsOldest: task.tools.fitsWindow, tools: set };
+    const { items, request: fitting } = await fitTurn(engine, request, rules, signal);
+    this.#items = items;
     this.#turns += 1;
     this.#asked = request;
     return await this.#models.ask(fitting, this.#turns, this.#open);

@@ -51,8 +51,14 @@ test("a call of a hosted function is grouped with its output", () => {
 });
 
 test("a context may begin with a user message or with a unit of the last turn", () => {
-  const items = [user("a"), assistant("b"), user("c"), call("1"), output("1")];
+  const items = [user("a"), assistant("b"), user("c"), call("1"), output("1"), call("2"), output("2")];
   expect(droppableUnits(items).map(({ mayLead }) => mayLead)).toEqual([true, false, true]);
+});
+
+test("the results of the latest turn cannot be left out, and neither can their calls", () => {
+  const items = [user("a"), call("1"), output("1"), reasoning, call("2"), call("3"), output("2"), output("3")];
+  expect(placesOf(items)).toEqual([[1, 2]]);
+  expect(placesOf([...items, assistant("b")])).toEqual([[1, 2], [3, 4, 6], [5, 7], [8]]);
 });
 
 const item = fc.oneof(

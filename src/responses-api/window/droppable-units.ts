@@ -1,5 +1,6 @@
 import type { ModelRequest } from "../../runs/ports.ts";
 import { isSummary } from "../compaction/begin-at-compaction.ts";
+import { newestOutputsStart } from "./newest-outputs.ts";
 
 type Item = ModelRequest["items"][number];
 
@@ -12,7 +13,8 @@ export interface Unit {
 
 /**
  * The units that may be left out of a context, oldest first: user messages except the last, answers, and tool calls
- * with their outputs and reasoning. Instructions and summaries of compactions are not among them.
+ * with their outputs and reasoning. Instructions, summaries of compactions and the results of the latest turn are not
+ * among them.
  */
 export function droppableUnits(items: readonly Item[]): readonly Unit[] {
   const lastUser = items.findLastIndex((item) => roleOf(item) === "user" && !isSummary(item));
@@ -37,7 +39,8 @@ export function droppableUnits(items: readonly Item[]): readonly Unit[] {
     units.push({ places, mayLead: roleOf(item) === "user" || place > lastUser });
   }
   if (reasoning.length > 0) units.push({ places: reasoning, mayLead: true });
-  return units;
+  const newest = newestOutputsStart(items);
+  return units.filter(({ places }) => places.every((place) => place < newest));
 }
 
 function isPinned(item: Item): boolean {

@@ -1,22 +1,24 @@
-import { ApiError } from "../../base/api-error.ts";
 import { mapInSlices } from "../../base/limits/slices.ts";
-import { type ModelEngine, ModelError, type ModelRequest } from "../../runs/ports.ts";
+import type { ModelEngine, ModelRequest } from "../../runs/ports.ts";
 import { inputTooLong } from "../errors/model-errors.ts";
+import { inputRoom } from "./answer-room.ts";
 import { droppableUnits } from "./droppable-units.ts";
 import { relativeSize, tokensAtMost } from "./request-size.ts";
+import { withShorterOutputs } from "./shorter-outputs.ts";
 
 export type WindowEngine = Pick<ModelEngine, "countTokens" | "contextWindow">;
 
-/** Tokens reserved for the answer if the request sets no maximum. The share of the window caps either number. */
-const ANSWER_TOKENS = 1024;
-const ANSWER_SHARE_MAX = 0.25;
 /**
  * Each round drops items by estimated size and then counts tokens once. The last round drops all that may be dropped.
  */
 const ROUNDS_MAX = 5;
+/** How often the latest outputs are cut shorter, and which part of the room a cut aims at. */
+const CUTS_MAX = 4;
+const AIM = 0.9;
 
 /**
- * Leaves out the oldest items until input and answer fit the model's window. Counts tokens only if the request may be
+ * Leaves out the oldest items until input and answer fit the model's window. The results of the latest turn stay; they
+ * are cut if nothing else can be left out. Counts tokens only if the request may be
  * too long. Returns the request unchanged if the window is unknown: the model server then refuses what is too long.
  * Throws `context_length_exceeded` if the items that must stay do not fit.
  */
@@ -27,15 +29,11 @@ export async function fitToWindow(
 ): Promise<ModelRequest> {
   const window = await engine.contextWindow(request.model, signal);
   if (window === null) return request;
-  const room = window - answerTokens(request, window);
+  const room = inputRoom(request, window);
   if ((await tokensAtMost(request)) <= room) return request;
   const whole = await engine.countTokens(request, signal);
   if (whole.tokens <= room) return request;
   return await shortened(engine, request, { tokens: whole.tokens, room }, signal);
-}
-
-function answerTokens({ maxOutputTokens }: ModelRequest, window: number): number {
-  return Math.min(maxOutputTokens ?? ANSWER_TOKENS, Math.floor(window * ANSWER_SHARE_MAX));
 }
 
 async function shortened(
@@ -50,6 +48,7 @@ async function shortened(
   let { tokens } = start;
   let total = sizes.reduce((sum, each) => sum + each, 0);
   let count = 0;
+  let left = request;
   for (let round = 1; round <= ROUNDS_MAX && count < units.length; round += 1) {
     const surplus = round === ROUNDS_MAX ? Infinity : ((tokens - room) / tokens) * total;
     let dropped = 0;
@@ -58,9 +57,28 @@ async function shortened(
       count += 1;
     }
     total -= dropped;
-    const left = without(request, units.slice(0, count));
+    left = without(request, units.slice(0, count));
     ({ tokens } = await engine.countTokens(left, signal));
     if (tokens <= room) return left;
+  }
+  return await withinRoom(engine, left, { tokens, room, total }, signal);
+}
+
+/** Cuts the latest outputs, because nothing else can be left out. `total` is the relative size of all items. */
+async function withinRoom(
+  engine: WindowEngine,
+  request: ModelRequest,
+  { tokens, room, total }: { readonly tokens: number; readonly room: number; readonly total: number },
+  signal: AbortSignal,
+): Promise<ModelRequest> {
+  let size = (total * room * AIM) / tokens;
+  for (let cuts = 1; cuts <= CUTS_MAX; cuts += 1) {
+    const items = withShorterOutputs(request.items, total - size);
+    if (items === null) break;
+    const left = { ...request, items };
+    const counted = await engine.countTokens(left, signal);
+    if (counted.tokens <= room) return left;
+    size *= (room * AIM) / counted.tokens;
   }
   throw inputTooLong();
 }
@@ -68,15 +86,4 @@ async function shortened(
 function without(request: ModelRequest, units: ReturnType<typeof droppableUnits>): ModelRequest {
   const left = new Set(units.flatMap(({ places }) => places));
   return { ...request, items: request.items.filter((_item, place) => !left.has(place)) };
-}
-
-/** Leaves out the oldest items. A request that does not fit even so fails as one that the model server refuses. */
-export async function fitTurn(engine: ModelEngine, request: ModelRequest, signal: AbortSignal): Promise<ModelRequest> {
-  try {
-    return await fitToWindow(engine, request, signal);
-  } catch (error) {
-    if (!(error instanceof ApiError)) throw error;
-    const { status, type, code, param } = error;
-    throw new ModelError(error.message, { status, type, code, param, cause: error });
-  }
 }

@@ -1,6 +1,5 @@
 import type { FileSearchCall, FileSearchResult, ToolInput } from "../../../generated/responses-api/types.ts";
 import type {
-  Citable,
   HostedTool,
   MadeCall,
   OpenTool,
@@ -11,12 +10,11 @@ import type {
 import type { Passage, PassageFinder, PassageSearch, VectorStores } from "../../responses-api/vector-stores.ts";
 import { type HostedFunction, ModelError, type ToolStep } from "../../runs/ports.ts";
 import { readArguments } from "../read-arguments.ts";
+import { type FileCitable, fromPassage, shortenPassages, tellPassages } from "./told-passages.ts";
 
 const QUERIES_MAX = 5;
 const QUERY_CHARACTERS_MAX = 4_000;
 const RESULTS_DEFAULT = 20;
-/** How much text of passages the model is shown for one call: some 20,000 tokens. */
-const SHOWN_CHARACTERS_MAX = 80_000;
 const RESULTS_INCLUDE = "file_search_call.results";
 
 const SEARCH_FUNCTION: HostedFunction = {
@@ -27,7 +25,10 @@ const SEARCH_FUNCTION: HostedFunction = {
     "Searches the user's files by their words and returns numbered passages. Ask for words that the files may use; several forms of one question find more.",
   parameters: {
     type: "object",
-    properties: { queries: { type: "array", items: { type: "string" }, minItems: 1, maxItems: QUERIES_MAX } },
+    properties: {
+      queries: { type: "array", items: { type: "string" }, minItems: 1, maxItems: QUERIES_MAX },
+      from_passage: { type: "integer", minimum: 1, description: "To go on where passages were left out." },
+    },
     required: ["queries"],
   },
 };
@@ -77,6 +78,8 @@ function openSearch(services: FileSearchServices, tool: FileSearch, scope: ToolS
     opening: [],
     pending: [],
     call: (_name, made) => callOf({ services, tool, scope, numbers }, made),
+    shorten: ({ arguments: args, text }, charactersMax) =>
+      shortenPassages(text, fromPassage(readArguments(args)), charactersMax),
     close: async () => {},
   };
 }
@@ -123,13 +126,14 @@ async function search(
   const { services, tool, scope } = session;
   const found = await services.passages.search(scope.owner, searchOf(tool, queries), signal);
   if (found.type !== "found") return failed({ ...first, queries }, `The vector store ${found.storeId} is gone.`);
-  const { passages } = found;
+  const from = fromPassage(readArguments(args));
+  const passages = found.passages.slice(from - 1);
   const sources = passages.map((passage) => session.numbers.cite(passage));
   const isIncluded = scope.include.includes(RESULTS_INCLUDE);
   return {
     type: "ran",
     item: { ...first, status: "completed", queries, results: isIncluded ? passages.map(shownResult) : null },
-    output: told(passages, sources),
+    output: tellPassages(passages, { from, count: found.passages.length, sources }),
     parts: [],
     sources,
   };
@@ -164,21 +168,6 @@ function readQueries(text: string): string[] {
 function shownResult({ attributes, fileId, filename, score, text, storeId }: Passage): FileSearchResult {
   return { attributes: attributes ?? {}, file_id: fileId, filename, score, text, vector_store_id: storeId };
 }
-
-function told(passages: readonly Passage[], sources: readonly FileCitable[]): string {
-  if (passages.length === 0) return "Nothing was found. Try other words.";
-  let text = "";
-  for (const [index, { filename, headings, text: passage }] of passages.entries()) {
-    const place = headings.length === 0 ? "" : ` (${headings.join(" > ")})`;
-    const block = `[file:${sources[index]?.number ?? 0}] ${filename}${place}\n${passage}\n\n`;
-    if (text.length + block.length > SHOWN_CHARACTERS_MAX)
-      return text + block.slice(0, SHOWN_CHARACTERS_MAX - text.length);
-    text += block;
-  }
-  return text.trimEnd();
-}
-
-type FileCitable = Extract<Citable, { type: "file" }>;
 
 /** The numbers by which the model cites files. A file keeps its number over all calls of a response. */
 class FileNumbers {

@@ -1,4 +1,5 @@
-import type { ToolOutcome } from "../../responses-api/hosted-tool.ts";
+import { cutResult, type ShortResult } from "../../base/limits/cut-result.ts";
+import type { ToldCall, ToolOutcome } from "../../responses-api/hosted-tool.ts";
 import { readArguments, textArgument } from "../read-arguments.ts";
 import { type Page, PageFailed } from "./pages/page-reader.ts";
 import { failedCall, type Names, ranCall } from "./web-items.ts";
@@ -8,6 +9,8 @@ const OPENED_CHARACTERS_MAX = 20_000;
 const LINKS_MAX = 30;
 const MATCHES_MAX = 20;
 const LINES_AROUND = 2;
+/** A line of a page, with its number. */
+const NUMBERED = /^(?<number>\d+): /;
 
 export const OPEN_FUNCTION = {
   name: "open_page",
@@ -117,4 +120,22 @@ function matchesOf({ lines }: Page, pattern: string): string {
     .map((index) => `${index + 1}: ${lines[index]}`);
   const rest = found.length > MATCHES_MAX ? [`${found.length - MATCHES_MAX} more lines have it.`] : [];
   return [...shown, ...rest].join("\n");
+}
+
+/** The first whole lines of a page that was opened. What else is told of the web is cut anywhere. */
+export function shortenPage({ name, text }: Pick<ToldCall, "name" | "text">, charactersMax: number): ShortResult {
+  const lines = text.split("\n");
+  const numbers = lines.map((line) => Number(NUMBERED.exec(line)?.groups?.["number"] ?? 0));
+  const first = numbers.find((number) => number > 0) ?? 0;
+  if (name !== OPEN_FUNCTION.name || first === 0) return cutResult(text, charactersMax);
+  let characters = -1;
+  const end = lines.findIndex((line) => {
+    characters += line.length + 1;
+    return characters > charactersMax;
+  });
+  const kept = end === -1 ? lines.length : end;
+  const next = Math.max(...numbers.slice(0, kept), first - 1) + 1;
+  const left = text.length - lines.slice(0, kept).join("\n").length;
+  const notice = `The rest, ${left} characters, was left out, because the model's window is small. Open the page with from_line ${next} to go on.`;
+  return { text: lines.slice(0, kept).join("\n"), notice };
 }

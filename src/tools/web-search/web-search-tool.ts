@@ -8,7 +8,7 @@ import type {
   ToolRefusal,
 } from "../../responses-api/hosted-tool.ts";
 import type { HostedFunction, ToolStep } from "../../runs/ports.ts";
-import { FIND_FUNCTION, findInPage, OPEN_FUNCTION, openPage } from "./page-calls.ts";
+import { FIND_FUNCTION, findInPage, OPEN_FUNCTION, openPage, shortenPage } from "./page-calls.ts";
 import { SEARCH_FUNCTION, search } from "./search-call.ts";
 import { type Names, startedCall } from "./web-items.ts";
 import { type WebServices, WebSession } from "./web-session.ts";
@@ -64,6 +64,7 @@ function openSession(session: WebSession): OpenTool {
     opening: [],
     pending: [],
     call: (name, made) => callOf(session, name, made),
+    shorten: shortenPage,
     close: async () => {},
   };
 }

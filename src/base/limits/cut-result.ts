@@ -1,0 +1,37 @@
+/** What is left of a tool's result for a model with a small window. */
+export interface ShortResult {
+  readonly text: string;
+  /** Whole sentences for the model: how much was left out, and how to ask for it. */
+  readonly notice: string;
+}
+
+/** Where a text may end, the best first, and how much of the room has to be filled for it. */
+const ENDS = [
+  { mark: "\n\n", filled: 0.5 },
+  { mark: "\n", filled: 0.7 },
+  { mark: ". ", filled: 0.8 },
+  { mark: " ", filled: 0.9 },
+] as const;
+/** So many characters that a mark stands for belong to the text before the cut. */
+const SENTENCE_END_CHARACTERS = 1;
+
+/**
+ * The index at which a text of at most `charactersMax` characters ends best: behind a paragraph, a line, a sentence or
+ * a word. Never between the halves of a character.
+ */
+export function cutPlace(text: string, charactersMax: number): number {
+  if (text.length <= charactersMax) return text.length;
+  for (const { mark, filled } of ENDS) {
+    const place = text.lastIndexOf(mark, charactersMax - 1);
+    if (place > 0 && place >= charactersMax * filled) return mark === ". " ? place + SENTENCE_END_CHARACTERS : place;
+  }
+  const isHalf = /[\uD800-\uDBFF]/.test(text.charAt(charactersMax - 1));
+  return Math.max(0, isHalf ? charactersMax - 1 : charactersMax);
+}
+
+/** The beginning of a tool's result, and a sentence that says what is missing. */
+export function cutResult(text: string, charactersMax: number): ShortResult {
+  const end = cutPlace(text, charactersMax);
+  const notice = `Only the first ${end} of ${text.length} characters are shown, because the model's window is small; ${text.length - end} were left out. To see more, ask for less at once, such as a part, a range or a page.`;
+  return { text: text.slice(0, end), notice };
+}

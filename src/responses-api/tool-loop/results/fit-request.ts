@@ -1,0 +1,38 @@
+import { ApiError } from "../../../base/api-error.ts";
+import { ModelError, type ModelRequest } from "../../../runs/ports.ts";
+import { fitToWindow, type WindowEngine } from "../../window/fit-to-window.ts";
+import { fitResults, type ResultRules } from "./fit-results.ts";
+
+/** A request that fits the model's window, as far as its rules allow. */
+export interface FittedRequest {
+  /** The context with shorter results. Nothing is missing in it. */
+  readonly items: ModelRequest["items"];
+  readonly request: ModelRequest;
+}
+
+/** Cuts the results of hosted tools, and leaves out the oldest items where that is wanted. Throws as `fitToWindow`. */
+export async function fitRequest(
+  engine: WindowEngine,
+  request: ModelRequest,
+  rules: ResultRules,
+  signal: AbortSignal,
+): Promise<FittedRequest> {
+  const cut = await fitResults(engine, request, rules, signal);
+  return { items: cut.items, request: rules.dropsOldest ? await fitToWindow(engine, cut, signal) : cut };
+}
+
+/** As `fitRequest`. A request that does not fit even so fails as one that the model server refuses. */
+export async function fitTurn(
+  engine: WindowEngine,
+  request: ModelRequest,
+  rules: ResultRules,
+  signal: AbortSignal,
+): Promise<FittedRequest> {
+  try {
+    return await fitRequest(engine, request, rules, signal);
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    const { status, type, code, param } = error;
+    throw new ModelError(error.message, { status, type, code, param, cause: error });
+  }
+}

@@ -1,0 +1,179 @@
+import { type HostedOutput, type ModelRequest, PLAIN_REQUEST } from "../../../runs/ports.ts";
+import { inputRoom } from "../../window/answer-room.ts";
+import type { WindowEngine } from "../../window/fit-to-window.ts";
+import { tokensAtMost } from "../../window/request-size.ts";
+import type { ToolSet } from "../open-tools.ts";
+import { type HostedResult, hostedResults, leftOutResult, shortResult } from "./hosted-results.ts";
+
+/** The part of what is left of the window that the results of one turn get. Two turns then fit side by side. */
+const TURN_SHARE = 0.4;
+/** The part of the window that results may count on where the oldest items of the context make room for them. */
+const DROPPING_SHARE = 0.5;
+/** Results of fewer characters together fit every window. */
+const CHARACTERS_MIN = 2000;
+/** A result that gets no more is cut to its notice. */
+const RESULT_TOKENS_MIN = 100;
+/** What the notice takes that stands for a result, about. Shorter results are not left out. */
+const LEFT_OUT_TOKENS = 50;
+const LEFT_OUT_CHARACTERS_MIN = 200;
+/** How often a cut is corrected, since tokens are not spread evenly over a text. */
+const CUTS_MAX = 4;
+/** A cut text is measured anew, so it aims a little below its budget. */
+const AIM = 0.95;
+
+export interface ResultRules {
+  /** Whether the oldest items of the context are left out where it is too long. */
+  readonly dropsOldest: boolean;
+  /** The tools that know how to cut their results; null if none are open. */
+  readonly tools: Pick<ToolSet, "find"> | null;
+}
+
+/**
+ * Cuts the results of hosted tools so that they fit the model's window. Those of the latest turn share a part of what
+ * is left of it; older ones stay while there is room, and are then left out, the oldest first. Returns the request
+ * unchanged if the window is unknown, or if everything fits.
+ */
+export async function fitResults(
+  engine: WindowEngine,
+  request: ModelRequest,
+  rules: ResultRules,
+  signal: AbortSignal,
+): Promise<ModelRequest> {
+  const results = hostedResults(request.items);
+  if (results.reduce((sum, { item }) => sum + item.output.length, 0) < CHARACTERS_MIN) return request;
+  const window = await engine.contextWindow(request.model, signal);
+  if (window === null) return request;
+  const room = inputRoom(request, window);
+  const bare = withResults(request, results, emptied);
+  const most = results.reduce((sum, { item }) => sum + Buffer.byteLength(item.output), 0);
+  if (most <= TURN_SHARE * (room - (await tokensAtMost(bare)))) return request;
+  const { tokens: base } = await engine.countTokens(bare, signal);
+  const left = Math.max(room - base, rules.dropsOldest ? room * DROPPING_SHARE : 0);
+  const cutter = new ResultCutter(engine, request.model, rules, signal);
+  const newest = await cutter.cutNewest(
+    results.filter(({ isNewest }) => isNewest),
+    left,
+  );
+  const older = results.filter(({ isNewest }) => !isNewest);
+  if (older.length === 0) return withResults(request, newest);
+  const seen = withResults(
+    request,
+    results.filter(({ isNewest }) => isNewest),
+    emptied,
+  );
+  const tokens = Math.max((await engine.countTokens(seen, signal)).tokens - base, 0);
+  const free = left - newest.reduce((sum, shown) => sum + shown.tokens, 0);
+  const kept = await cutter.cutOlder(older, { tokens, free, each: TURN_SHARE * room });
+  return withResults(request, [...newest, ...kept]);
+}
+
+/** A result as the model is shown it. */
+interface ShownResult {
+  readonly place: number;
+  readonly item: HostedOutput;
+  readonly tokens: number;
+}
+
+/** In tokens. */
+interface OlderBudget {
+  /** What all of them take as they are. */
+  readonly tokens: number;
+  /** What the window has left for all of them. */
+  readonly free: number;
+  /** What each of them gets at most. */
+  readonly each: number;
+}
+
+class ResultCutter {
+  readonly #engine: WindowEngine;
+  readonly #model: string;
+  readonly #tools: ResultRules["tools"];
+  readonly #signal: AbortSignal;
+
+  constructor(engine: WindowEngine, model: string, { tools }: ResultRules, signal: AbortSignal) {
+    this.#engine = engine;
+    this.#model = model;
+    this.#tools = tools;
+    this.#signal = signal;
+  }
+
+  /** The results of the latest turn share a part of the tokens that are left. */
+  async cutNewest(results: readonly HostedResult[], left: number): Promise<readonly ShownResult[]> {
+    const sizes = await Promise.all(results.map(({ item }) => this.#count(item.output)));
+    const budgets = dividedEvenly(sizes, TURN_SHARE * left);
+    const cuts = results.map((result, index) =>
+      this.#cut(result, sizes[index] ?? 0, Math.max(budgets[index] ?? 0, RESULT_TOKENS_MIN)),
+    );
+    return await Promise.all(cuts);
+  }
+
+  /** The newest of them stay as far as there is room. Their sizes are taken from their lengths. */
+  async cutOlder(
+    results: readonly HostedResult[],
+    { tokens, free, each }: OlderBudget,
+  ): Promise<readonly ShownResult[]> {
+    const characters = results.reduce((sum, { item }) => sum + item.output.length, 1);
+    const shown: ShownResult[] = [];
+    let left = free;
+    let isFull = false;
+    for (const result of results.toReversed()) {
+      const size = (result.item.output.length / characters) * tokens;
+      isFull ||= Math.min(size, each) > left;
+      const isLeftOut = isFull && result.item.output.length > LEFT_OUT_CHARACTERS_MIN;
+      const { place } = result;
+      shown.push(
+        isLeftOut
+          ? { place, item: leftOutResult(result), tokens: LEFT_OUT_TOKENS }
+          : await this.#cut(result, size, each),
+      );
+      left -= shown.at(-1)?.tokens ?? 0;
+    }
+    return shown;
+  }
+
+  /** The result in at most `budget` tokens, as far as its notice allows. */
+  async #cut(result: HostedResult, size: number, budget: number): Promise<ShownResult> {
+    let [item, tokens] = [result.item, size];
+    let characters = item.output.length;
+    for (let cuts = 0; tokens > budget && cuts < CUTS_MAX; cuts += 1) {
+      characters = cuts === CUTS_MAX - 1 ? 0 : Math.floor((characters * budget * AIM) / tokens);
+      item = shortResult(result, characters, this.#tools);
+      tokens = await this.#count(item.output);
+    }
+    return { place: result.place, item, tokens };
+  }
+
+  async #count(text: string): Promise<number> {
+    const item = { type: "message", role: "user", content: text } as const;
+    const request = { ...PLAIN_REQUEST, model: this.#model, items: [item] };
+    return (await this.#engine.countTokens(request, this.#signal)).tokens;
+  }
+}
+
+function emptied({ item }: Pick<ShownResult, "item">): HostedOutput {
+  return { ...item, output: "" };
+}
+
+/** The request with these results in their places, or with what `other` makes of them. */
+function withResults<Result extends Pick<ShownResult, "place" | "item">>(
+  request: ModelRequest,
+  results: readonly Result[],
+  other: (result: Result) => HostedOutput = ({ item }) => item,
+): ModelRequest {
+  const items = [...request.items];
+  for (const result of results) items[result.place] = other(result);
+  return { ...request, items };
+}
+
+/** Divides a sum over demands: none gets more than it asks for, and what one leaves over the others share. */
+export function dividedEvenly(demands: readonly number[], sum: number): readonly number[] {
+  const order = [...demands.keys()].toSorted((one, other) => (demands[one] ?? 0) - (demands[other] ?? 0));
+  const shares = demands.map(() => 0);
+  let left = sum;
+  for (const [taken, index] of order.entries()) {
+    const share = Math.min(demands[index] ?? 0, left / (order.length - taken));
+    shares[index] = share;
+    left -= share;
+  }
+  return shares;
+}

@@ -1,0 +1,50 @@
+import { cutResult } from "../../../base/limits/cut-result.ts";
+import type { ContextItem, HostedCall, HostedOutput } from "../../../runs/ports.ts";
+import { newestOutputsStart } from "../../window/newest-outputs.ts";
+import { fence, readFence } from "../fence.ts";
+import type { ToolSet } from "../open-tools.ts";
+
+/** What a hosted tool returned, in a context. */
+export interface HostedResult {
+  /** Its index in the context. */
+  readonly place: number;
+  readonly item: HostedOutput;
+  /** Null if the context does not have the call. */
+  readonly call: HostedCall | null;
+  /** Whether it belongs to the latest turn, so that the model has not seen it. */
+  readonly isNewest: boolean;
+}
+
+/** The results of hosted tools in a context, oldest first. */
+export function hostedResults(items: readonly ContextItem[]): readonly HostedResult[] {
+  const calls = new Map<string, HostedCall>();
+  const results: HostedResult[] = [];
+  const newest = newestOutputsStart(items);
+  for (const [place, item] of items.entries()) {
+    if (item.type === "hosted_call") calls.set(item.callId, item);
+    if (item.type === "hosted_output")
+      results.push({ place, item, call: calls.get(item.callId) ?? null, isNewest: place >= newest });
+  }
+  return results;
+}
+
+/** The result with at most `charactersMax` characters of what the tool told, and a notice about the rest. */
+export function shortResult(
+  { item, call }: HostedResult,
+  charactersMax: number,
+  tools: Pick<ToolSet, "find"> | null,
+): HostedOutput {
+  const fenced = readFence(item.output);
+  const text = fenced?.text ?? item.output;
+  const tool = call === null ? null : (tools?.find(call.name, call.server)?.tool ?? null);
+  const told = call === null ? null : { name: call.name, arguments: call.arguments, text };
+  const short = (told === null ? undefined : tool?.shorten?.(told, charactersMax)) ?? cutResult(text, charactersMax);
+  const shown = fenced === null ? short.text : fence(fenced.tool, short.text, fenced.mark);
+  return { ...item, output: `${shown}\n[${short.notice}]` };
+}
+
+/** Stands for a result that the model has seen before. */
+export function leftOutResult({ item }: HostedResult): HostedOutput {
+  const output = `[You were shown this result before. Its ${item.output.length} characters are left out here, because the model's window is small.]`;
+  return { ...item, output, parts: [] };
+}
