@@ -23,7 +23,7 @@ export interface Journal {
 
 type Effect = ToolCall["effect"];
 
-const NAMES = ["echo", "slow", "fail", "throw", "ask", "act", "mute"] as const;
+const NAMES = ["echo", "slow", "fail", "throw", "ask", "act", "mute", "count"] as const;
 
 /** How long `slow` takes, in milliseconds. */
 const SLOW_MS = 40;
@@ -31,7 +31,7 @@ const SLOW_MS = 40;
 /**
  * An MCP server of the test, without the protocol. `echo` returns its arguments, `slow` does so later, `fail` fails,
  * `throw` is broken, and so is every tool with the text `break`; `ask` asks the client, `act` has effects, `mute` never
- * ends.
+ * ends, `count` returns another number each time.
  */
 export function scriptedMcp(journal: Journal): HostedTool {
   return {
@@ -107,7 +107,8 @@ function callOf({ name, label }: Called, made: MadeCall, journal: Journal): Tool
       if (name === "throw" || args.includes('"break"')) throw new Error("the scripted tool is broken");
       journal.steps.push(`end ${name}`);
       const fails = name === "fail";
-      const output = fails ? "It went wrong." : `${name} got ${args}`;
+      const got = name === "count" ? journal.steps.length : args;
+      const output = fails ? "It went wrong." : `${name} got ${got}`;
       const error = { type: "mcp_tool_execution_error" as const, content: [{ type: "text", text: output }] };
       const shown = fails ? { status: "failed" as const, error } : { status: "completed" as const, output };
       return {

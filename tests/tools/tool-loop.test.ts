@@ -183,15 +183,43 @@ test("a model that calls for ever is stopped: its last turn may only speak", asy
   expect([response.status, asked.length, asked[2]?.tool_choice]).toEqual(["completed", 3, "none"]);
 });
 
-test("the same call is run three times in a row at most", async () => {
+test("a call that brings nothing new three times ends its tool", async () => {
+  verifies("tools.loop.equal-calls-end-a-tool");
   const { create, journal, asked } = await serveScript([
-    ...Array.from({ length: 5 }, () => calls(["echo", "{}"])),
+    ...Array.from({ length: 3 }, () => calls(["echo", "{}"])),
     DONE,
   ]);
   const stream = await readStream(await create({ stream: true }));
   checkStreamLaws(stream);
   expect(journal.steps.filter((step) => step === "begin echo")).toHaveLength(3);
-  expect(String(asked[4]?.messages.at(-1)?.["content"])).toContain("You made this call before");
+  const told = asked.map(({ messages }) => String(messages.at(-1)?.["content"]));
+  expect(told.map((text) => text.includes("You made this call 3 times"))).toEqual([false, false, false, true]);
+  expect(asked[3]?.tools).toEqual(asked[0]?.tools);
+  expect(stream.final.output.at(-1)?.type).toBe("message");
+});
+
+test("a model that calls an ended tool again may call none, and is not asked for ever", async () => {
+  verifies("tools.loop.equal-calls-end-a-tool");
+  const { create, journal, asked } = await serveScript([calls(["echo", "{}"])]);
+  const response = await readResponse(await create());
+  expect([response.status, asked.length, journal.steps.length]).toEqual(["completed", 5, 6]);
+  expect(asked[4]?.tool_choice).toBe("none");
+});
+
+test("equal calls beside others that bring nothing new end their tools, too", async () => {
+  const turns = Array.from({ length: 5 }, () => [calls(["echo", "{}"]), calls(["echo", '{"text":"b"}'])]).flat();
+  const { create, journal } = await serveScript([...turns, DONE]);
+  expect((await readResponse(await create())).status).toBe("completed");
+  expect(journal.steps.filter((step) => step === "begin echo")).toHaveLength(6);
+});
+
+test("a call whose result changes is no equal call, and neither is one after which another brought something new", async () => {
+  const texts = ["a", "a", "b", "a", "c", "a", "a", "d"];
+  const turns = texts.map((text) => calls(["echo", JSON.stringify({ text })]));
+  const polled = Array.from({ length: 5 }, () => calls(["count", "{}"]));
+  const { create, journal } = await serveScript([...turns, ...polled, DONE]);
+  expect((await readResponse(await create())).status).toBe("completed");
+  expect(journal.steps.filter((step) => step.startsWith("begin"))).toHaveLength(texts.length + polled.length);
 });
 
 test("max_output_tokens is for all turns together", async () => {

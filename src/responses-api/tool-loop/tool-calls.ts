@@ -1,6 +1,6 @@
 import type { Tool } from "../../../generated/responses-api/types.ts";
 import { Semaphore } from "../../base/limits/semaphore.ts";
-import { type ContextItem, type HostedCall, type HostedOutput, type ModelEvent, RunLost } from "../../runs/ports.ts";
+import { type ContextItem, type HostedFunction, type ModelEvent, RunLost } from "../../runs/ports.ts";
 import type { ToolCall, ToolOutcome, ToolScope, ToolUsage } from "../hosted-tool.ts";
 import { exchangeItems } from "../input/with-exchanges.ts";
 import { ApprovalSpent } from "../ports.ts";
@@ -25,6 +25,7 @@ import {
 import type { LoopRun, LoopServices, ToolTask } from "./loop-parts.ts";
 import type { PlacedCall, ToolSet } from "./open-tools.ts";
 import { CallRecorder } from "./recording/call-recorder.ts";
+import { hostedResults } from "./results/hosted-results.ts";
 import type { ResumePoint } from "./resume/resume-point.ts";
 import {
   callIdOfStep,
@@ -36,6 +37,7 @@ import {
   type ShownStep,
 } from "./resume/resume-steps.ts";
 import { ShownArguments } from "./shown-arguments.ts";
+import type { RunApproval, SettledStep, StartedCall } from "./started-call.ts";
 import { ToolUsageSum } from "./usage/tool-usage.ts";
 
 type CallStarted = Extract<ModelEvent, { type: "call_started" }>;
@@ -53,38 +55,6 @@ export interface CallParts {
   readonly sources: Sources;
   readonly signal: AbortSignal;
   readonly newItemId: ToolScope["newItemId"];
-}
-
-/** A call that the model is writing or has written. */
-export interface StartedCall {
-  /** Adds a piece of the arguments. */
-  add(piece: string): void;
-  /** Resolves once a reader has taken what is shown of them, but at once if other calls are in front of this one. */
-  read(): Promise<void>;
-  /**
-   * The arguments are whole, or were cut off. `ended` tells whether the turn has ended well. Returns the call as the
-   * model made it; null if it was cut off.
-   */
-  end(isCut: boolean, ended: Promise<boolean>): HostedCall | null;
-  /** How it came out. Call it after `end`. */
-  result(): Promise<CallResult>;
-  /** The id of its item; null if that begins only when it runs, or if there is none. */
-  readonly itemId: string | null;
-  /** As in `MadeRun`. */
-  readonly refusal: string | null;
-}
-
-/** What the model is shown of a step, and whether the client has to answer before the model can go on. */
-export interface SettledStep {
-  readonly items: readonly ContextItem[];
-  readonly asks: boolean;
-}
-
-/** An approved call that has run. */
-export interface RunApproval {
-  readonly approvalRequestId: string | null;
-  readonly call: HostedCall;
-  readonly output: HostedOutput | null;
 }
 
 /** Runs the calls of one response, several at a time, and shows each at its place in the line. */
@@ -115,6 +85,11 @@ export class ToolCalls {
     return this.#calls < this.#callsMax;
   }
 
+  /** Whether the function is not run any more, because its calls brought nothing new. */
+  isOver(offered: Pick<HostedFunction, "name" | "server">): boolean {
+    return this.#equal.refusal(offered) !== null;
+  }
+
   /** Whether a call has run, so that the work of the response is more than what its model said. */
   get hasRun(): boolean {
     return this.#hasRun;
@@ -130,7 +105,8 @@ export class ToolCalls {
     const { set, line, newItemId, run } = this.#parts;
     const server = event.namespace ?? null;
     const placed = set.find(event.name, server);
-    const refusal = placed === null ? `There is no tool '${event.name}'.` : this.#limitReached();
+    const over = this.#equal.refusal({ name: event.name, server });
+    const refusal = placed === null ? `There is no tool '${event.name}'.` : (over ?? this.#limitReached());
     const callId = this.#callIds.take(event.callId);
     const call = refusal === null ? (placed?.tool.call(event.name, { callId, newItemId }) ?? null) : null;
     if (call !== null) this.#calls += 1;
@@ -155,6 +131,7 @@ export class ToolCalls {
       result: () => done,
       itemId: call?.item?.id ?? null,
       refusal,
+      isOver: over !== null,
     };
   }
 
@@ -163,6 +140,7 @@ export class ToolCalls {
     this.#calls = calls;
     this.#hasRun = calls > 0;
     this.#usedBefore = used.tools;
+    for (const { call, item } of hostedResults(items)) if (call !== null) this.#equal.learn(call, item);
     this.found.push(...found);
     this.#callIds.add([...items, ...output, ...steps.flatMap(itemOfStep)].map(outputKeyOf));
     this.#callIds.add(steps.map(callIdOfStep));
@@ -289,11 +267,12 @@ export class ToolCalls {
     const { call, refusal } = made;
     try {
       if (call === null) return { output: outputOf(made, refusal ?? ""), asks: false, item: null };
-      const { name, server } = made;
-      const first = this.#equal.take({ name, server, arguments: args }, () => this.#started(made, call, args, ended));
-      if (first.isNew) return await first.result;
-      this.#parts.services.observer.limited("repeated");
-      return repeatOf(made, await first.result);
+      const called = { name: made.name, server: made.server, arguments: args };
+      const first = this.#equal.take(called, () => this.#started(made, call, args, ended));
+      const result = await first.result;
+      const shown = first.isNew ? this.#equal.end(called, result) : repeatOf(made, result);
+      if (shown !== result) this.#parts.services.observer.limited("repeated");
+      return shown;
     } catch (fault) {
       if (!this.#parts.signal.aborted) throw fault;
       return CUT;

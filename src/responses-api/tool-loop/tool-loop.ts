@@ -12,7 +12,8 @@ import { offerTools, withNotes } from "./offer-tools.ts";
 import type { ToolSet } from "./open-tools.ts";
 import { fitTurn } from "./results/fit-request.ts";
 import type { ResumePoint } from "./resume/resume-point.ts";
-import { type StartedCall, ToolCalls } from "./tool-calls.ts";
+import type { StartedCall } from "./started-call.ts";
+import { ToolCalls } from "./tool-calls.ts";
 import type { OpenPart } from "./turn/open-text.ts";
 import { withoutOpenCalls } from "./turn/turn-items.ts";
 import { newTurn, type TurnState } from "./turn/turn-state.ts";
@@ -25,6 +26,8 @@ type TurnEnd = "again" | "broke off" | TurnFinish | null;
 
 /** A turn with fewer tokens left is not asked for. */
 const OUTPUT_TOKENS_MIN = 16;
+/** Turns in a row that only call tools that were ended; in the last of them no tool of this server may be called. */
+const VAIN_TURNS_MAX = 1;
 /** How long the end of a response waits for its tools to be closed, in milliseconds. */
 const CLOSE_WAIT_MS = 1000;
 
@@ -52,6 +55,7 @@ export class ToolLoop {
   #items: readonly ContextItem[];
   #asked: ModelRequest;
   #turns = 0;
+  #vainTurns = 0;
   #resumed: ResumePoint | null = null;
   /** The item with which the next attempt at a turn goes on, where one broke off. */
   #open: OpenPart | null = null;
@@ -184,7 +188,9 @@ export class ToolLoop {
   #mayCall(): boolean {
     const isLast = this.#turns + 1 >= this.#services.tools.limits.turnsMax;
     if (isLast) this.#services.observer.limited("turns");
-    return !isLast && this.#calls.hasRoom;
+    const { functions } = this.#parts.set;
+    const isOver = functions.length > 0 && functions.every(({ offered }) => this.#calls.isOver(offered));
+    return !isLast && this.#calls.hasRoom && !isOver && this.#vainTurns === 0;
   }
 
   get #isLastTurn(): boolean {
@@ -262,6 +268,9 @@ export class ToolLoop {
 
   #afterTurn(state: TurnState, finish: TurnFinish, isAsking: boolean): TurnEnd {
     if (finish !== "stop") return finish;
+    const isVain = state.calls.length > 0 && state.calls.every(({ isOver }) => isOver);
+    this.#vainTurns = isVain ? this.#vainTurns + 1 : 0;
+    if (this.#vainTurns > VAIN_TURNS_MAX) return "stop";
     return state.calls.length === 0 || state.asksClient || isAsking || this.#isLastTurn ? "stop" : "again";
   }
 

@@ -1,7 +1,7 @@
 import type { ModelEvent, ModelUsage } from "../../../runs/ports.ts";
 import type { TurnFinish } from "../../ports.ts";
 import type { LinePlace } from "../call-line.ts";
-import type { StartedCall } from "../tool-calls.ts";
+import type { StartedCall } from "../started-call.ts";
 import { type OpenPart, OpenText } from "./open-text.ts";
 import { TurnItems } from "./turn-items.ts";
 import { TurnRecord } from "./turn-record.ts";
