@@ -412,7 +412,9 @@ export type RunHappening =
   /** Its model failed, and is asked again after a pause. `error`: what it said, for people. */
   | { readonly type: "waited"; readonly pauseMs: number; readonly error: string }
   /** `how`: an item goes on after the text that was shown, or ended as incomplete, and another one says it anew. */
-  | { readonly type: "continued"; readonly how: "same_item" | "new_item" };
+  | { readonly type: "continued"; readonly how: "same_item" | "new_item" }
+  /** So many functions of its tools are found by a search, because the window of its model is small. */
+  | { readonly type: "held_back"; readonly functions: number };
 
 /** A run as telemetry sees it. */
 export interface WatchedRun {

@@ -104,6 +104,8 @@ export class RunMetrics {
         return this.#waited.add(1, {});
       case "continued":
         return this.#continued.add(1, { how: happening.how });
+      case "held_back":
+        return; // Nothing befell the run.
       default:
         return assertNever(happening);
     }

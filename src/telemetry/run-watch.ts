@@ -25,6 +25,7 @@ const HAPPENED: Readonly<Record<RunHappening["type"], string>> = {
   interrupted: "going on with a run that was interrupted",
   waited: "asking a model again after a pause",
   continued: "going on with an item that was interrupted",
+  held_back: "holding tools back from a model with a small window",
 };
 
 /** What another server said is shown to the caller, and not logged. */

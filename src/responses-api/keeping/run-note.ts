@@ -19,9 +19,15 @@ export function noteOf(happening: RunHappening, at: number, node: string): Respo
     }
     case "continued":
       return { kind: "continued", what: "output", why: CONTINUED[happening.how], at, node };
+    case "held_back":
+      return { kind: "emulated", what: "tools", why: heldBack(happening.functions), at, node };
     default:
       return assertNever(happening);
   }
+}
+
+function heldBack(functions: number): string {
+  return `The model finds ${functions} tools of MCP servers by a search, because their descriptions would fill its window.`;
 }
 
 const INTERRUPTED: Readonly<Record<Extract<RunHappening, { type: "interrupted" }>["by"], Omit<ResponseNote, "kind">>> =

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { jsonOrText } from "../../base/json/read-json.ts";
 import type { HostedOutput } from "../../runs/ports.ts";
-import { readFence } from "./fence.ts";
 import type { CallResult } from "./hosted-run.ts";
+import { readFence } from "./results/fence.ts";
 
 /** A call that was made so often without news, with the same arguments, ends its tool. */
 const EQUAL_CALLS_MAX = 3;

@@ -4,8 +4,8 @@ import { echoHostedTool } from "../create/echo-hosted-tool.ts";
 import type { ToolKind } from "../hosted-tool.ts";
 import type { OfferedHostedTool } from "./accept-tools.ts";
 import { CITATION_NOTE } from "./cite.ts";
-import { FENCE_NOTE } from "./fence.ts";
 import type { PlacedFunction } from "./open-tools.ts";
+import { FENCE_NOTE } from "./results/fence.ts";
 import type { TaskTools } from "./task-tools.ts";
 import { kindOfType } from "./tool-kinds.ts";
 

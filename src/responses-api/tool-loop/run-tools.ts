@@ -2,6 +2,7 @@ import type { ModelEvent, ModelRequest } from "../../runs/ports.ts";
 import { ToolNotOpened } from "../hosted-tool.ts";
 import { approvedCalls, withOrigin } from "./approvals.ts";
 import { Sources } from "./cite.ts";
+import { holdFunctions } from "./held-functions.ts";
 import { failingTurn } from "./hosted-run.ts";
 import type { LoopRun, LoopServices, ToolTask } from "./loop-parts.ts";
 import { deferredTools } from "./offer-tools.ts";
@@ -51,22 +52,17 @@ export async function runTools(services: LoopServices, task: ToolTask, run: Loop
   const approvals = await withOrigin(services.store, run.owner, approved);
   const deferred = deferredTools(task.request.tools, task.tools);
   let set: ToolSet;
+  const opening = { ...scope, include, context, citedBefore, approvals, deferred };
   try {
-    set = await openTools(services.tools, task.tools.hosted, {
-      ...scope,
-      include,
-      context,
-      citedBefore,
-      approvals,
-      deferred,
-    });
+    set = await openTools(services.tools, task.tools.hosted, opening);
   } catch (error) {
     if (!run.isBackground || !(error instanceof ToolNotOpened)) throw error;
     return { events: failingTurn(error), sources: new Sources(), seen: () => task.request };
   }
   run.signal.addEventListener("abort", () => void set.close(), { once: true }); // Also if nobody reads the events.
-  const loop = new ToolLoop(services, { task, run, set, deferred, signal, newItemId });
   try {
+    const { set: offered, held } = await holdFunctions(services, task.request, opening, set);
+    const loop = new ToolLoop(services, { task, run, set: offered, held, deferred, signal, newItemId });
     if (point !== null) await loop.goOnAt(point);
     const isBusy = set.pending.length > 0 || (point !== null && (point.steps.length > 0 || point.end !== null));
     const first = isBusy ? null : await loop.ask();

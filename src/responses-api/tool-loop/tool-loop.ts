@@ -35,6 +35,8 @@ export interface LoopParts {
   readonly task: ToolTask;
   readonly run: LoopRun;
   readonly set: ToolSet;
+  /** How many functions of the set a search has to find first. */
+  readonly held: number;
   /** Tools of the client that a search has to find first. */
   readonly deferred: readonly OfferedTool[];
   readonly signal: AbortSignal;
@@ -119,6 +121,8 @@ export class ToolLoop {
   }
 
   async #work(first: Turn | null): Promise<void> {
+    const { run, held } = this.#parts;
+    if (held > 0 && this.#resumed === null) run.onHappening({ type: "held_back", functions: held });
     const end = await this.#settleResumed();
     if (end !== null) return this.#finish(end);
     if (first === null) await this.#runApproved();

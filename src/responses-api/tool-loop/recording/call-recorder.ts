@@ -3,7 +3,6 @@ import { RunLost } from "../../../runs/ports.ts";
 import { type ToolCall, type ToolOutcome, UNKNOWN_EFFECT } from "../../hosted-tool.ts";
 import type { FinishedExchange } from "../../ports.ts";
 import type { Sources } from "../cite.ts";
-import { cutOutput, fence } from "../fence.ts";
 import {
   brokenForm,
   type CallResult,
@@ -15,6 +14,7 @@ import {
 } from "../hosted-run.ts";
 import type { LoopRun, LoopServices } from "../loop-parts.ts";
 import { returnsOutsideText } from "../offer-tools.ts";
+import { cutOutput, fence } from "../results/fence.ts";
 import type { ToolUsageSum } from "../usage/tool-usage.ts";
 
 type Told = Extract<ToolOutcome, { type: "told" }>;

@@ -1,8 +1,8 @@
 import { cutResult } from "../../../base/limits/cut-result.ts";
 import type { ContextItem, HostedCall, HostedOutput } from "../../../runs/ports.ts";
 import { newestOutputsStart } from "../../window/newest-outputs.ts";
-import { fence, readFence } from "../fence.ts";
 import type { ToolSet } from "../open-tools.ts";
+import { fence, readFence } from "./fence.ts";
 
 /** What a hosted tool returned, in a context. */
 export interface HostedResult {

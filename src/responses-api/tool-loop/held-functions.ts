@@ -1,0 +1,96 @@
+import type { Tool } from "../../../generated/responses-api/types.ts";
+import { estimateTokens } from "../../runs/index.ts";
+import type { ModelRequest, ToolStep } from "../../runs/ports.ts";
+import type { OpenTool, ToolCall, ToolOutcome, ToolScope } from "../hosted-tool.ts";
+import type { LoopServices } from "./loop-parts.ts";
+import type { PlacedFunction, ToolSet } from "./open-tools.ts";
+
+/** The part of a model's window that the descriptions of MCP tools may take. */
+const FUNCTIONS_SHARE = 0.25;
+/** Fewer characters of descriptions fit every window. */
+const CHARACTERS_MIN = 3000;
+/** The function by which a model finds what is held back. */
+const SEARCH_NAME = "find_tools";
+/** The items of such a search are not shown. */
+const HIDDEN_ID = "tsc_hidden";
+
+export interface HeldFunctions {
+  readonly set: ToolSet;
+  /** How many functions the model has to find first. */
+  readonly held: number;
+}
+
+/**
+ * Holds back the functions of MCP servers where their descriptions would fill a small window: the model is offered a
+ * search for them, of which the client sees nothing. What it finds, or has called before, is offered. Nothing is held
+ * back where a tool choice names tools.
+ */
+export async function holdFunctions(
+  { engine, tools }: Pick<LoopServices, "engine" | "tools">,
+  request: ModelRequest,
+  scope: Omit<ToolScope, "readsPrivately">,
+  set: ToolSet,
+): Promise<HeldFunctions> {
+  const all = { set, held: 0 };
+  const candidates = set.functions.filter(({ kind }) => kind === "mcp");
+  const characters = candidates.reduce((sum, { offered }) => sum + JSON.stringify(offered).length, 0);
+  if (characters < CHARACTERS_MIN || typeof request.toolChoice !== "string") return all;
+  const window = await engine.contextWindow(request.model, scope.signal);
+  const search = tools.find("tool_search");
+  if (window === null || search === null || estimateTokens(characters) <= window * FUNCTIONS_SHARE) return all;
+  const called = new Set(request.items.flatMap((item) => (item.type === "hosted_call" ? [item.name] : [])));
+  const held = candidates.filter(({ offered: { name } }) => !called.has(name));
+  const named = new Map<Tool, PlacedFunction>(held.map((placed) => [asTool(placed), placed]));
+  const deferred = [...named.keys()];
+  const open = await search.open({ type: "tool_search" }, { ...scope, deferred, readsPrivately: false });
+  const [offered] = open.functions;
+  if (offered === undefined) return all;
+  const hidden = new Set<PlacedFunction>(held);
+  const find = searchTool(open, offered.name, (tool) => {
+    const placed = named.get(tool);
+    if (placed !== undefined) hidden.delete(placed);
+  });
+  const finder: PlacedFunction = { kind: "tool_search", offered: { ...offered, name: SEARCH_NAME }, tool: find };
+  return { set: withFinder(set, hidden, finder), held: held.length };
+}
+
+/** The tools of a response, of which only the found ones are offered. */
+function withFinder(set: ToolSet, hidden: ReadonlySet<PlacedFunction>, finder: PlacedFunction): ToolSet {
+  return {
+    ...set,
+    get functions() {
+      return [...set.functions.filter((placed) => !hidden.has(placed)), finder];
+    },
+    find: (name, server) => (name === SEARCH_NAME && server === null ? finder : set.find(name, server)),
+  };
+}
+
+function asTool({ offered: { name, description, parameters } }: PlacedFunction): Tool {
+  return { type: "function", name, description, parameters, output_schema: null, strict: null };
+}
+
+/** A tool search that shows no items. */
+function searchTool(open: OpenTool, name: string, onFound: (tool: Tool) => void): OpenTool {
+  return {
+    ...open,
+    call: (_name, made) => {
+      const call = open.call(name, { ...made, newItemId: () => HIDDEN_ID });
+      return { ...call, item: null, streams: null, run: (args, signal) => told(call, args, signal, onFound) };
+    },
+  };
+}
+
+async function* told(
+  call: ToolCall,
+  args: string,
+  signal: AbortSignal,
+  onFound: (tool: Tool) => void,
+): AsyncGenerator<ToolStep, ToolOutcome> {
+  const outcome = yield* call.run(args, signal);
+  if (outcome.type !== "ran") return outcome;
+  for (const tool of outcome.found ?? []) {
+    if (tool.type !== "namespace") onFound(tool);
+    else for (const member of tool.tools) onFound(member);
+  }
+  return { type: "told", output: outcome.output };
+}
