@@ -39,7 +39,8 @@ export async function countTokens(text: string): Promise<number> {
   return (text.match(/[^]{1,200}/g) ?? []).reduce((sum, piece) => sum + count(piece), 0);
 }
 
-export async function serveWindow(window: number): Promise<WindowedModel & { readonly url: string }> {
+/** `factor`: how many tokens the server counts for one of the estimate. */
+export async function serveWindow(window: number, factor = 1): Promise<WindowedModel & { readonly url: string }> {
   const asked: ChatBody[] = [];
   const sizes: number[] = [];
   let turns: readonly (readonly Made[] | string)[] = [];
@@ -49,7 +50,7 @@ export async function serveWindow(window: number): Promise<WindowedModel & { rea
     if (turns.length > 1) turns = turns.slice(1);
     const chat: ChatBody = JSON.parse(body);
     const texts = [...chat.messages.map(textOf), ...(chat.tools ?? []).map((tool) => JSON.stringify(tool))];
-    const tokens = await countTokens(texts.join("\n"));
+    const tokens = Math.ceil((await countTokens(texts.join("\n"))) * factor);
     asked.push(chat);
     sizes.push(tokens);
     if (tokens > window) {

@@ -5,6 +5,7 @@ import { withNearModel } from "../near-model.ts";
 import { askServer, type ServerAddress } from "./ask-server.ts";
 import { ApiPath } from "./connections/api-path.ts";
 import { openConnections } from "./connections/model-connections.ts";
+import { InputTooLong } from "./errors/model-errors.ts";
 import { ModelList } from "./list-models.ts";
 import { type BackendProfile, chooseProfile } from "./profile.ts";
 import { Continuations } from "./request/continuations.ts";
@@ -14,6 +15,7 @@ import { RequiredCalls } from "./request/required-calls.ts";
 import { SchemaForms } from "./request/schema-forms.ts";
 import { ContextWindows } from "./tokens/context-windows.ts";
 import { estimateAttachmentTokens, estimateChatTokens } from "./tokens/estimate-chat-tokens.ts";
+import { LearnedTokens } from "./tokens/learned-tokens.ts";
 import { ServerTokenCount } from "./tokens/server-token-count.ts";
 import { TurnAsker } from "./turn-asker.ts";
 
@@ -55,7 +57,7 @@ export interface ChatCompletionsOptions {
 
 /** Answers turns through any OpenAI-compatible chat-completions server. */
 export function createChatCompletionsEngine(options: ChatCompletionsOptions): ModelEngine {
-  const { apiKey, timeouts } = options;
+  const { apiKey, timeouts, contextWindow = null } = options;
   const baseUrl = new URL(options.baseUrl);
   assert(/^https?:$/.test(baseUrl.protocol), "the base URL of a model server must be http or https");
   const { origin } = baseUrl;
@@ -80,14 +82,22 @@ export function createChatCompletionsEngine(options: ChatCompletionsOptions): Mo
       await path.find();
       return begun === undefined ? chat : await continuations.begin(chat, begun, signal);
     },
+    usageReader: (request) => tokens.learner(request),
     onWarning: options.onWarning ?? (() => {}),
   });
 
   return {
     name: options.name ?? `chat-completions at ${origin}`,
     abilities: profile.abilities,
-    sample: (request, signal, begun) =>
-      turns.ask(request, signal, begun).catch((refusal: unknown) => refuse(refusal, request.model, models, signal)),
+    sample: async (request, signal, begun) => {
+      try {
+        return await turns.ask(request, signal, begun);
+      } catch (refusal) {
+        await tokens.learnFrom(refusal, request, signal);
+        const isOver = AbortSignal.any([signal, AbortSignal.timeout(NAMES_MS_MAX)]);
+        throw await withNearModel(refusal, request.model, () => models.read(isOver));
+      }
+    },
     continuesAnswers: async (model, signal) => {
       await path.find();
       return (await continuations.formFor(model, signal)) !== null;
@@ -107,17 +117,11 @@ export function createChatCompletionsEngine(options: ChatCompletionsOptions): Mo
       return notesOnRequest(request, profile, learned);
     },
     contextWindow: async (model, signal) => {
-      if (options.contextWindow !== undefined && options.contextWindow !== null) return options.contextWindow;
+      if (contextWindow !== null) return tokens.window(model, contextWindow);
       await path.find();
-      return await windows.read(model, signal);
+      return tokens.window(model, await windows.read(model, signal));
     },
   };
-}
-
-/** Throws the error of a turn; that of an unknown model with the nearest name of a known one. */
-async function refuse(refusal: unknown, model: string, models: ModelList, signal: AbortSignal): Promise<never> {
-  const isOver = AbortSignal.any([signal, AbortSignal.timeout(NAMES_MS_MAX)]);
-  throw await withNearModel(refusal, model, () => models.read(isOver));
 }
 
 /** The address of a server, and the search for the path of its API, which begins at once. */
@@ -158,6 +162,7 @@ function serverAt(
 class TokenCounter {
   readonly #profile: BackendProfile;
   readonly #server: ServerTokenCount;
+  readonly #learned = new LearnedTokens();
 
   constructor(server: ServerAddress, profile: BackendProfile) {
     this.#profile = profile;
@@ -167,8 +172,31 @@ class TokenCounter {
   async count(request: ModelRequest, signal: AbortSignal): Promise<TokenCount> {
     const { body: chat } = await mapRequest(request, this.#profile);
     const counted = await this.#server.count({ request, chat }, signal);
-    if (counted === null) return { tokens: await estimateChatTokens(chat, signal), exact: false };
+    if (counted === null) {
+      const estimate = await estimateChatTokens(chat, signal);
+      return { tokens: this.#learned.corrected(request, estimate), exact: false };
+    }
     const attached = counted.countsAttachments ? 0 : await estimateAttachmentTokens(chat);
     return { tokens: counted.tokens + attached, exact: counted.isExact && attached === 0 };
+  }
+
+  /** The window of a model, which the server may have told to be smaller. */
+  window(model: string, known: number | null): number | null {
+    return this.#learned.window(model, known);
+  }
+
+  /** Compares what the server counts for a turn with the estimate, if one was made. Does not keep the turn. */
+  learner(request: ModelRequest): Pick<ChunkReaderOptions, "onUsage"> {
+    const estimate = this.#learned.estimateOf(request);
+    if (estimate === null) return {};
+    const { model } = request;
+    return { onUsage: ({ inputTokens }) => this.#learned.learnUsage(model, estimate, inputTokens) };
+  }
+
+  /** Reads the server's numbers from its refusal of a turn. */
+  async learnFrom(error: unknown, request: ModelRequest, signal: AbortSignal): Promise<void> {
+    if (!(error instanceof InputTooLong)) return;
+    const { body: chat } = await mapRequest(request, this.#profile);
+    this.#learned.learnRefusal(request.model, await estimateChatTokens(chat, signal), error);
   }
 }

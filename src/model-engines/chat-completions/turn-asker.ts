@@ -6,7 +6,7 @@ import { ModelError, type ModelEvent, type ModelRequest } from "../../runs/ports
 import type { ServerAddress } from "./ask-server.ts";
 import { requestBody } from "./connections/request-body.ts";
 import type { BackendProfile } from "./profile.ts";
-import { ChunkReader } from "./reply/chunk-reader.ts";
+import { ChunkReader, type ChunkReaderOptions } from "./reply/chunk-reader.ts";
 import { HeldAnswer } from "./reply/held-answer.ts";
 import { UpstreamTurn } from "./reply/upstream-turn.ts";
 import { askToolName } from "./request/ask-tool-name.ts";
@@ -31,10 +31,13 @@ export interface TurnAskerOptions {
   readonly totalMs: number;
   /** Called before a turn is sent. */
   readonly prepare: (chat: ChatRequest, begun: string | undefined, signal: AbortSignal) => Promise<ChatRequest>;
+  /** Who else reads the usage of a turn. */
+  readonly usageReader: (request: ModelRequest) => UsageReader;
   /** Called with a sentence if the server broke the protocol in a way that was corrected. */
   readonly onWarning: (warning: string, model: string) => void;
 }
 
+type UsageReader = Pick<ChunkReaderOptions, "onUsage">;
 type Batches = AsyncIterable<readonly ModelEvent[]>;
 
 /** What a turn needs beside its body. The request is not kept, so that its history does not stay in memory. */
@@ -43,6 +46,7 @@ interface TurnContext {
   readonly trace: ModelRequest["trace"];
   readonly toolNames: ToolNames;
   readonly wantsLogprobs: boolean;
+  readonly usageReader: UsageReader;
   readonly signal: AbortSignal;
 }
 
@@ -58,7 +62,8 @@ export class TurnAsker {
   async ask(request: ModelRequest, signal: AbortSignal, begun: string | undefined): Promise<Batches> {
     const { body, toolNames } = await mapRequest(request, this.#options.profile);
     const { model, trace } = request;
-    const context = { model, trace, toolNames, wantsLogprobs: request.topLogprobs !== null, signal };
+    const wantsLogprobs = request.topLogprobs !== null;
+    const context = { model, trace, toolNames, wantsLogprobs, usageReader: this.#options.usageReader(request), signal };
     const chat = await this.#options.prepare(body, begun, signal);
     const isReference = this.#options.profile.knowsVendorFields;
     if (chat.tool_choice !== "required" || begun !== undefined || isReference)
@@ -122,13 +127,15 @@ export class TurnAsker {
     }
   }
 
-  async #send(chat: ChatRequest, { model, trace, toolNames, wantsLogprobs, signal }: TurnContext): Promise<Batches> {
+  async #send(chat: ChatRequest, turnContext: TurnContext): Promise<Batches> {
+    const { model, trace, toolNames, wantsLogprobs, usageReader, signal } = turnContext;
     const { server, profile, apiKey, idleMs, totalMs, onWarning } = this.#options;
     const sent = await requestBody(chat);
     const reader = new ChunkReader({
       toolNames,
       reasoningTags: profile.reasoningTags,
       wantsLogprobs,
+      ...usageReader,
       onLateContent: () => onWarning(LATE_CONTENT, model),
     });
     const context = { model, host: new URL(server.origin).host, apiKey };

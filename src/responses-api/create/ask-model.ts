@@ -1,6 +1,6 @@
 import { recordExchanges } from "../../base/exchanges/exchange-recording.ts";
 import { idFromStem } from "../../base/ids.ts";
-import type { ModelEvent, ModelRequest, Owner } from "../../runs/ports.ts";
+import type { ModelEngine, ModelEvent, ModelRequest, Owner } from "../../runs/ports.ts";
 import { compactTurn, turnIntoCompaction } from "../compaction/compact-turn.ts";
 import { type CompactedContext, sealCompaction } from "../compaction/compacted-context.ts";
 import { summaryRequest, takeSummary } from "../compaction/summary-turn.ts";
@@ -11,7 +11,7 @@ import type { ResponseServices } from "../services.ts";
 import { citeTurn } from "../tool-loop/cite.ts";
 import { type LoopRun, NO_TOOLS } from "../tool-loop/loop-parts.ts";
 import { writesData } from "../tool-loop/offer-tools.ts";
-import { fitRequest } from "../tool-loop/results/fit-request.ts";
+import { fitRefused, fitRequest } from "../tool-loop/results/fit-request.ts";
 import { runTools } from "../tool-loop/run-tools.ts";
 
 type Turn = AsyncIterable<readonly ModelEvent[]>;
@@ -32,6 +32,7 @@ export interface AskingRun {
   /** Whether its calls of tools are kept with it. */
   readonly isStored: boolean;
   readonly isBackground: boolean;
+  readonly dropsOldest: LoopRun["dropsOldest"];
   /** Told of each call of a tool that has run. */
   readonly onExchange: LoopRun["onExchange"];
   /** Called before a tool changes anything: a crash must not hide that. Rejects if the run cannot be stored. */
@@ -73,8 +74,7 @@ interface AskedTurn {
  */
 async function withTools(services: TurnServices, task: RunTask, run: AskingRun): Promise<AskedTurn> {
   const { engine, retries, store, tools, toolLedger, toolObserver } = services;
-  if (task.tools === null && !run.isBackground)
-    return { turn: await engine.sample(task.request, run.signal), seen: null };
+  if (task.tools === null && !run.isBackground) return { turn: await askOnce(engine, task.request, run), seen: null };
   const ledger = run.isStored ? toolLedger : null;
   const { events, sources, seen } = await runTools(
     { engine, retries, tools, ledger, spending: toolLedger, store, observer: toolObserver },
@@ -82,6 +82,17 @@ async function withTools(services: TurnServices, task: RunTask, run: AskingRun):
     { ...run, responseId: idFromStem("resp", task.ids, 0) },
   );
   return { turn: task.tools === null ? events : citeTurn(events, sources, writesData(task.request)), seen };
+}
+
+/** Asks for the turn, and once more for a shorter one if the model server has refused it as too long. */
+async function askOnce(engine: ModelEngine, request: ModelRequest, { dropsOldest, signal }: AskingRun): Promise<Turn> {
+  try {
+    return await engine.sample(request, signal);
+  } catch (refusal) {
+    const rules = { dropsOldest, tools: null };
+    const fitted = await fitRefused(engine, request, rules, { refusal, signal });
+    return await engine.sample(fitted.request, signal);
+  }
 }
 
 /** Sound that a crash interrupted ends there: how much of the text it had left to say is not known. */

@@ -215,6 +215,7 @@ export function orderOf(
         signal,
         isStored,
         isBackground: opened.response.background === true,
+        dropsOldest: opened.response.truncation === "auto",
         onExchange: (exchange) => (isStored ? undefined : void exchanges.push(exchange)),
         storeNow,
         shown,

@@ -28,6 +28,8 @@ export interface LoopRun {
   readonly signal: AbortSignal;
   /** Whether the response has begun before its tools are opened, so that no HTTP status can tell of them. */
   readonly isBackground: boolean;
+  /** Whether the oldest items are left out of a turn that the model server has refused as too long. */
+  readonly dropsOldest: boolean;
   /** Told of each call that has run. */
   readonly onExchange: (exchange: KnownExchange) => void;
   /** Stores the run, if it is one that is stored. */

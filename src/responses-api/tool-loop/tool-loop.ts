@@ -10,7 +10,7 @@ import { labelOf, wholeItem } from "./hosted-run.ts";
 import type { LoopRun, LoopServices, ToolTask } from "./loop-parts.ts";
 import { offerTools, withNotes } from "./offer-tools.ts";
 import type { ToolSet } from "./open-tools.ts";
-import { fitTurn } from "./results/fit-request.ts";
+import { fitRefused, fitTurn } from "./results/fit-request.ts";
 import type { ResumePoint } from "./resume/resume-point.ts";
 import type { StartedCall } from "./started-call.ts";
 import { ToolCalls } from "./tool-calls.ts";
@@ -105,7 +105,7 @@ export class ToolLoop {
   /** Asks the model for the next turn; null if no tokens are left for it. */
   async ask(): Promise<Turn | null> {
     const { engine } = this.#services;
-    const { task, set, signal } = this.#parts;
+    const { task, set, run, signal } = this.#parts;
     const request = this.#nextRequest();
     if (request === null) return null;
     const rules = { dropsOldest: task.tools.fitsWindow, tools: set };
@@ -113,7 +113,14 @@ export class ToolLoop {
     this.#items = items;
     this.#turns += 1;
     this.#asked = request;
-    return await this.#models.ask(fitting, this.#turns, this.#open);
+    try {
+      return await this.#models.ask(fitting, this.#turns, this.#open);
+    } catch (refusal) {
+      const deeper = { ...rules, dropsOldest: rules.dropsOldest || run.dropsOldest };
+      const fitted = await fitRefused(engine, request, deeper, { refusal, signal });
+      this.#items = fitted.items;
+      return await this.#models.ask(fitted.request, this.#turns, this.#open);
+    }
   }
 
   seen(): ModelRequest {

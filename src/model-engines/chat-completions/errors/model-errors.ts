@@ -1,4 +1,5 @@
 import { ModelError } from "../../../runs/ports.ts";
+import type { TooLong } from "./too-long.ts";
 
 const SERVER_FAULT = { type: "server_error", code: "server_error" } as const;
 const CALLER_FAULT = { status: 400, type: "invalid_request_error" } as const;
@@ -53,13 +54,17 @@ export function modelNotFound(model: string): ModelError {
   });
 }
 
-export function inputTooLong(): ModelError {
-  return new ModelError(
-    "Your input exceeds the context window of this model. Please adjust your input and try again.",
-    {
+export class InputTooLong extends ModelError implements TooLong {
+  readonly counted: number | null;
+  readonly window: number | null;
+
+  constructor({ counted, window }: TooLong) {
+    super("Your input exceeds the context window of this model. Please adjust your input and try again.", {
       ...CALLER_FAULT,
       code: "context_length_exceeded",
       param: "input",
-    },
-  );
+    });
+    this.counted = counted;
+    this.window = window;
+  }
 }

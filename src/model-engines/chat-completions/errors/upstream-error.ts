@@ -2,9 +2,10 @@ import { jsonOrUndefined } from "../../../base/json/read-json.ts";
 import { isRecord } from "../../../base/json/records.ts";
 import { ModelError } from "../../../runs/ports.ts";
 import { isList, type JsonObject, textOrNull } from "../json-values.ts";
-import { inputTooLong, modelNotFound, noSuchPath } from "./model-errors.ts";
+import { InputTooLong, modelNotFound, noSuchPath } from "./model-errors.ts";
 import { redact, type Secrets } from "./redact.ts";
 import { readRetryAfter } from "./retry-after.ts";
+import { readTooLong, type TooLong } from "./too-long.ts";
 
 /** The members of an error that all servers have in some form. */
 interface ReportedError {
@@ -15,6 +16,8 @@ interface ReportedError {
   readonly code: string | null;
   readonly type: string | null;
   readonly param: string | null;
+  /** What it says in numbers, if it is about a long input. */
+  readonly tooLong: TooLong;
 }
 
 const FAULT = { type: "server_error", code: "server_error" } as const;
@@ -133,7 +136,8 @@ function rateLimited(refusal: Refusal, reported: ReportedError, shown: string, n
 }
 
 function failed({ status, headers }: Refusal, reported: ReportedError, shown: string, nowMs: number): ModelError {
-  if (TOO_LONG.test(reported.message)) return inputTooLong(); // Several local servers report this with status 500.
+  // Several local servers report this with status 500.
+  if (TOO_LONG.test(reported.message)) return new InputTooLong(reported.tooLong);
   const isOdd = status !== null && status > 511; // Vendor statuses such as 529 mean overload.
   const what = status === null ? "gave up its answer" : `failed with status ${status}`;
   return new ModelError(withDetail(`The model server ${what}`, shown), {
@@ -163,7 +167,7 @@ function refusedRequest(status: number, reported: ReportedError, shown: string, 
     reported.type === "exceed_context_size_error" ||
     TOO_LONG.test(reported.message)
   )
-    return inputTooLong();
+    return new InputTooLong(reported.tooLong);
   if (NO_SUCH_MODEL.test(reported.message)) return modelNotFound(context.model);
   const param = reported.param ?? placeOf(reported.message);
   return new ModelError(shown === "" ? `The model server refused the request with status ${status}.` : shown, {
@@ -189,17 +193,21 @@ function withDetail(sentence: string, detail: string): string {
 function readReported(body: string | JsonObject): ReportedError {
   const parsed = typeof body === "string" ? jsonOrUndefined(body) : body;
   const first = isList(parsed) ? parsed[0] : parsed; // Some gateways wrap the error in an array.
+  const raw = typeof body === "string" ? body.slice(0, READ_CHARS_MAX) : "";
   if (!isRecord(first))
     return {
-      message: typeof body === "string" ? body.slice(0, READ_CHARS_MAX) : "",
+      message: raw,
+      tooLong: readTooLong(raw, {}),
       isReadable: false,
       code: null,
       type: null,
       param: null,
     };
   const error = isRecord(first["error"]) ? first["error"] : first;
+  const message = messageOf(error, first).slice(0, READ_CHARS_MAX);
   return {
-    message: messageOf(error, first).slice(0, READ_CHARS_MAX),
+    message,
+    tooLong: readTooLong(message, error),
     isReadable: true,
     code: wordOrNull(error["code"]),
     type: wordOrNull(error["type"]),

@@ -11,6 +11,8 @@ import { readUsage } from "./read-usage.ts";
 import { ToolCallReader } from "./tool-call-reader.ts";
 
 export interface ChunkReaderOptions {
+  /** Called at the end with what the server has counted, if it has. */
+  readonly onUsage?: (usage: ModelUsage) => void;
   readonly toolNames: ToolNames;
   readonly reasoningTags: ReasoningTags;
   readonly wantsLogprobs: boolean;
@@ -27,6 +29,7 @@ export class ChunkReader {
   readonly #onLateContent: () => void;
   #hasLateContent = false;
   #model: string | null = null;
+  readonly #onUsage: (usage: ModelUsage) => void;
   #usage: ModelUsage | null = null;
   #finishReason: ChatFinishReason | null = null;
   #hasText = false;
@@ -38,6 +41,7 @@ export class ChunkReader {
     this.#calls = new ToolCallReader(sequencer);
     this.#content = new ContentReader(options.reasoningTags, (event) => this.#addContent(event));
     this.#wantsLogprobs = options.wantsLogprobs;
+    this.#onUsage = options.onUsage ?? (() => {});
     this.#onLateContent = options.onLateContent ?? (() => {});
   }
 
@@ -61,7 +65,10 @@ export class ChunkReader {
     const reason = this.#finishReason ?? "stop";
     this.#content.end();
     this.#sequencer.finish(reason !== "stop");
-    if (this.#usage !== null) this.#sequencer.add({ type: "usage", usage: this.#usage });
+    if (this.#usage !== null) {
+      this.#onUsage(this.#usage);
+      this.#sequencer.add({ type: "usage", usage: this.#usage });
+    }
     this.#sequencer.add({ type: "finished", reason });
   }
 

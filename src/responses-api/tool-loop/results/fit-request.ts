@@ -3,6 +3,8 @@ import { ModelError, type ModelRequest } from "../../../runs/ports.ts";
 import { fitToWindow, type WindowEngine } from "../../window/fit-to-window.ts";
 import { fitResults, type ResultRules } from "./fit-results.ts";
 
+const TOO_LONG_CODE = "context_length_exceeded";
+
 /** A request that fits the model's window, as far as its rules allow. */
 export interface FittedRequest {
   /** The context with shorter results. Nothing is missing in it. */
@@ -35,4 +37,20 @@ export async function fitTurn(
     const { status, type, code, param } = error;
     throw new ModelError(error.message, { status, type, code, param, cause: error });
   }
+}
+
+/**
+ * The request of a turn that the model server has refused as too long, cut anew: by now the engine knows the server's
+ * own numbers. Throws the refusal if the request cannot be cut, and any other error.
+ */
+export async function fitRefused(
+  engine: WindowEngine,
+  request: ModelRequest,
+  rules: ResultRules,
+  { refusal, signal }: { readonly refusal: unknown; readonly signal: AbortSignal },
+): Promise<FittedRequest> {
+  if (!(refusal instanceof ModelError) || refusal.code !== TOO_LONG_CODE) throw refusal;
+  const fitted = await fitTurn(engine, request, rules, signal);
+  if (fitted.request === request) throw refusal;
+  return fitted;
 }

@@ -1,0 +1,47 @@
+import type { JsonObject } from "../json-values.ts";
+
+/** What a refusal of a long input says in numbers of tokens; null where it says nothing. */
+export interface TooLong {
+  readonly counted: number | null;
+  readonly window: number | null;
+}
+
+/** A smaller window is none, but a number that a message quotes. */
+const WINDOW_MIN = 256;
+
+const COUNTED = [
+  /(\d+) in the messages/i,
+  /(\d+) input tokens/i,
+  /requested tokens \((\d+)\)/i,
+  /(?:prompt|input|messages?)[^.]{0,40}?(?:has|is|of|contains?|resulted in|with|:)\s*(\d+) tokens/i,
+  /(?:resulted in|requested) (\d+) tokens/i,
+];
+const WINDOWS = [
+  /maximum context length (?:is|of) (\d+)/i,
+  /context (?:window|length|size) (?:is|of) (\d+)/i,
+  /exceeds? (?:the )?(?:available )?context (?:window|length|size) (?:of |\()(\d+)/i,
+];
+
+/** `error` is the error object of the reply; its members are llama.cpp's. */
+export function readTooLong(message: string, error: JsonObject): TooLong {
+  return {
+    counted: countIn(error["n_prompt_tokens"]) ?? firstNumber(message, COUNTED),
+    window: plausible(countIn(error["n_ctx"]) ?? firstNumber(message, WINDOWS)),
+  };
+}
+
+function plausible(window: number | null): number | null {
+  return window === null || window < WINDOW_MIN ? null : window;
+}
+
+function firstNumber(text: string, patterns: readonly RegExp[]): number | null {
+  for (const pattern of patterns) {
+    const found = countIn(Number(pattern.exec(text)?.[1]));
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+function countIn(value: unknown): number | null {
+  return typeof value === "number" && Number.isSafeInteger(value) && value > 0 ? value : null;
+}
