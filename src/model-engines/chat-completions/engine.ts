@@ -8,6 +8,7 @@ import { openConnections } from "./connections/model-connections.ts";
 import { InputTooLong } from "./errors/model-errors.ts";
 import { ModelList } from "./list-models.ts";
 import { type BackendProfile, chooseProfile } from "./profile.ts";
+import type { ChunkReaderOptions } from "./reply/chunk-reader.ts";
 import { Continuations } from "./request/continuations.ts";
 import { mapRequest } from "./request/map-request.ts";
 import { notesOnRequest } from "./request/notes-on-request.ts";
