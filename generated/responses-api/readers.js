@@ -65600,17 +65600,17 @@ validate1442.errors = vErrors;
 return errors === 0;
 }
 
-export const readModelDeleted = validate1439;
-const schema545 = {"type":"object","required":["id"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"model"},"deleted":{"type":"boolean","const":true}}};
+export const readModelDeleted = validate1444;
+const schema547 = {"type":"object","required":["id"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"model"},"deleted":{"type":"boolean","const":true}}};
 
-function validate1439(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1444(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.id === undefined) && (missing0 = "id")){
-validate1439.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema545.required,parentSchema:schema545,data}];
+validate1444.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema547.required,parentSchema:schema547,data}];
 return false;
 }
 else {
@@ -65618,7 +65618,7 @@ if(data.id !== undefined){
 let data0 = data.id;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1439.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema545.properties.id.type,parentSchema:schema545.properties.id,data:data0}];
+validate1444.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema547.properties.id.type,parentSchema:schema547.properties.id,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -65631,11 +65631,11 @@ if(data.object !== undefined){
 let data1 = data.object;
 const _errs3 = errors;
 if(typeof data1 !== "string"){
-validate1439.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema545.properties.object.type,parentSchema:schema545.properties.object,data:data1}];
+validate1444.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema547.properties.object.type,parentSchema:schema547.properties.object,data:data1}];
 return false;
 }
 if("model" !== data1){
-validate1439.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "model"},message:"must be equal to constant",schema:"model",parentSchema:schema545.properties.object,data:data1}];
+validate1444.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "model"},message:"must be equal to constant",schema:"model",parentSchema:schema547.properties.object,data:data1}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -65648,11 +65648,11 @@ if(data.deleted !== undefined){
 let data2 = data.deleted;
 const _errs5 = errors;
 if(typeof data2 !== "boolean"){
-validate1439.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema545.properties.deleted.type,parentSchema:schema545.properties.deleted,data:data2}];
+validate1444.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema547.properties.deleted.type,parentSchema:schema547.properties.deleted,data:data2}];
 return false;
 }
 if(true !== data2){
-validate1439.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/const",keyword:"const",params:{allowedValue: true},message:"must be equal to constant",schema:true,parentSchema:schema545.properties.deleted,data:data2}];
+validate1444.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/const",keyword:"const",params:{allowedValue: true},message:"must be equal to constant",schema:true,parentSchema:schema547.properties.deleted,data:data2}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -65665,10 +65665,10 @@ var valid0 = true;
 }
 }
 else {
-validate1439.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema545.type,parentSchema:schema545,data}];
+validate1444.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema547.type,parentSchema:schema547,data}];
 return false;
 }
 }
-validate1439.errors = vErrors;
+validate1444.errors = vErrors;
 return errors === 0;
 }

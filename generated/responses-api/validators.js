@@ -8187,7 +8187,7 @@ return errors === 0;
 
 export const validateWebSearchSource = validate181;
 const schema80 = {"type":"object","required":["type"],"discriminator":{"propertyName":"type"},"oneOf":[{"$ref":"#/components/schemas/WebSearchUrlSource"},{"$ref":"#/components/schemas/WebSearchApiSource"}],"x-tags":["url","api"]};
-const schema81 = {"type":"object","additionalProperties":false,"required":["type","url"],"properties":{"type":{"type":"string","const":"url"},"url":{"type":"string"}}};
+const schema81 = {"type":"object","additionalProperties":false,"required":["type","url"],"properties":{"type":{"type":"string","const":"url"},"url":{"type":"string"},"title":{"type":"string"}}};
 
 function validate182(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -8202,7 +8202,7 @@ return false;
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!((key0 === "type") || (key0 === "url"))){
+if(!(((key0 === "type") || (key0 === "url")) || (key0 === "title"))){
 validate182.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema81,data}];
 return false;
 break;
@@ -8237,6 +8237,20 @@ var valid0 = _errs4 === errors;
 }
 else {
 var valid0 = true;
+}
+if(valid0){
+if(data.title !== undefined){
+let data2 = data.title;
+const _errs6 = errors;
+if(typeof data2 !== "string"){
+validate182.errors = [{instancePath:instancePath+"/title",schemaPath:"#/properties/title/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema81.properties.title.type,parentSchema:schema81.properties.title,data:data2}];
+return false;
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
 }
 }
 }
@@ -8440,7 +8454,7 @@ return false;
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!((key0 === "type") || (key0 === "url"))){
+if(!(((key0 === "type") || (key0 === "url")) || (key0 === "title"))){
 validate187.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema81,data}];
 return false;
 break;
@@ -8475,6 +8489,20 @@ var valid0 = _errs4 === errors;
 }
 else {
 var valid0 = true;
+}
+if(valid0){
+if(data.title !== undefined){
+let data2 = data.title;
+const _errs6 = errors;
+if(typeof data2 !== "string"){
+validate187.errors = [{instancePath:instancePath+"/title",schemaPath:"#/properties/title/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema81.properties.title.type,parentSchema:schema81.properties.title,data:data2}];
+return false;
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
 }
 }
 }
@@ -70237,23 +70265,106 @@ validate1442.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_model = validate1444;
-const schema547 = {"type":"string"};
+export const validateModelDeleted = validate1444;
+const schema547 = {"type":"object","additionalProperties":false,"required":["id","object","deleted"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"model"},"deleted":{"type":"boolean","const":true}}};
 
 function validate1444(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-if(typeof data !== "string"){
-validate1444.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema547.type,parentSchema:schema547,data}];
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((data.id === undefined) && (missing0 = "id")) || ((data.object === undefined) && (missing0 = "object"))) || ((data.deleted === undefined) && (missing0 = "deleted"))){
+validate1444.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema547.required,parentSchema:schema547,data}];
 return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(((key0 === "id") || (key0 === "object")) || (key0 === "deleted"))){
+validate1444.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema547,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.id !== undefined){
+let data0 = data.id;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1444.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema547.properties.id.type,parentSchema:schema547.properties.id,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.object !== undefined){
+let data1 = data.object;
+const _errs4 = errors;
+if(typeof data1 !== "string"){
+validate1444.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema547.properties.object.type,parentSchema:schema547.properties.object,data:data1}];
+return false;
+}
+if("model" !== data1){
+validate1444.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "model"},message:"must be equal to constant",schema:"model",parentSchema:schema547.properties.object,data:data1}];
+return false;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.deleted !== undefined){
+let data2 = data.deleted;
+const _errs6 = errors;
+if(typeof data2 !== "boolean"){
+validate1444.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema547.properties.deleted.type,parentSchema:schema547.properties.deleted,data:data2}];
+return false;
+}
+if(true !== data2){
+validate1444.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/const",keyword:"const",params:{allowedValue: true},message:"must be equal to constant",schema:true,parentSchema:schema547.properties.deleted,data:data2}];
+return false;
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+else {
+validate1444.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema547.type,parentSchema:schema547,data}];
+return false;
+}
 }
 validate1444.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_input = validate1445;
+const member_of_CreateResponseRequest_model = validate1445;
+const schema548 = {"type":"string"};
 
 function validate1445(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(typeof data !== "string"){
+validate1445.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema548.type,parentSchema:schema548,data}];
+return false;
+}
+validate1445.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_input = validate1446;
+
+function validate1446(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -70326,7 +70437,7 @@ else {
 vErrors.push(err3);
 }
 errors++;
-validate1445.errors = vErrors;
+validate1446.errors = vErrors;
 return false;
 }
 else {
@@ -70340,28 +70451,28 @@ vErrors = null;
 }
 }
 }
-validate1445.errors = vErrors;
+validate1446.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_previous_response_id = validate1447;
-const schema549 = {"type":["string","null"]};
+const member_of_CreateResponseRequest_previous_response_id = validate1448;
+const schema550 = {"type":["string","null"]};
 
-function validate1447(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1448(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((typeof data !== "string") && (data !== null)){
-validate1447.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema549.type},message:"must be string,null",schema:schema549.type,parentSchema:schema549,data}];
+validate1448.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema550.type},message:"must be string,null",schema:schema550.type,parentSchema:schema550,data}];
 return false;
 }
-validate1447.errors = vErrors;
+validate1448.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_conversation = validate1448;
-const schema550 = {"anyOf":[{"$ref":"#/components/schemas/ConversationParam"},{"type":"null"}],"x-expected":"one of a string or object"};
+const member_of_CreateResponseRequest_conversation = validate1449;
+const schema551 = {"anyOf":[{"$ref":"#/components/schemas/ConversationParam"},{"type":"null"}],"x-expected":"one of a string or object"};
 
-function validate1448(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1449(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -70369,63 +70480,6 @@ let valid0 = false;
 const _errs1 = errors;
 if(!(validate911(data, {instancePath,parentData,parentDataProperty,rootData}))){
 vErrors = vErrors === null ? validate911.errors : vErrors.concat(validate911.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema550.anyOf[1].type,parentSchema:schema550.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema550.anyOf,parentSchema:schema550,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1448.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1448.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_prompt = validate1450;
-const schema551 = {"anyOf":[{"$ref":"#/components/schemas/PromptTemplateInput"},{"type":"null"}]};
-
-function validate1450(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate924(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate924.errors : vErrors.concat(validate924.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -70454,7 +70508,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1450.errors = vErrors;
+validate1449.errors = vErrors;
 return false;
 }
 else {
@@ -70468,21 +70522,21 @@ vErrors = null;
 }
 }
 }
-validate1450.errors = vErrors;
+validate1449.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_moderation = validate1452;
-const schema552 = {"anyOf":[{"$ref":"#/components/schemas/ModerationInput"},{"type":"null"}]};
+const member_of_CreateResponseRequest_prompt = validate1451;
+const schema552 = {"anyOf":[{"$ref":"#/components/schemas/PromptTemplateInput"},{"type":"null"}]};
 
-function validate1452(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1451(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
 let valid0 = false;
 const _errs1 = errors;
-if(!(validate940(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate940.errors : vErrors.concat(validate940.errors);
+if(!(validate924(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate924.errors : vErrors.concat(validate924.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -70511,7 +70565,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1452.errors = vErrors;
+validate1451.errors = vErrors;
 return false;
 }
 else {
@@ -70525,18 +70579,75 @@ vErrors = null;
 }
 }
 }
-validate1452.errors = vErrors;
+validate1451.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_include = validate1454;
-const schema553 = {"type":["array","null"],"x-expected":"an array of one of 'fil...lts', 'web...lts', 'web...ces', 'mes...url', 'com...url', 'cod...uts', 'rea...ent', or 'mes...obs'","items":{"$ref":"#/components/schemas/Include"}};
+const member_of_CreateResponseRequest_moderation = validate1453;
+const schema553 = {"anyOf":[{"$ref":"#/components/schemas/ModerationInput"},{"type":"null"}]};
 
-function validate1454(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1453(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate940(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate940.errors : vErrors.concat(validate940.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema553.anyOf[1].type,parentSchema:schema553.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema553.anyOf,parentSchema:schema553,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1453.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1453.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_include = validate1455;
+const schema554 = {"type":["array","null"],"x-expected":"an array of one of 'fil...lts', 'web...lts', 'web...ces', 'mes...url', 'com...url', 'cod...uts', 'rea...ent', or 'mes...obs'","items":{"$ref":"#/components/schemas/Include"}};
+
+function validate1455(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((!(Array.isArray(data))) && (data !== null)){
-validate1454.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema553.type},message:"must be array,null",schema:schema553.type,parentSchema:schema553,data}];
+validate1455.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema554.type},message:"must be array,null",schema:schema554.type,parentSchema:schema554,data}];
 return false;
 }
 if(errors === 0){
@@ -70556,18 +70667,18 @@ break;
 }
 }
 }
-validate1454.errors = vErrors;
+validate1455.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_tools = validate1456;
-const schema554 = {"type":["array","null"],"x-expected":"an array of tools","items":{"$ref":"#/components/schemas/ToolInput"}};
+const member_of_CreateResponseRequest_tools = validate1457;
+const schema555 = {"type":["array","null"],"x-expected":"an array of tools","items":{"$ref":"#/components/schemas/ToolInput"}};
 
-function validate1456(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1457(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((!(Array.isArray(data))) && (data !== null)){
-validate1456.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema554.type},message:"must be array,null",schema:schema554.type,parentSchema:schema554,data}];
+validate1457.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema555.type},message:"must be array,null",schema:schema555.type,parentSchema:schema555,data}];
 return false;
 }
 if(errors === 0){
@@ -70587,14 +70698,14 @@ break;
 }
 }
 }
-validate1456.errors = vErrors;
+validate1457.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_tool_choice = validate1458;
-const schema555 = {"anyOf":[{"$ref":"#/components/schemas/ToolChoiceInput"},{"type":"null"}],"x-expected":"one of an object or 'none', 'auto', or 'required'"};
+const member_of_CreateResponseRequest_tool_choice = validate1459;
+const schema556 = {"anyOf":[{"$ref":"#/components/schemas/ToolChoiceInput"},{"type":"null"}],"x-expected":"one of an object or 'none', 'auto', or 'required'"};
 
-function validate1458(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1459(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -70602,63 +70713,6 @@ let valid0 = false;
 const _errs1 = errors;
 if(!(validate874(data, {instancePath,parentData,parentDataProperty,rootData}))){
 vErrors = vErrors === null ? validate874.errors : vErrors.concat(validate874.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema555.anyOf[1].type,parentSchema:schema555.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema555.anyOf,parentSchema:schema555,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1458.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1458.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_metadata = validate1460;
-const schema556 = {"anyOf":[{"$ref":"#/components/schemas/Metadata"},{"type":"null"}],"x-expected":"a metadata object"};
-
-function validate1460(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate25(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate25.errors : vErrors.concat(validate25.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -70687,7 +70741,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1460.errors = vErrors;
+validate1459.errors = vErrors;
 return false;
 }
 else {
@@ -70701,21 +70755,21 @@ vErrors = null;
 }
 }
 }
-validate1460.errors = vErrors;
+validate1459.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_text = validate1462;
-const schema557 = {"anyOf":[{"$ref":"#/components/schemas/TextConfigInput"},{"type":"null"}]};
+const member_of_CreateResponseRequest_metadata = validate1461;
+const schema557 = {"anyOf":[{"$ref":"#/components/schemas/Metadata"},{"type":"null"}],"x-expected":"a metadata object"};
 
-function validate1462(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1461(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
 let valid0 = false;
 const _errs1 = errors;
-if(!(validate900(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate900.errors : vErrors.concat(validate900.errors);
+if(!(validate25(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate25.errors : vErrors.concat(validate25.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -70744,7 +70798,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1462.errors = vErrors;
+validate1461.errors = vErrors;
 return false;
 }
 else {
@@ -70758,40 +70812,69 @@ vErrors = null;
 }
 }
 }
-validate1462.errors = vErrors;
+validate1461.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_temperature = validate1464;
-const schema558 = {"type":["number","null"],"minimum":0,"maximum":2};
+const member_of_CreateResponseRequest_text = validate1463;
+const schema558 = {"anyOf":[{"$ref":"#/components/schemas/TextConfigInput"},{"type":"null"}]};
 
-function validate1464(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1463(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
-validate1464.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema558.type},message:"must be number,null",schema:schema558.type,parentSchema:schema558,data}];
-return false;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate900(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate900.errors : vErrors.concat(validate900.errors);
+errors = vErrors.length;
 }
-if(errors === 0){
-if((typeof data == "number") && (isFinite(data))){
-if(data > 2 || isNaN(data)){
-validate1464.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema558,data}];
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema558.anyOf[1].type,parentSchema:schema558.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema558.anyOf,parentSchema:schema558,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1463.errors = vErrors;
 return false;
 }
 else {
-if(data < 0 || isNaN(data)){
-validate1464.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema558,data}];
-return false;
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
 }
 }
 }
-}
-validate1464.errors = vErrors;
+validate1463.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_top_p = validate1465;
-const schema559 = {"type":["number","null"],"minimum":0,"maximum":1};
+const member_of_CreateResponseRequest_temperature = validate1465;
+const schema559 = {"type":["number","null"],"minimum":0,"maximum":2};
 
 function validate1465(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -70802,8 +70885,8 @@ return false;
 }
 if(errors === 0){
 if((typeof data == "number") && (isFinite(data))){
-if(data > 1 || isNaN(data)){
-validate1465.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1",schema:1,parentSchema:schema559,data}];
+if(data > 2 || isNaN(data)){
+validate1465.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema559,data}];
 return false;
 }
 else {
@@ -70818,8 +70901,8 @@ validate1465.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_presence_penalty = validate1466;
-const schema560 = {"type":["number","null"],"minimum":-2,"maximum":2};
+const member_of_CreateResponseRequest_top_p = validate1466;
+const schema560 = {"type":["number","null"],"minimum":0,"maximum":1};
 
 function validate1466(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -70830,13 +70913,13 @@ return false;
 }
 if(errors === 0){
 if((typeof data == "number") && (isFinite(data))){
-if(data > 2 || isNaN(data)){
-validate1466.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema560,data}];
+if(data > 1 || isNaN(data)){
+validate1466.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1",schema:1,parentSchema:schema560,data}];
 return false;
 }
 else {
-if(data < -2 || isNaN(data)){
-validate1466.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2},message:"must be >= -2",schema:-2,parentSchema:schema560,data}];
+if(data < 0 || isNaN(data)){
+validate1466.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema560,data}];
 return false;
 }
 }
@@ -70846,7 +70929,7 @@ validate1466.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_frequency_penalty = validate1467;
+const member_of_CreateResponseRequest_presence_penalty = validate1467;
 const schema561 = {"type":["number","null"],"minimum":-2,"maximum":2};
 
 function validate1467(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
@@ -70874,21 +70957,35 @@ validate1467.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_parallel_tool_calls = validate1468;
-const schema562 = {"type":["boolean","null"]};
+const member_of_CreateResponseRequest_frequency_penalty = validate1468;
+const schema562 = {"type":["number","null"],"minimum":-2,"maximum":2};
 
 function validate1468(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-if((typeof data !== "boolean") && (data !== null)){
-validate1468.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema562.type},message:"must be boolean,null",schema:schema562.type,parentSchema:schema562,data}];
+if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
+validate1468.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema562.type},message:"must be number,null",schema:schema562.type,parentSchema:schema562,data}];
 return false;
+}
+if(errors === 0){
+if((typeof data == "number") && (isFinite(data))){
+if(data > 2 || isNaN(data)){
+validate1468.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema562,data}];
+return false;
+}
+else {
+if(data < -2 || isNaN(data)){
+validate1468.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2},message:"must be >= -2",schema:-2,parentSchema:schema562,data}];
+return false;
+}
+}
+}
 }
 validate1468.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_stream = validate1469;
+const member_of_CreateResponseRequest_parallel_tool_calls = validate1469;
 const schema563 = {"type":["boolean","null"]};
 
 function validate1469(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
@@ -70902,10 +70999,24 @@ validate1469.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_stream_options = validate1470;
-const schema564 = {"anyOf":[{"$ref":"#/components/schemas/StreamOptions"},{"type":"null"}]};
+const member_of_CreateResponseRequest_stream = validate1470;
+const schema564 = {"type":["boolean","null"]};
 
 function validate1470(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((typeof data !== "boolean") && (data !== null)){
+validate1470.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema564.type},message:"must be boolean,null",schema:schema564.type,parentSchema:schema564,data}];
+return false;
+}
+validate1470.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_stream_options = validate1471;
+const schema565 = {"anyOf":[{"$ref":"#/components/schemas/StreamOptions"},{"type":"null"}]};
+
+function validate1471(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -70920,7 +71031,7 @@ valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs2 = errors;
 if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema564.anyOf[1].type,parentSchema:schema564.anyOf[1],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema565.anyOf[1].type,parentSchema:schema565.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -70933,7 +71044,7 @@ var _valid0 = _errs2 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema564.anyOf,parentSchema:schema564,data};
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema565.anyOf,parentSchema:schema565,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -70941,7 +71052,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1470.errors = vErrors;
+validate1471.errors = vErrors;
 return false;
 }
 else {
@@ -70955,28 +71066,28 @@ vErrors = null;
 }
 }
 }
-validate1470.errors = vErrors;
+validate1471.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_background = validate1472;
-const schema565 = {"type":["boolean","null"]};
+const member_of_CreateResponseRequest_background = validate1473;
+const schema566 = {"type":["boolean","null"]};
 
-function validate1472(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1473(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((typeof data !== "boolean") && (data !== null)){
-validate1472.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema565.type},message:"must be boolean,null",schema:schema565.type,parentSchema:schema565,data}];
+validate1473.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema566.type},message:"must be boolean,null",schema:schema566.type,parentSchema:schema566,data}];
 return false;
 }
-validate1472.errors = vErrors;
+validate1473.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_background_options = validate1473;
-const schema566 = {"anyOf":[{"$ref":"#/components/schemas/BackgroundOptionsInput"},{"type":"null"}]};
+const member_of_CreateResponseRequest_background_options = validate1474;
+const schema567 = {"anyOf":[{"$ref":"#/components/schemas/BackgroundOptionsInput"},{"type":"null"}]};
 
-function validate1473(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1474(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -70991,7 +71102,7 @@ valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs2 = errors;
 if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema566.anyOf[1].type,parentSchema:schema566.anyOf[1],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema567.anyOf[1].type,parentSchema:schema567.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -71004,7 +71115,7 @@ var _valid0 = _errs2 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema566.anyOf,parentSchema:schema566,data};
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema567.anyOf,parentSchema:schema567,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -71012,7 +71123,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1473.errors = vErrors;
+validate1474.errors = vErrors;
 return false;
 }
 else {
@@ -71026,34 +71137,12 @@ vErrors = null;
 }
 }
 }
-validate1473.errors = vErrors;
+validate1474.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_max_output_tokens = validate1475;
-const schema567 = {"type":["integer","null"],"minimum":16};
-
-function validate1475(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (data !== null)){
-validate1475.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema567.type},message:"must be integer,null",schema:schema567.type,parentSchema:schema567,data}];
-return false;
-}
-if(errors === 0){
-if((typeof data == "number") && (isFinite(data))){
-if(data < 16 || isNaN(data)){
-validate1475.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 16},message:"must be >= 16",schema:16,parentSchema:schema567,data}];
-return false;
-}
-}
-}
-validate1475.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_max_tool_calls = validate1476;
-const schema568 = {"type":["integer","null"],"minimum":1};
+const member_of_CreateResponseRequest_max_output_tokens = validate1476;
+const schema568 = {"type":["integer","null"],"minimum":16};
 
 function validate1476(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -71064,8 +71153,8 @@ return false;
 }
 if(errors === 0){
 if((typeof data == "number") && (isFinite(data))){
-if(data < 1 || isNaN(data)){
-validate1476.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema568,data}];
+if(data < 16 || isNaN(data)){
+validate1476.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 16},message:"must be >= 16",schema:16,parentSchema:schema568,data}];
 return false;
 }
 }
@@ -71074,10 +71163,32 @@ validate1476.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_reasoning = validate1477;
-const schema569 = {"anyOf":[{"$ref":"#/components/schemas/ReasoningInput"},{"type":"null"}]};
+const member_of_CreateResponseRequest_max_tool_calls = validate1477;
+const schema569 = {"type":["integer","null"],"minimum":1};
 
 function validate1477(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (data !== null)){
+validate1477.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema569.type},message:"must be integer,null",schema:schema569.type,parentSchema:schema569,data}];
+return false;
+}
+if(errors === 0){
+if((typeof data == "number") && (isFinite(data))){
+if(data < 1 || isNaN(data)){
+validate1477.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema569,data}];
+return false;
+}
+}
+}
+validate1477.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_reasoning = validate1478;
+const schema570 = {"anyOf":[{"$ref":"#/components/schemas/ReasoningInput"},{"type":"null"}]};
+
+function validate1478(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -71092,7 +71203,7 @@ valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs2 = errors;
 if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema569.anyOf[1].type,parentSchema:schema569.anyOf[1],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema570.anyOf[1].type,parentSchema:schema570.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -71105,7 +71216,7 @@ var _valid0 = _errs2 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema569.anyOf,parentSchema:schema569,data};
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema570.anyOf,parentSchema:schema570,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -71113,7 +71224,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1477.errors = vErrors;
+validate1478.errors = vErrors;
 return false;
 }
 else {
@@ -71127,26 +71238,12 @@ vErrors = null;
 }
 }
 }
-validate1477.errors = vErrors;
+validate1478.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_user = validate1479;
-const schema570 = {"type":["string","null"]};
-
-function validate1479(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((typeof data !== "string") && (data !== null)){
-validate1479.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema570.type},message:"must be string,null",schema:schema570.type,parentSchema:schema570,data}];
-return false;
-}
-validate1479.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_safety_identifier = validate1480;
-const schema571 = {"type":["string","null"],"maxLength":64};
+const member_of_CreateResponseRequest_user = validate1480;
+const schema571 = {"type":["string","null"]};
 
 function validate1480(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -71155,22 +71252,36 @@ if((typeof data !== "string") && (data !== null)){
 validate1480.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema571.type},message:"must be string,null",schema:schema571.type,parentSchema:schema571,data}];
 return false;
 }
-if(errors === 0){
-if(typeof data === "string"){
-if(data.length > 2 * 64 || (data.length > 64 && func2(data) > 64)){
-validate1480.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema571,data}];
-return false;
-}
-}
-}
 validate1480.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_prompt_cache_options = validate1481;
-const schema572 = {"anyOf":[{"$ref":"#/components/schemas/PromptCacheOptionsInput"},{"type":"null"}]};
+const member_of_CreateResponseRequest_safety_identifier = validate1481;
+const schema572 = {"type":["string","null"],"maxLength":64};
 
 function validate1481(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((typeof data !== "string") && (data !== null)){
+validate1481.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema572.type},message:"must be string,null",schema:schema572.type,parentSchema:schema572,data}];
+return false;
+}
+if(errors === 0){
+if(typeof data === "string"){
+if(data.length > 2 * 64 || (data.length > 64 && func2(data) > 64)){
+validate1481.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema572,data}];
+return false;
+}
+}
+}
+validate1481.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_prompt_cache_options = validate1482;
+const schema573 = {"anyOf":[{"$ref":"#/components/schemas/PromptCacheOptionsInput"},{"type":"null"}]};
+
+function validate1482(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -71185,7 +71296,7 @@ valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs2 = errors;
 if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema572.anyOf[1].type,parentSchema:schema572.anyOf[1],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema573.anyOf[1].type,parentSchema:schema573.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -71198,7 +71309,7 @@ var _valid0 = _errs2 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema572.anyOf,parentSchema:schema572,data};
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema573.anyOf,parentSchema:schema573,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -71206,7 +71317,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1481.errors = vErrors;
+validate1482.errors = vErrors;
 return false;
 }
 else {
@@ -71220,28 +71331,28 @@ vErrors = null;
 }
 }
 }
-validate1481.errors = vErrors;
+validate1482.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_prompt_cache_key = validate1483;
-const schema573 = {"type":["string","null"]};
+const member_of_CreateResponseRequest_prompt_cache_key = validate1484;
+const schema574 = {"type":["string","null"]};
 
-function validate1483(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1484(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((typeof data !== "string") && (data !== null)){
-validate1483.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema573.type},message:"must be string,null",schema:schema573.type,parentSchema:schema573,data}];
+validate1484.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema574.type},message:"must be string,null",schema:schema574.type,parentSchema:schema574,data}];
 return false;
 }
-validate1483.errors = vErrors;
+validate1484.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_prompt_cache_retention = validate1484;
-const schema574 = {"anyOf":[{"$ref":"#/components/schemas/PromptCacheRetention"},{"type":"null"}]};
+const member_of_CreateResponseRequest_prompt_cache_retention = validate1485;
+const schema575 = {"anyOf":[{"$ref":"#/components/schemas/PromptCacheRetention"},{"type":"null"}]};
 
-function validate1484(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1485(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -71249,63 +71360,6 @@ let valid0 = false;
 const _errs1 = errors;
 if(!(validate34(data, {instancePath,parentData,parentDataProperty,rootData}))){
 vErrors = vErrors === null ? validate34.errors : vErrors.concat(validate34.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema574.anyOf[1].type,parentSchema:schema574.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema574.anyOf,parentSchema:schema574,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1484.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1484.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_truncation = validate1486;
-const schema575 = {"anyOf":[{"$ref":"#/components/schemas/Truncation"},{"type":"null"}],"x-expected":"one of 'auto' or 'disabled'"};
-
-function validate1486(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate32(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate32.errors : vErrors.concat(validate32.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -71334,7 +71388,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1486.errors = vErrors;
+validate1485.errors = vErrors;
 return false;
 }
 else {
@@ -71348,21 +71402,21 @@ vErrors = null;
 }
 }
 }
-validate1486.errors = vErrors;
+validate1485.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_instructions = validate1488;
-const schema576 = {"anyOf":[{"$ref":"#/components/schemas/InstructionsParam"},{"type":"null"}],"x-expected":"a string"};
+const member_of_CreateResponseRequest_truncation = validate1487;
+const schema576 = {"anyOf":[{"$ref":"#/components/schemas/Truncation"},{"type":"null"}],"x-expected":"one of 'auto' or 'disabled'"};
 
-function validate1488(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1487(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
 let valid0 = false;
 const _errs1 = errors;
-if(!(validate908(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate908.errors : vErrors.concat(validate908.errors);
+if(!(validate32(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate32.errors : vErrors.concat(validate32.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -71391,7 +71445,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1488.errors = vErrors;
+validate1487.errors = vErrors;
 return false;
 }
 else {
@@ -71405,28 +71459,85 @@ vErrors = null;
 }
 }
 }
-validate1488.errors = vErrors;
+validate1487.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_store = validate1490;
-const schema577 = {"type":["boolean","null"]};
+const member_of_CreateResponseRequest_instructions = validate1489;
+const schema577 = {"anyOf":[{"$ref":"#/components/schemas/InstructionsParam"},{"type":"null"}],"x-expected":"a string"};
 
-function validate1490(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1489(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate908(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate908.errors : vErrors.concat(validate908.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema577.anyOf[1].type,parentSchema:schema577.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema577.anyOf,parentSchema:schema577,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1489.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1489.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_store = validate1491;
+const schema578 = {"type":["boolean","null"]};
+
+function validate1491(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((typeof data !== "boolean") && (data !== null)){
-validate1490.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema577.type},message:"must be boolean,null",schema:schema577.type,parentSchema:schema577,data}];
+validate1491.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema578.type},message:"must be boolean,null",schema:schema578.type,parentSchema:schema578,data}];
 return false;
 }
-validate1490.errors = vErrors;
+validate1491.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_service_tier = validate1491;
-const schema578 = {"anyOf":[{"$ref":"#/components/schemas/ServiceTier"},{"type":"null"}]};
+const member_of_CreateResponseRequest_service_tier = validate1492;
+const schema579 = {"anyOf":[{"$ref":"#/components/schemas/ServiceTier"},{"type":"null"}]};
 
-function validate1491(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1492(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -71441,7 +71552,7 @@ valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs2 = errors;
 if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema578.anyOf[1].type,parentSchema:schema578.anyOf[1],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema579.anyOf[1].type,parentSchema:schema579.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -71454,7 +71565,7 @@ var _valid0 = _errs2 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema578.anyOf,parentSchema:schema578,data};
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema579.anyOf,parentSchema:schema579,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -71462,7 +71573,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1491.errors = vErrors;
+validate1492.errors = vErrors;
 return false;
 }
 else {
@@ -71476,52 +71587,52 @@ vErrors = null;
 }
 }
 }
-validate1491.errors = vErrors;
+validate1492.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_top_logprobs = validate1493;
-const schema579 = {"type":["integer","null"],"minimum":0,"maximum":20};
+const member_of_CreateResponseRequest_top_logprobs = validate1494;
+const schema580 = {"type":["integer","null"],"minimum":0,"maximum":20};
 
-function validate1493(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1494(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (data !== null)){
-validate1493.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema579.type},message:"must be integer,null",schema:schema579.type,parentSchema:schema579,data}];
+validate1494.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema580.type},message:"must be integer,null",schema:schema580.type,parentSchema:schema580,data}];
 return false;
 }
 if(errors === 0){
 if((typeof data == "number") && (isFinite(data))){
 if(data > 20 || isNaN(data)){
-validate1493.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 20},message:"must be <= 20",schema:20,parentSchema:schema579,data}];
+validate1494.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 20},message:"must be <= 20",schema:20,parentSchema:schema580,data}];
 return false;
 }
 else {
 if(data < 0 || isNaN(data)){
-validate1493.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema579,data}];
+validate1494.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema580,data}];
 return false;
 }
 }
 }
 }
-validate1493.errors = vErrors;
+validate1494.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_context_management = validate1494;
-const schema580 = {"type":["array","null"],"minItems":1,"x-expected":"an array of objects","items":{"$ref":"#/components/schemas/ContextManagement"}};
+const member_of_CreateResponseRequest_context_management = validate1495;
+const schema581 = {"type":["array","null"],"minItems":1,"x-expected":"an array of objects","items":{"$ref":"#/components/schemas/ContextManagement"}};
 
-function validate1494(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1495(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((!(Array.isArray(data))) && (data !== null)){
-validate1494.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema580.type},message:"must be array,null",schema:schema580.type,parentSchema:schema580,data}];
+validate1495.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema581.type},message:"must be array,null",schema:schema581.type,parentSchema:schema581,data}];
 return false;
 }
 if(errors === 0){
 if(Array.isArray(data)){
 if(data.length < 1){
-validate1494.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema580,data}];
+validate1495.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema581,data}];
 return false;
 }
 else {
@@ -71541,14 +71652,14 @@ break;
 }
 }
 }
-validate1494.errors = vErrors;
+validate1495.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_access_programs = validate1496;
-const schema581 = {"anyOf":[{"$ref":"#/components/schemas/AccessProgramsInput"},{"type":"null"}]};
+const member_of_CreateResponseRequest_access_programs = validate1497;
+const schema582 = {"anyOf":[{"$ref":"#/components/schemas/AccessProgramsInput"},{"type":"null"}]};
 
-function validate1496(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1497(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -71556,63 +71667,6 @@ let valid0 = false;
 const _errs1 = errors;
 if(!(validate945(data, {instancePath,parentData,parentDataProperty,rootData}))){
 vErrors = vErrors === null ? validate945.errors : vErrors.concat(validate945.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema581.anyOf[1].type,parentSchema:schema581.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema581.anyOf,parentSchema:schema581,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1496.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1496.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_image = validate1498;
-const schema582 = {"anyOf":[{"$ref":"#/components/schemas/ImageContextInput"},{"type":"null"}]};
-
-function validate1498(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate948(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate948.errors : vErrors.concat(validate948.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -71641,7 +71695,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1498.errors = vErrors;
+validate1497.errors = vErrors;
 return false;
 }
 else {
@@ -71655,14 +71709,71 @@ vErrors = null;
 }
 }
 }
-validate1498.errors = vErrors;
+validate1497.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_client_metadata = validate1500;
-const schema583 = {"anyOf":[{"type":"object","additionalProperties":{"type":"string"}},{"type":"null"}]};
+const member_of_CreateResponseRequest_image = validate1499;
+const schema583 = {"anyOf":[{"$ref":"#/components/schemas/ImageContextInput"},{"type":"null"}]};
 
-function validate1500(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1499(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate948(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate948.errors : vErrors.concat(validate948.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema583.anyOf[1].type,parentSchema:schema583.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema583.anyOf,parentSchema:schema583,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1499.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1499.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_client_metadata = validate1501;
+const schema584 = {"anyOf":[{"type":"object","additionalProperties":{"type":"string"}},{"type":"null"}]};
+
+function validate1501(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -71674,7 +71785,7 @@ for(const key0 in data){
 let data0 = data[key0];
 const _errs4 = errors;
 if(typeof data0 !== "string"){
-const err0 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/anyOf/0/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema583.anyOf[0].additionalProperties.type,parentSchema:schema583.anyOf[0].additionalProperties,data:data0};
+const err0 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/anyOf/0/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema584.anyOf[0].additionalProperties.type,parentSchema:schema584.anyOf[0].additionalProperties,data:data0};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -71690,7 +71801,7 @@ break;
 }
 }
 else {
-const err1 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema583.anyOf[0].type,parentSchema:schema583.anyOf[0],data};
+const err1 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema584.anyOf[0].type,parentSchema:schema584.anyOf[0],data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -71705,7 +71816,7 @@ valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs6 = errors;
 if(data !== null){
-const err2 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema583.anyOf[1].type,parentSchema:schema583.anyOf[1],data};
+const err2 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema584.anyOf[1].type,parentSchema:schema584.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -71718,7 +71829,7 @@ var _valid0 = _errs6 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err3 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema583.anyOf,parentSchema:schema583,data};
+const err3 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema584.anyOf,parentSchema:schema584,data};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -71726,7 +71837,7 @@ else {
 vErrors.push(err3);
 }
 errors++;
-validate1500.errors = vErrors;
+validate1501.errors = vErrors;
 return false;
 }
 else {
@@ -71740,14 +71851,14 @@ vErrors = null;
 }
 }
 }
-validate1500.errors = vErrors;
+validate1501.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_output_audio = validate1501;
-const schema584 = {"anyOf":[{"$ref":"#/components/schemas/OutputAudio"},{"type":"null"}]};
+const member_of_CreateResponseRequest_output_audio = validate1502;
+const schema585 = {"anyOf":[{"$ref":"#/components/schemas/OutputAudio"},{"type":"null"}]};
 
-function validate1501(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1502(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -71762,7 +71873,7 @@ valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs2 = errors;
 if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema584.anyOf[1].type,parentSchema:schema584.anyOf[1],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema585.anyOf[1].type,parentSchema:schema585.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -71775,7 +71886,7 @@ var _valid0 = _errs2 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema584.anyOf,parentSchema:schema584,data};
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema585.anyOf,parentSchema:schema585,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -71783,7 +71894,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1501.errors = vErrors;
+validate1502.errors = vErrors;
 return false;
 }
 else {
@@ -71797,21 +71908,21 @@ vErrors = null;
 }
 }
 }
-validate1501.errors = vErrors;
+validate1502.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_interruption = validate1503;
-const schema585 = {"anyOf":[{"type":"string","enum":["fail","restart"]},{"type":"null"}]};
+const member_of_CreateResponseRequest_interruption = validate1504;
+const schema586 = {"anyOf":[{"type":"string","enum":["fail","restart"]},{"type":"null"}]};
 
-function validate1503(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1504(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
 let valid0 = false;
 const _errs1 = errors;
 if(typeof data !== "string"){
-const err0 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema585.anyOf[0].type,parentSchema:schema585.anyOf[0],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema586.anyOf[0].type,parentSchema:schema586.anyOf[0],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -71821,7 +71932,7 @@ vErrors.push(err0);
 errors++;
 }
 if(!((data === "fail") || (data === "restart"))){
-const err1 = {instancePath,schemaPath:"#/anyOf/0/enum",keyword:"enum",params:{allowedValues: schema585.anyOf[0].enum},message:"must be equal to one of the allowed values",schema:schema585.anyOf[0].enum,parentSchema:schema585.anyOf[0],data};
+const err1 = {instancePath,schemaPath:"#/anyOf/0/enum",keyword:"enum",params:{allowedValues: schema586.anyOf[0].enum},message:"must be equal to one of the allowed values",schema:schema586.anyOf[0].enum,parentSchema:schema586.anyOf[0],data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -71835,7 +71946,7 @@ valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs3 = errors;
 if(data !== null){
-const err2 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema585.anyOf[1].type,parentSchema:schema585.anyOf[1],data};
+const err2 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema586.anyOf[1].type,parentSchema:schema586.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -71848,7 +71959,7 @@ var _valid0 = _errs3 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err3 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema585.anyOf,parentSchema:schema585,data};
+const err3 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema586.anyOf,parentSchema:schema586,data};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -71856,7 +71967,7 @@ else {
 vErrors.push(err3);
 }
 errors++;
-validate1503.errors = vErrors;
+validate1504.errors = vErrors;
 return false;
 }
 else {
@@ -71870,27 +71981,27 @@ vErrors = null;
 }
 }
 }
-validate1503.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_model = validate1504;
-const schema586 = {"type":"string"};
-
-function validate1504(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(typeof data !== "string"){
-validate1504.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema586.type,parentSchema:schema586,data}];
-return false;
-}
 validate1504.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_input = validate1505;
+const member_of_ResponseCreateFrame_model = validate1505;
+const schema587 = {"type":"string"};
 
 function validate1505(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(typeof data !== "string"){
+validate1505.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema587.type,parentSchema:schema587,data}];
+return false;
+}
+validate1505.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_input = validate1506;
+
+function validate1506(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -71963,7 +72074,7 @@ else {
 vErrors.push(err3);
 }
 errors++;
-validate1505.errors = vErrors;
+validate1506.errors = vErrors;
 return false;
 }
 else {
@@ -71977,28 +72088,28 @@ vErrors = null;
 }
 }
 }
-validate1505.errors = vErrors;
+validate1506.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_previous_response_id = validate1507;
-const schema588 = {"type":["string","null"]};
+const member_of_ResponseCreateFrame_previous_response_id = validate1508;
+const schema589 = {"type":["string","null"]};
 
-function validate1507(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1508(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((typeof data !== "string") && (data !== null)){
-validate1507.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema588.type},message:"must be string,null",schema:schema588.type,parentSchema:schema588,data}];
+validate1508.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema589.type},message:"must be string,null",schema:schema589.type,parentSchema:schema589,data}];
 return false;
 }
-validate1507.errors = vErrors;
+validate1508.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_conversation = validate1508;
-const schema589 = {"anyOf":[{"$ref":"#/components/schemas/ConversationParam"},{"type":"null"}],"x-expected":"one of a string or object"};
+const member_of_ResponseCreateFrame_conversation = validate1509;
+const schema590 = {"anyOf":[{"$ref":"#/components/schemas/ConversationParam"},{"type":"null"}],"x-expected":"one of a string or object"};
 
-function validate1508(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1509(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -72006,63 +72117,6 @@ let valid0 = false;
 const _errs1 = errors;
 if(!(validate911(data, {instancePath,parentData,parentDataProperty,rootData}))){
 vErrors = vErrors === null ? validate911.errors : vErrors.concat(validate911.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema589.anyOf[1].type,parentSchema:schema589.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema589.anyOf,parentSchema:schema589,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1508.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1508.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_prompt = validate1510;
-const schema590 = {"anyOf":[{"$ref":"#/components/schemas/PromptTemplateInput"},{"type":"null"}]};
-
-function validate1510(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate924(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate924.errors : vErrors.concat(validate924.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -72091,7 +72145,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1510.errors = vErrors;
+validate1509.errors = vErrors;
 return false;
 }
 else {
@@ -72105,21 +72159,21 @@ vErrors = null;
 }
 }
 }
-validate1510.errors = vErrors;
+validate1509.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_moderation = validate1512;
-const schema591 = {"anyOf":[{"$ref":"#/components/schemas/ModerationInput"},{"type":"null"}]};
+const member_of_ResponseCreateFrame_prompt = validate1511;
+const schema591 = {"anyOf":[{"$ref":"#/components/schemas/PromptTemplateInput"},{"type":"null"}]};
 
-function validate1512(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1511(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
 let valid0 = false;
 const _errs1 = errors;
-if(!(validate940(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate940.errors : vErrors.concat(validate940.errors);
+if(!(validate924(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate924.errors : vErrors.concat(validate924.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -72148,7 +72202,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1512.errors = vErrors;
+validate1511.errors = vErrors;
 return false;
 }
 else {
@@ -72162,18 +72216,75 @@ vErrors = null;
 }
 }
 }
-validate1512.errors = vErrors;
+validate1511.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_include = validate1514;
-const schema592 = {"type":["array","null"],"x-expected":"an array of one of 'fil...lts', 'web...lts', 'web...ces', 'mes...url', 'com...url', 'cod...uts', 'rea...ent', or 'mes...obs'","items":{"$ref":"#/components/schemas/Include"}};
+const member_of_ResponseCreateFrame_moderation = validate1513;
+const schema592 = {"anyOf":[{"$ref":"#/components/schemas/ModerationInput"},{"type":"null"}]};
 
-function validate1514(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1513(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate940(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate940.errors : vErrors.concat(validate940.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema592.anyOf[1].type,parentSchema:schema592.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema592.anyOf,parentSchema:schema592,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1513.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1513.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_include = validate1515;
+const schema593 = {"type":["array","null"],"x-expected":"an array of one of 'fil...lts', 'web...lts', 'web...ces', 'mes...url', 'com...url', 'cod...uts', 'rea...ent', or 'mes...obs'","items":{"$ref":"#/components/schemas/Include"}};
+
+function validate1515(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((!(Array.isArray(data))) && (data !== null)){
-validate1514.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema592.type},message:"must be array,null",schema:schema592.type,parentSchema:schema592,data}];
+validate1515.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema593.type},message:"must be array,null",schema:schema593.type,parentSchema:schema593,data}];
 return false;
 }
 if(errors === 0){
@@ -72193,18 +72304,18 @@ break;
 }
 }
 }
-validate1514.errors = vErrors;
+validate1515.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_tools = validate1516;
-const schema593 = {"type":["array","null"],"x-expected":"an array of tools","items":{"$ref":"#/components/schemas/ToolInput"}};
+const member_of_ResponseCreateFrame_tools = validate1517;
+const schema594 = {"type":["array","null"],"x-expected":"an array of tools","items":{"$ref":"#/components/schemas/ToolInput"}};
 
-function validate1516(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1517(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((!(Array.isArray(data))) && (data !== null)){
-validate1516.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema593.type},message:"must be array,null",schema:schema593.type,parentSchema:schema593,data}];
+validate1517.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema594.type},message:"must be array,null",schema:schema594.type,parentSchema:schema594,data}];
 return false;
 }
 if(errors === 0){
@@ -72224,14 +72335,14 @@ break;
 }
 }
 }
-validate1516.errors = vErrors;
+validate1517.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_tool_choice = validate1518;
-const schema594 = {"anyOf":[{"$ref":"#/components/schemas/ToolChoiceInput"},{"type":"null"}],"x-expected":"one of an object or 'none', 'auto', or 'required'"};
+const member_of_ResponseCreateFrame_tool_choice = validate1519;
+const schema595 = {"anyOf":[{"$ref":"#/components/schemas/ToolChoiceInput"},{"type":"null"}],"x-expected":"one of an object or 'none', 'auto', or 'required'"};
 
-function validate1518(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1519(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -72239,63 +72350,6 @@ let valid0 = false;
 const _errs1 = errors;
 if(!(validate874(data, {instancePath,parentData,parentDataProperty,rootData}))){
 vErrors = vErrors === null ? validate874.errors : vErrors.concat(validate874.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema594.anyOf[1].type,parentSchema:schema594.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema594.anyOf,parentSchema:schema594,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1518.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1518.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_metadata = validate1520;
-const schema595 = {"anyOf":[{"$ref":"#/components/schemas/Metadata"},{"type":"null"}],"x-expected":"a metadata object"};
-
-function validate1520(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate25(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate25.errors : vErrors.concat(validate25.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -72324,7 +72378,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1520.errors = vErrors;
+validate1519.errors = vErrors;
 return false;
 }
 else {
@@ -72338,21 +72392,21 @@ vErrors = null;
 }
 }
 }
-validate1520.errors = vErrors;
+validate1519.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_text = validate1522;
-const schema596 = {"anyOf":[{"$ref":"#/components/schemas/TextConfigInput"},{"type":"null"}]};
+const member_of_ResponseCreateFrame_metadata = validate1521;
+const schema596 = {"anyOf":[{"$ref":"#/components/schemas/Metadata"},{"type":"null"}],"x-expected":"a metadata object"};
 
-function validate1522(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1521(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
 let valid0 = false;
 const _errs1 = errors;
-if(!(validate900(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate900.errors : vErrors.concat(validate900.errors);
+if(!(validate25(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate25.errors : vErrors.concat(validate25.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -72381,7 +72435,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1522.errors = vErrors;
+validate1521.errors = vErrors;
 return false;
 }
 else {
@@ -72395,40 +72449,69 @@ vErrors = null;
 }
 }
 }
-validate1522.errors = vErrors;
+validate1521.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_temperature = validate1524;
-const schema597 = {"type":["number","null"],"minimum":0,"maximum":2};
+const member_of_ResponseCreateFrame_text = validate1523;
+const schema597 = {"anyOf":[{"$ref":"#/components/schemas/TextConfigInput"},{"type":"null"}]};
 
-function validate1524(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1523(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
-validate1524.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema597.type},message:"must be number,null",schema:schema597.type,parentSchema:schema597,data}];
-return false;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate900(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate900.errors : vErrors.concat(validate900.errors);
+errors = vErrors.length;
 }
-if(errors === 0){
-if((typeof data == "number") && (isFinite(data))){
-if(data > 2 || isNaN(data)){
-validate1524.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema597,data}];
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema597.anyOf[1].type,parentSchema:schema597.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema597.anyOf,parentSchema:schema597,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1523.errors = vErrors;
 return false;
 }
 else {
-if(data < 0 || isNaN(data)){
-validate1524.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema597,data}];
-return false;
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
 }
 }
 }
-}
-validate1524.errors = vErrors;
+validate1523.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_top_p = validate1525;
-const schema598 = {"type":["number","null"],"minimum":0,"maximum":1};
+const member_of_ResponseCreateFrame_temperature = validate1525;
+const schema598 = {"type":["number","null"],"minimum":0,"maximum":2};
 
 function validate1525(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -72439,8 +72522,8 @@ return false;
 }
 if(errors === 0){
 if((typeof data == "number") && (isFinite(data))){
-if(data > 1 || isNaN(data)){
-validate1525.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1",schema:1,parentSchema:schema598,data}];
+if(data > 2 || isNaN(data)){
+validate1525.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema598,data}];
 return false;
 }
 else {
@@ -72455,8 +72538,8 @@ validate1525.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_presence_penalty = validate1526;
-const schema599 = {"type":["number","null"],"minimum":-2,"maximum":2};
+const member_of_ResponseCreateFrame_top_p = validate1526;
+const schema599 = {"type":["number","null"],"minimum":0,"maximum":1};
 
 function validate1526(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -72467,13 +72550,13 @@ return false;
 }
 if(errors === 0){
 if((typeof data == "number") && (isFinite(data))){
-if(data > 2 || isNaN(data)){
-validate1526.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema599,data}];
+if(data > 1 || isNaN(data)){
+validate1526.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1",schema:1,parentSchema:schema599,data}];
 return false;
 }
 else {
-if(data < -2 || isNaN(data)){
-validate1526.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2},message:"must be >= -2",schema:-2,parentSchema:schema599,data}];
+if(data < 0 || isNaN(data)){
+validate1526.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema599,data}];
 return false;
 }
 }
@@ -72483,7 +72566,7 @@ validate1526.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_frequency_penalty = validate1527;
+const member_of_ResponseCreateFrame_presence_penalty = validate1527;
 const schema600 = {"type":["number","null"],"minimum":-2,"maximum":2};
 
 function validate1527(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
@@ -72511,21 +72594,35 @@ validate1527.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_parallel_tool_calls = validate1528;
-const schema601 = {"type":["boolean","null"]};
+const member_of_ResponseCreateFrame_frequency_penalty = validate1528;
+const schema601 = {"type":["number","null"],"minimum":-2,"maximum":2};
 
 function validate1528(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-if((typeof data !== "boolean") && (data !== null)){
-validate1528.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema601.type},message:"must be boolean,null",schema:schema601.type,parentSchema:schema601,data}];
+if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
+validate1528.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema601.type},message:"must be number,null",schema:schema601.type,parentSchema:schema601,data}];
 return false;
+}
+if(errors === 0){
+if((typeof data == "number") && (isFinite(data))){
+if(data > 2 || isNaN(data)){
+validate1528.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema601,data}];
+return false;
+}
+else {
+if(data < -2 || isNaN(data)){
+validate1528.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2},message:"must be >= -2",schema:-2,parentSchema:schema601,data}];
+return false;
+}
+}
+}
 }
 validate1528.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_stream = validate1529;
+const member_of_ResponseCreateFrame_parallel_tool_calls = validate1529;
 const schema602 = {"type":["boolean","null"]};
 
 function validate1529(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
@@ -72539,10 +72636,24 @@ validate1529.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_stream_options = validate1530;
-const schema603 = {"anyOf":[{"$ref":"#/components/schemas/StreamOptions"},{"type":"null"}]};
+const member_of_ResponseCreateFrame_stream = validate1530;
+const schema603 = {"type":["boolean","null"]};
 
 function validate1530(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((typeof data !== "boolean") && (data !== null)){
+validate1530.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema603.type},message:"must be boolean,null",schema:schema603.type,parentSchema:schema603,data}];
+return false;
+}
+validate1530.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_stream_options = validate1531;
+const schema604 = {"anyOf":[{"$ref":"#/components/schemas/StreamOptions"},{"type":"null"}]};
+
+function validate1531(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -72557,7 +72668,7 @@ valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs2 = errors;
 if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema603.anyOf[1].type,parentSchema:schema603.anyOf[1],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema604.anyOf[1].type,parentSchema:schema604.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -72570,7 +72681,7 @@ var _valid0 = _errs2 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema603.anyOf,parentSchema:schema603,data};
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema604.anyOf,parentSchema:schema604,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -72578,7 +72689,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1530.errors = vErrors;
+validate1531.errors = vErrors;
 return false;
 }
 else {
@@ -72592,28 +72703,28 @@ vErrors = null;
 }
 }
 }
-validate1530.errors = vErrors;
+validate1531.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_background = validate1532;
-const schema604 = {"type":["boolean","null"]};
+const member_of_ResponseCreateFrame_background = validate1533;
+const schema605 = {"type":["boolean","null"]};
 
-function validate1532(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1533(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((typeof data !== "boolean") && (data !== null)){
-validate1532.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema604.type},message:"must be boolean,null",schema:schema604.type,parentSchema:schema604,data}];
+validate1533.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema605.type},message:"must be boolean,null",schema:schema605.type,parentSchema:schema605,data}];
 return false;
 }
-validate1532.errors = vErrors;
+validate1533.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_background_options = validate1533;
-const schema605 = {"anyOf":[{"$ref":"#/components/schemas/BackgroundOptionsInput"},{"type":"null"}]};
+const member_of_ResponseCreateFrame_background_options = validate1534;
+const schema606 = {"anyOf":[{"$ref":"#/components/schemas/BackgroundOptionsInput"},{"type":"null"}]};
 
-function validate1533(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1534(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -72628,7 +72739,7 @@ valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs2 = errors;
 if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema605.anyOf[1].type,parentSchema:schema605.anyOf[1],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema606.anyOf[1].type,parentSchema:schema606.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -72641,7 +72752,7 @@ var _valid0 = _errs2 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema605.anyOf,parentSchema:schema605,data};
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema606.anyOf,parentSchema:schema606,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -72649,7 +72760,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1533.errors = vErrors;
+validate1534.errors = vErrors;
 return false;
 }
 else {
@@ -72663,34 +72774,12 @@ vErrors = null;
 }
 }
 }
-validate1533.errors = vErrors;
+validate1534.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_max_output_tokens = validate1535;
-const schema606 = {"type":["integer","null"],"minimum":16};
-
-function validate1535(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (data !== null)){
-validate1535.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema606.type},message:"must be integer,null",schema:schema606.type,parentSchema:schema606,data}];
-return false;
-}
-if(errors === 0){
-if((typeof data == "number") && (isFinite(data))){
-if(data < 16 || isNaN(data)){
-validate1535.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 16},message:"must be >= 16",schema:16,parentSchema:schema606,data}];
-return false;
-}
-}
-}
-validate1535.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_max_tool_calls = validate1536;
-const schema607 = {"type":["integer","null"],"minimum":1};
+const member_of_ResponseCreateFrame_max_output_tokens = validate1536;
+const schema607 = {"type":["integer","null"],"minimum":16};
 
 function validate1536(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -72701,8 +72790,8 @@ return false;
 }
 if(errors === 0){
 if((typeof data == "number") && (isFinite(data))){
-if(data < 1 || isNaN(data)){
-validate1536.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema607,data}];
+if(data < 16 || isNaN(data)){
+validate1536.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 16},message:"must be >= 16",schema:16,parentSchema:schema607,data}];
 return false;
 }
 }
@@ -72711,10 +72800,32 @@ validate1536.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_reasoning = validate1537;
-const schema608 = {"anyOf":[{"$ref":"#/components/schemas/ReasoningInput"},{"type":"null"}]};
+const member_of_ResponseCreateFrame_max_tool_calls = validate1537;
+const schema608 = {"type":["integer","null"],"minimum":1};
 
 function validate1537(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (data !== null)){
+validate1537.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema608.type},message:"must be integer,null",schema:schema608.type,parentSchema:schema608,data}];
+return false;
+}
+if(errors === 0){
+if((typeof data == "number") && (isFinite(data))){
+if(data < 1 || isNaN(data)){
+validate1537.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema608,data}];
+return false;
+}
+}
+}
+validate1537.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_reasoning = validate1538;
+const schema609 = {"anyOf":[{"$ref":"#/components/schemas/ReasoningInput"},{"type":"null"}]};
+
+function validate1538(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -72729,7 +72840,7 @@ valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs2 = errors;
 if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema608.anyOf[1].type,parentSchema:schema608.anyOf[1],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema609.anyOf[1].type,parentSchema:schema609.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -72742,7 +72853,7 @@ var _valid0 = _errs2 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema608.anyOf,parentSchema:schema608,data};
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema609.anyOf,parentSchema:schema609,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -72750,7 +72861,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1537.errors = vErrors;
+validate1538.errors = vErrors;
 return false;
 }
 else {
@@ -72764,26 +72875,12 @@ vErrors = null;
 }
 }
 }
-validate1537.errors = vErrors;
+validate1538.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_user = validate1539;
-const schema609 = {"type":["string","null"]};
-
-function validate1539(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((typeof data !== "string") && (data !== null)){
-validate1539.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema609.type},message:"must be string,null",schema:schema609.type,parentSchema:schema609,data}];
-return false;
-}
-validate1539.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_safety_identifier = validate1540;
-const schema610 = {"type":["string","null"],"maxLength":64};
+const member_of_ResponseCreateFrame_user = validate1540;
+const schema610 = {"type":["string","null"]};
 
 function validate1540(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -72792,22 +72889,36 @@ if((typeof data !== "string") && (data !== null)){
 validate1540.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema610.type},message:"must be string,null",schema:schema610.type,parentSchema:schema610,data}];
 return false;
 }
-if(errors === 0){
-if(typeof data === "string"){
-if(data.length > 2 * 64 || (data.length > 64 && func2(data) > 64)){
-validate1540.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema610,data}];
-return false;
-}
-}
-}
 validate1540.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_prompt_cache_options = validate1541;
-const schema611 = {"anyOf":[{"$ref":"#/components/schemas/PromptCacheOptionsInput"},{"type":"null"}]};
+const member_of_ResponseCreateFrame_safety_identifier = validate1541;
+const schema611 = {"type":["string","null"],"maxLength":64};
 
 function validate1541(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((typeof data !== "string") && (data !== null)){
+validate1541.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema611.type},message:"must be string,null",schema:schema611.type,parentSchema:schema611,data}];
+return false;
+}
+if(errors === 0){
+if(typeof data === "string"){
+if(data.length > 2 * 64 || (data.length > 64 && func2(data) > 64)){
+validate1541.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema611,data}];
+return false;
+}
+}
+}
+validate1541.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_prompt_cache_options = validate1542;
+const schema612 = {"anyOf":[{"$ref":"#/components/schemas/PromptCacheOptionsInput"},{"type":"null"}]};
+
+function validate1542(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -72822,7 +72933,7 @@ valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs2 = errors;
 if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema611.anyOf[1].type,parentSchema:schema611.anyOf[1],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema612.anyOf[1].type,parentSchema:schema612.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -72835,7 +72946,7 @@ var _valid0 = _errs2 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema611.anyOf,parentSchema:schema611,data};
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema612.anyOf,parentSchema:schema612,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -72843,7 +72954,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1541.errors = vErrors;
+validate1542.errors = vErrors;
 return false;
 }
 else {
@@ -72857,28 +72968,28 @@ vErrors = null;
 }
 }
 }
-validate1541.errors = vErrors;
+validate1542.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_prompt_cache_key = validate1543;
-const schema612 = {"type":["string","null"]};
+const member_of_ResponseCreateFrame_prompt_cache_key = validate1544;
+const schema613 = {"type":["string","null"]};
 
-function validate1543(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1544(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((typeof data !== "string") && (data !== null)){
-validate1543.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema612.type},message:"must be string,null",schema:schema612.type,parentSchema:schema612,data}];
+validate1544.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema613.type},message:"must be string,null",schema:schema613.type,parentSchema:schema613,data}];
 return false;
 }
-validate1543.errors = vErrors;
+validate1544.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_prompt_cache_retention = validate1544;
-const schema613 = {"anyOf":[{"$ref":"#/components/schemas/PromptCacheRetention"},{"type":"null"}]};
+const member_of_ResponseCreateFrame_prompt_cache_retention = validate1545;
+const schema614 = {"anyOf":[{"$ref":"#/components/schemas/PromptCacheRetention"},{"type":"null"}]};
 
-function validate1544(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1545(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -72886,63 +72997,6 @@ let valid0 = false;
 const _errs1 = errors;
 if(!(validate34(data, {instancePath,parentData,parentDataProperty,rootData}))){
 vErrors = vErrors === null ? validate34.errors : vErrors.concat(validate34.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema613.anyOf[1].type,parentSchema:schema613.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema613.anyOf,parentSchema:schema613,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1544.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1544.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_truncation = validate1546;
-const schema614 = {"anyOf":[{"$ref":"#/components/schemas/Truncation"},{"type":"null"}],"x-expected":"one of 'auto' or 'disabled'"};
-
-function validate1546(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate32(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate32.errors : vErrors.concat(validate32.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -72971,7 +73025,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1546.errors = vErrors;
+validate1545.errors = vErrors;
 return false;
 }
 else {
@@ -72985,21 +73039,21 @@ vErrors = null;
 }
 }
 }
-validate1546.errors = vErrors;
+validate1545.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_instructions = validate1548;
-const schema615 = {"anyOf":[{"$ref":"#/components/schemas/InstructionsParam"},{"type":"null"}],"x-expected":"a string"};
+const member_of_ResponseCreateFrame_truncation = validate1547;
+const schema615 = {"anyOf":[{"$ref":"#/components/schemas/Truncation"},{"type":"null"}],"x-expected":"one of 'auto' or 'disabled'"};
 
-function validate1548(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1547(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
 let valid0 = false;
 const _errs1 = errors;
-if(!(validate908(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate908.errors : vErrors.concat(validate908.errors);
+if(!(validate32(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate32.errors : vErrors.concat(validate32.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -73028,7 +73082,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1548.errors = vErrors;
+validate1547.errors = vErrors;
 return false;
 }
 else {
@@ -73042,28 +73096,85 @@ vErrors = null;
 }
 }
 }
-validate1548.errors = vErrors;
+validate1547.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_store = validate1550;
-const schema616 = {"type":["boolean","null"]};
+const member_of_ResponseCreateFrame_instructions = validate1549;
+const schema616 = {"anyOf":[{"$ref":"#/components/schemas/InstructionsParam"},{"type":"null"}],"x-expected":"a string"};
 
-function validate1550(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1549(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate908(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate908.errors : vErrors.concat(validate908.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema616.anyOf[1].type,parentSchema:schema616.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema616.anyOf,parentSchema:schema616,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1549.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1549.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_store = validate1551;
+const schema617 = {"type":["boolean","null"]};
+
+function validate1551(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((typeof data !== "boolean") && (data !== null)){
-validate1550.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema616.type},message:"must be boolean,null",schema:schema616.type,parentSchema:schema616,data}];
+validate1551.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema617.type},message:"must be boolean,null",schema:schema617.type,parentSchema:schema617,data}];
 return false;
 }
-validate1550.errors = vErrors;
+validate1551.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_service_tier = validate1551;
-const schema617 = {"anyOf":[{"$ref":"#/components/schemas/ServiceTier"},{"type":"null"}]};
+const member_of_ResponseCreateFrame_service_tier = validate1552;
+const schema618 = {"anyOf":[{"$ref":"#/components/schemas/ServiceTier"},{"type":"null"}]};
 
-function validate1551(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1552(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -73078,7 +73189,7 @@ valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs2 = errors;
 if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema617.anyOf[1].type,parentSchema:schema617.anyOf[1],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema618.anyOf[1].type,parentSchema:schema618.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -73091,7 +73202,7 @@ var _valid0 = _errs2 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema617.anyOf,parentSchema:schema617,data};
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema618.anyOf,parentSchema:schema618,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -73099,7 +73210,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1551.errors = vErrors;
+validate1552.errors = vErrors;
 return false;
 }
 else {
@@ -73113,52 +73224,52 @@ vErrors = null;
 }
 }
 }
-validate1551.errors = vErrors;
+validate1552.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_top_logprobs = validate1553;
-const schema618 = {"type":["integer","null"],"minimum":0,"maximum":20};
+const member_of_ResponseCreateFrame_top_logprobs = validate1554;
+const schema619 = {"type":["integer","null"],"minimum":0,"maximum":20};
 
-function validate1553(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1554(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (data !== null)){
-validate1553.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema618.type},message:"must be integer,null",schema:schema618.type,parentSchema:schema618,data}];
+validate1554.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema619.type},message:"must be integer,null",schema:schema619.type,parentSchema:schema619,data}];
 return false;
 }
 if(errors === 0){
 if((typeof data == "number") && (isFinite(data))){
 if(data > 20 || isNaN(data)){
-validate1553.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 20},message:"must be <= 20",schema:20,parentSchema:schema618,data}];
+validate1554.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 20},message:"must be <= 20",schema:20,parentSchema:schema619,data}];
 return false;
 }
 else {
 if(data < 0 || isNaN(data)){
-validate1553.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema618,data}];
+validate1554.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema619,data}];
 return false;
 }
 }
 }
 }
-validate1553.errors = vErrors;
+validate1554.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_context_management = validate1554;
-const schema619 = {"type":["array","null"],"minItems":1,"x-expected":"an array of objects","items":{"$ref":"#/components/schemas/ContextManagement"}};
+const member_of_ResponseCreateFrame_context_management = validate1555;
+const schema620 = {"type":["array","null"],"minItems":1,"x-expected":"an array of objects","items":{"$ref":"#/components/schemas/ContextManagement"}};
 
-function validate1554(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1555(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((!(Array.isArray(data))) && (data !== null)){
-validate1554.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema619.type},message:"must be array,null",schema:schema619.type,parentSchema:schema619,data}];
+validate1555.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema620.type},message:"must be array,null",schema:schema620.type,parentSchema:schema620,data}];
 return false;
 }
 if(errors === 0){
 if(Array.isArray(data)){
 if(data.length < 1){
-validate1554.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema619,data}];
+validate1555.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema620,data}];
 return false;
 }
 else {
@@ -73178,14 +73289,14 @@ break;
 }
 }
 }
-validate1554.errors = vErrors;
+validate1555.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_access_programs = validate1556;
-const schema620 = {"anyOf":[{"$ref":"#/components/schemas/AccessProgramsInput"},{"type":"null"}]};
+const member_of_ResponseCreateFrame_access_programs = validate1557;
+const schema621 = {"anyOf":[{"$ref":"#/components/schemas/AccessProgramsInput"},{"type":"null"}]};
 
-function validate1556(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1557(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -73193,63 +73304,6 @@ let valid0 = false;
 const _errs1 = errors;
 if(!(validate945(data, {instancePath,parentData,parentDataProperty,rootData}))){
 vErrors = vErrors === null ? validate945.errors : vErrors.concat(validate945.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema620.anyOf[1].type,parentSchema:schema620.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema620.anyOf,parentSchema:schema620,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1556.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1556.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_image = validate1558;
-const schema621 = {"anyOf":[{"$ref":"#/components/schemas/ImageContextInput"},{"type":"null"}]};
-
-function validate1558(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate948(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate948.errors : vErrors.concat(validate948.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -73278,7 +73332,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1558.errors = vErrors;
+validate1557.errors = vErrors;
 return false;
 }
 else {
@@ -73292,14 +73346,71 @@ vErrors = null;
 }
 }
 }
-validate1558.errors = vErrors;
+validate1557.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_client_metadata = validate1560;
-const schema622 = {"anyOf":[{"type":"object","additionalProperties":{"type":"string"}},{"type":"null"}]};
+const member_of_ResponseCreateFrame_image = validate1559;
+const schema622 = {"anyOf":[{"$ref":"#/components/schemas/ImageContextInput"},{"type":"null"}]};
 
-function validate1560(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1559(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate948(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate948.errors : vErrors.concat(validate948.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema622.anyOf[1].type,parentSchema:schema622.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema622.anyOf,parentSchema:schema622,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1559.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1559.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_client_metadata = validate1561;
+const schema623 = {"anyOf":[{"type":"object","additionalProperties":{"type":"string"}},{"type":"null"}]};
+
+function validate1561(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -73311,7 +73422,7 @@ for(const key0 in data){
 let data0 = data[key0];
 const _errs4 = errors;
 if(typeof data0 !== "string"){
-const err0 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/anyOf/0/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema622.anyOf[0].additionalProperties.type,parentSchema:schema622.anyOf[0].additionalProperties,data:data0};
+const err0 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/anyOf/0/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema623.anyOf[0].additionalProperties.type,parentSchema:schema623.anyOf[0].additionalProperties,data:data0};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -73327,7 +73438,7 @@ break;
 }
 }
 else {
-const err1 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema622.anyOf[0].type,parentSchema:schema622.anyOf[0],data};
+const err1 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema623.anyOf[0].type,parentSchema:schema623.anyOf[0],data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -73342,7 +73453,7 @@ valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs6 = errors;
 if(data !== null){
-const err2 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema622.anyOf[1].type,parentSchema:schema622.anyOf[1],data};
+const err2 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema623.anyOf[1].type,parentSchema:schema623.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -73355,7 +73466,7 @@ var _valid0 = _errs6 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err3 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema622.anyOf,parentSchema:schema622,data};
+const err3 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema623.anyOf,parentSchema:schema623,data};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -73363,7 +73474,7 @@ else {
 vErrors.push(err3);
 }
 errors++;
-validate1560.errors = vErrors;
+validate1561.errors = vErrors;
 return false;
 }
 else {
@@ -73377,14 +73488,14 @@ vErrors = null;
 }
 }
 }
-validate1560.errors = vErrors;
+validate1561.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_output_audio = validate1561;
-const schema623 = {"anyOf":[{"$ref":"#/components/schemas/OutputAudio"},{"type":"null"}]};
+const member_of_ResponseCreateFrame_output_audio = validate1562;
+const schema624 = {"anyOf":[{"$ref":"#/components/schemas/OutputAudio"},{"type":"null"}]};
 
-function validate1561(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1562(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -73399,7 +73510,7 @@ valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs2 = errors;
 if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema623.anyOf[1].type,parentSchema:schema623.anyOf[1],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema624.anyOf[1].type,parentSchema:schema624.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -73412,7 +73523,7 @@ var _valid0 = _errs2 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema623.anyOf,parentSchema:schema623,data};
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema624.anyOf,parentSchema:schema624,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -73420,7 +73531,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1561.errors = vErrors;
+validate1562.errors = vErrors;
 return false;
 }
 else {
@@ -73434,21 +73545,21 @@ vErrors = null;
 }
 }
 }
-validate1561.errors = vErrors;
+validate1562.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_interruption = validate1563;
-const schema624 = {"anyOf":[{"type":"string","enum":["fail","restart"]},{"type":"null"}]};
+const member_of_ResponseCreateFrame_interruption = validate1564;
+const schema625 = {"anyOf":[{"type":"string","enum":["fail","restart"]},{"type":"null"}]};
 
-function validate1563(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1564(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
 let valid0 = false;
 const _errs1 = errors;
 if(typeof data !== "string"){
-const err0 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema624.anyOf[0].type,parentSchema:schema624.anyOf[0],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema625.anyOf[0].type,parentSchema:schema625.anyOf[0],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -73458,7 +73569,7 @@ vErrors.push(err0);
 errors++;
 }
 if(!((data === "fail") || (data === "restart"))){
-const err1 = {instancePath,schemaPath:"#/anyOf/0/enum",keyword:"enum",params:{allowedValues: schema624.anyOf[0].enum},message:"must be equal to one of the allowed values",schema:schema624.anyOf[0].enum,parentSchema:schema624.anyOf[0],data};
+const err1 = {instancePath,schemaPath:"#/anyOf/0/enum",keyword:"enum",params:{allowedValues: schema625.anyOf[0].enum},message:"must be equal to one of the allowed values",schema:schema625.anyOf[0].enum,parentSchema:schema625.anyOf[0],data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -73472,7 +73583,7 @@ valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs3 = errors;
 if(data !== null){
-const err2 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema624.anyOf[1].type,parentSchema:schema624.anyOf[1],data};
+const err2 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema625.anyOf[1].type,parentSchema:schema625.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -73485,7 +73596,7 @@ var _valid0 = _errs3 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err3 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema624.anyOf,parentSchema:schema624,data};
+const err3 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema625.anyOf,parentSchema:schema625,data};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -73493,7 +73604,7 @@ else {
 vErrors.push(err3);
 }
 errors++;
-validate1563.errors = vErrors;
+validate1564.errors = vErrors;
 return false;
 }
 else {
@@ -73507,73 +73618,73 @@ vErrors = null;
 }
 }
 }
-validate1563.errors = vErrors;
+validate1564.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_stream_id = validate1564;
-const schema625 = {"type":["string","null"],"minLength":1,"maxLength":256,"pattern":"^[A-Za-z0-9_.-]+$"};
+const member_of_ResponseCreateFrame_stream_id = validate1565;
+const schema626 = {"type":["string","null"],"minLength":1,"maxLength":256,"pattern":"^[A-Za-z0-9_.-]+$"};
 
-function validate1564(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1565(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((typeof data !== "string") && (data !== null)){
-validate1564.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema625.type},message:"must be string,null",schema:schema625.type,parentSchema:schema625,data}];
+validate1565.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema626.type},message:"must be string,null",schema:schema626.type,parentSchema:schema626,data}];
 return false;
 }
 if(errors === 0){
 if(typeof data === "string"){
 if(data.length > 2 * 256 || (data.length > 256 && func2(data) > 256)){
-validate1564.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema625,data}];
+validate1565.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema626,data}];
 return false;
 }
 else {
 if(data.length < 2 * 1 && func2(data) < 1){
-validate1564.errors = [{instancePath,schemaPath:"#/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema625,data}];
+validate1565.errors = [{instancePath,schemaPath:"#/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema626,data}];
 return false;
 }
 else {
 if(!pattern9.test(data)){
-validate1564.errors = [{instancePath,schemaPath:"#/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]+$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]+$"+"\"",schema:"^[A-Za-z0-9_.-]+$",parentSchema:schema625,data}];
+validate1565.errors = [{instancePath,schemaPath:"#/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]+$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]+$"+"\"",schema:"^[A-Za-z0-9_.-]+$",parentSchema:schema626,data}];
 return false;
 }
 }
 }
 }
-}
-validate1564.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_generate = validate1565;
-const schema626 = {"type":["boolean","null"]};
-
-function validate1565(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((typeof data !== "boolean") && (data !== null)){
-validate1565.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema626.type},message:"must be boolean,null",schema:schema626.type,parentSchema:schema626,data}];
-return false;
 }
 validate1565.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_type = validate1566;
-const schema627 = {"type":"string","const":"response.create"};
+const member_of_ResponseCreateFrame_generate = validate1566;
+const schema627 = {"type":["boolean","null"]};
 
 function validate1566(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-if(typeof data !== "string"){
-validate1566.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema627.type,parentSchema:schema627,data}];
-return false;
-}
-if("response.create" !== data){
-validate1566.errors = [{instancePath,schemaPath:"#/const",keyword:"const",params:{allowedValue: "response.create"},message:"must be equal to constant",schema:"response.create",parentSchema:schema627,data}];
+if((typeof data !== "boolean") && (data !== null)){
+validate1566.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema627.type},message:"must be boolean,null",schema:schema627.type,parentSchema:schema627,data}];
 return false;
 }
 validate1566.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_type = validate1567;
+const schema628 = {"type":"string","const":"response.create"};
+
+function validate1567(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(typeof data !== "string"){
+validate1567.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema628.type,parentSchema:schema628,data}];
+return false;
+}
+if("response.create" !== data){
+validate1567.errors = [{instancePath,schemaPath:"#/const",keyword:"const",params:{allowedValue: "response.create"},message:"must be equal to constant",schema:"response.create",parentSchema:schema628,data}];
+return false;
+}
+validate1567.errors = vErrors;
 return errors === 0;
 }
 
