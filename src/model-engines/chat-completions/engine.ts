@@ -90,15 +90,7 @@ export function createChatCompletionsEngine(options: ChatCompletionsOptions): Mo
   return {
     name: options.name ?? `chat-completions at ${origin}`,
     abilities: profile.abilities,
-    sample: async (request, signal, begun) => {
-      try {
-        return await turns.ask(request, signal, begun);
-      } catch (refusal) {
-        await tokens.learnFrom(refusal, request, signal);
-        const isOver = AbortSignal.any([signal, AbortSignal.timeout(NAMES_MS_MAX)]);
-        throw await withNearModel(refusal, request.model, () => models.read(isOver));
-      }
-    },
+    sample: samplerOf(turns, tokens, models),
     continuesAnswers: async (model, signal) => {
       await path.find();
       return (await continuations.formFor(model, signal)) !== null;
@@ -122,6 +114,19 @@ export function createChatCompletionsEngine(options: ChatCompletionsOptions): Mo
       await path.find();
       return tokens.window(model, await windows.read(model, signal));
     },
+  };
+}
+
+/** Asks for turns. A refusal corrects the count of tokens, and names the nearest model if there is no such model. */
+function samplerOf(turns: TurnAsker, tokens: TokenCounter, models: ModelList): ModelEngine["sample"] {
+  return async (request, signal, begun) => {
+    try {
+      return await turns.ask(request, signal, begun);
+    } catch (refusal) {
+      await tokens.learnFrom(refusal, request, signal);
+      const isOver = AbortSignal.any([signal, AbortSignal.timeout(NAMES_MS_MAX)]);
+      throw await withNearModel(refusal, request.model, () => models.read(isOver));
+    }
   };
 }
 
