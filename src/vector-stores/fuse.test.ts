@@ -3,7 +3,7 @@ import { verifies } from "../../tests/verifies.ts";
 import { fuse } from "./fuse.ts";
 import type { ChunkHit, FoundChunk } from "./ports.ts";
 
-const ALL = { resultsMax: 10, scoreMin: 0, weights: null, order: "ranks" } as const;
+const ALL = { resultsMax: 10, scoreMin: 0, weights: null, order: "ranks", chunkCount: 1_000 } as const;
 
 function chunk(key: number, fields: Partial<FoundChunk> = {}): FoundChunk {
   const text = fields.text ?? `text ${key}`;
@@ -38,6 +38,13 @@ test("by words alone the best score comes first, and says how good it is", () =>
     ["file-2", 0.75],
     ["file-1", 0.5],
   ]);
+});
+
+test("where few chunks are searched, a word that one of them has makes it relevant", () => {
+  verifies("vector-stores.search.score-scale");
+  const ofTwo = Math.log(2); // The BM25 score of a word that one of two chunks has.
+  const passages = fuse([[hit(1, ofTwo)]], [chunk(1)], { ...ALL, chunkCount: 2, scoreMin: 0.2 });
+  expect(passages.map(({ score }) => score)).toEqual([0.5]);
 });
 
 test("what is good by both kinds comes before what is best by one", () => {

@@ -6,10 +6,13 @@ import type { ChunkHit, FoundChunk } from "./ports.ts";
  * thousand. In lists of fifty that lets what is mediocre in both pass what is best in one.
  */
 const RANK_OFFSET = 5;
-/** The BM25 score that becomes a relevance of one half. */
+/** The BM25 score that becomes a relevance of one half, where many chunks are searched. */
 const HALF_RELEVANCE = 4;
 
-type Ranking = Pick<PassageSearch, "resultsMax" | "scoreMin" | "weights" | "order">;
+interface Ranking extends Pick<PassageSearch, "resultsMax" | "scoreMin" | "weights" | "order"> {
+  /** How many chunks were searched. */
+  readonly chunkCount: number;
+}
 
 /** A chunk with its place in the order and its relevance. */
 interface RankedChunk {
@@ -43,7 +46,8 @@ export function fuse(
 }
 
 /** The ranks and relevances of the chunks that one form found. */
-function rankForm(hits: readonly ChunkHit[], { weights, order }: Ranking): readonly RankedChunk[] {
+function rankForm(hits: readonly ChunkHit[], { weights, order, chunkCount }: Ranking): readonly RankedChunk[] {
+  const halfRelevance = Math.min(HALF_RELEVANCE, rarestScore(chunkCount));
   const { words: byWords, meaning: byMeaning } = weights ?? { words: 1, meaning: 1 };
   const wordRanks = ranksOf(
     hits.filter(({ words }) => words > 0),
@@ -54,7 +58,7 @@ function rankForm(hits: readonly ChunkHit[], { weights, order }: Ranking): reado
     ({ cosine }) => cosine ?? 0,
   );
   return hits.map(({ key, words, cosine }) => {
-    const score = relevance(words, cosine, { byWords, byMeaning });
+    const score = relevance(words / (words + halfRelevance), cosine, { byWords, byMeaning });
     const fused = part(byWords, wordRanks.get(key)) + part(byMeaning, meaningRanks.get(key));
     return { key, score, rank: order === "score" ? score : fused };
   });
@@ -69,12 +73,19 @@ function part(weight: number, rank: number | undefined): number {
   return rank === undefined ? 0 : weight / (RANK_OFFSET + rank);
 }
 
+/**
+ * The BM25 score of a word that one chunk alone has, once. It is low where few chunks are searched, so that a fixed
+ * scale would call all of them irrelevant.
+ */
+function rarestScore(chunkCount: number): number {
+  return Math.log(1 + (Math.max(1, chunkCount) - 0.5) / 1.5);
+}
+
 function relevance(
-  words: number,
+  wordRelevance: number,
   cosine: number | null,
   { byWords, byMeaning }: { readonly byWords: number; readonly byMeaning: number },
 ): number {
-  const wordRelevance = words / (words + HALF_RELEVANCE);
   if (cosine === null) return wordRelevance;
   const meaningRelevance = Math.min(1, Math.max(0, cosine));
   const sum = byWords + byMeaning;

@@ -38,7 +38,7 @@ export class StoredPassages implements PassageFinder {
     const found = await this.#chunks.find(scope, questions, perKindMax, signal);
     if (found.type !== "found") return found;
     await this.#chunks.touch(scope);
-    return { type: "found", passages: fuse(found.hits, found.chunks, search) };
+    return { type: "found", passages: fuse(found.hits, found.chunks, { ...search, chunkCount: found.chunkCount }) };
   }
 
   /** The vectors of all queries by each model that the stores use. A model that cannot be asked is left out. */

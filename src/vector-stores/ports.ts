@@ -150,6 +150,8 @@ export type ChunksFound =
       readonly type: "found";
       /** For each question the best chunks by words and the best by meaning, each chunk once and in no order. */
       readonly hits: readonly (readonly ChunkHit[])[];
+      /** How many chunks were searched. */
+      readonly chunkCount: number;
       /** Every chunk that a hit names. */
       readonly chunks: readonly FoundChunk[];
     }

@@ -338,6 +338,14 @@ test("a search answers with one page, best first", async () => {
     expect((await client.vectorStores.search(id, { query: "fox", ranking_options: { ranker } })).data).toEqual(data);
 });
 
+test("a threshold of 0.2 leaves what a store of two files says of the question", async () => {
+  verifies("vector-stores.search.score-scale");
+  const { id } = await storeOf("The harbour opens at six.", "The museum is closed on Mondays.");
+  const ranking_options = { score_threshold: 0.2 };
+  const texts = await textsOf(id, { query: "Which harbour?", ranking_options });
+  expect(texts).toEqual(["The harbour opens at six."]);
+});
+
 test("several questions are searched together and repeated as they were", async () => {
   verifies("vector-stores.search.several-questions", "vector-stores.search.queries-are-echoed");
   const { id } = await storeOf("A fox and a hare.", "A hare.", "A mole.");

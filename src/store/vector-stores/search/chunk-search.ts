@@ -71,7 +71,8 @@ export class ChunkSearch {
     const hits: (readonly ChunkHit[])[] = [];
     for (const question of questions) hits.push(await this.#answer(stores, files, question, perKindMax));
     const keys = new Set(hits.flatMap((ofQuestion) => ofQuestion.map(({ key }) => key)));
-    return { type: "found", hits, chunks: await this.#load(stores, [...keys]) };
+    const chunkCount = [...files.values()].reduce((sum, file) => sum + file.chunks, 0);
+    return { type: "found", hits, chunkCount, chunks: await this.#load(stores, [...keys]) };
   }
 
   async #answer(
