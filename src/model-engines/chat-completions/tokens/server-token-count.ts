@@ -55,7 +55,7 @@ export class ServerTokenCount {
   /** The count of a turn, or null if the server does not count. */
   async count(turn: CountedTurn, signal: AbortSignal): Promise<ServerCount | null> {
     const limited = AbortSignal.any([signal, AbortSignal.timeout(COUNT_MS_MAX)]);
-    await this.#searching; // What another count finds out is not asked again.
+    while (this.#searching !== null) await this.#searching; // What another count finds out is not asked again.
     if (this.#known !== null) return await this.#ask(this.#known, turn, limited);
     const search = this.#search(turn, limited);
     const over = (): void => {
