@@ -163,8 +163,8 @@ describe.skipIf(CHROMIUM === null)("a run of any kind", () => {
     });
     const page = await open(made.id, "tools");
     const call = page.getByRole("article", { name: "Code interpreter" });
-    await expect.poll(() => call.getByRole("region", { name: "Code" }).textContent()).toBe("6 * 7");
-    await expect.poll(() => call.getByRole("region", { name: "Printed" }).textContent()).toContain("42");
+    await expect.poll(() => call.getByRole("group", { name: "Code" }).textContent()).toBe("6 * 7");
+    await expect.poll(() => call.getByRole("group", { name: "Printed" }).textContent()).toContain("42");
   });
 
   test.skipIf(!HAS_BUBBLEWRAP)("shows what code and a file search gave, though nobody asked for it", async () => {
@@ -176,7 +176,7 @@ describe.skipIf(CHROMIUM === null)("a run of any kind", () => {
     });
     const page = await open(searched.id);
     const search = page.getByRole("article", { name: "File search" });
-    await search.getByRole("region", { name: "Shown to the model" }).getByText("Owls hunt at night.").waitFor();
+    await search.getByRole("group", { name: "Shown to the model" }).getByText("Owls hunt at night.").waitFor();
     const computed = await client.createResponse({
       model,
       input: "run some code",
@@ -184,7 +184,7 @@ describe.skipIf(CHROMIUM === null)("a run of any kind", () => {
     });
     const tools = await open(computed.id, "tools");
     const code = tools.getByRole("article", { name: "Code interpreter" });
-    await code.getByRole("region", { name: "Shown to the model" }).getByText("42").waitFor();
+    await code.getByRole("group", { name: "Shown to the model" }).getByText("42").waitFor();
   });
 
   test("shows pictures, files and recordings that were sent", async () => {

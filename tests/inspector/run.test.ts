@@ -55,7 +55,7 @@ describe.skipIf(CHROMIUM === null)("a run", () => {
     expect(await events.getAttribute("aria-label")).toMatch(/^Events, \d{3}$/);
     await page.getByText(/^Event \d+ as it was sent$/).click();
     await page
-      .getByRole("region", { name: /^Event \d+$/ })
+      .getByRole("group", { name: /^Event \d+$/ })
       .getByText('"response.completed"')
       .waitFor();
   });
@@ -114,7 +114,7 @@ describe.skipIf(CHROMIUM === null)("a run", () => {
     const tools = await open(runs.weekend.id, "tools");
     const call = tools.getByRole("article", { name: "MCP weather · get_forecast" });
     await call.getByText("Ran without a question.").waitFor();
-    await expect.poll(() => call.getByRole("region", { name: "Result" }).textContent()).toContain("rain until noon");
+    await expect.poll(() => call.getByRole("group", { name: "Result" }).textContent()).toContain("rain until noon");
     const refund = await open(runs.refund.id, "tools");
     await refund.getByText("Waits for an approval.").waitFor();
     const chain = await open(runs.chained.id, "context");
@@ -142,7 +142,7 @@ describe.skipIf(CHROMIUM === null)("a run", () => {
     const page = await open(runs.refund.id, "exchanges");
     const exchange = page.getByRole("region", { name: "Exchanges" }).locator("details.exchange").first();
     await exchange.locator("summary").first().click();
-    await exchange.getByRole("region", { name: "Body of the request" }).waitFor();
+    await exchange.getByRole("group", { name: "Body of the request" }).waitFor();
     expect(await exchange.innerText()).toContain("POST http://127.0.0.1");
     expect(await accessibilityFaults(page)).toEqual([]);
     await page.getByRole("button", { name: "Delete what is kept" }).click();

@@ -9,7 +9,7 @@ export function Json({ value, label }: { readonly value: unknown; readonly label
 /** Text that is shown as it is; JSON is coloured. */
 export function JsonText({ text, label }: { readonly text: string; readonly label: string }) {
   return (
-    <pre className="json" role="region" tabIndex={0} aria-label={label}>
+    <pre className="json" role="group" tabIndex={0} aria-label={label}>
       {text.length > COLOURED_CHARACTERS_MAX || jsonOrUndefined(text) === undefined ? text : coloured(text)}
     </pre>
   );
