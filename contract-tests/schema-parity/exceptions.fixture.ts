@@ -50,6 +50,8 @@ export const EXCEPTIONS: readonly Group[] = [
     places: [
       "request FileSearchTool.vector_store_ids: maxItems 32",
       "request VectorStoreSearchRequest.query: maxItems 32",
+      "request MCPTool.allowed_tools: maxItems 10000",
+      "request MCPToolFilter.tool_names: maxItems 10000",
     ],
   },
   {

@@ -58,6 +58,7 @@ describe.skipIf(referenceFile === undefined)("extensions (REFERENCE_OPENAPI)", (
       "request TopLevelInputFile: no such object",
       "request TopLevelInputImage: no such object",
       "request TopLevelInputText: no such object",
+      "request WebSearchUrlSource.title: no such member",
     ]);
   });
 });

@@ -41,9 +41,14 @@ async function samplesIn(language: string): Promise<readonly { readonly name: st
   return operations.flatMap((operation) => {
     const { success, data } = HasSamples.safeParse(operation);
     const sample = success ? data["x-codeSamples"].find(({ label }) => label === language) : undefined;
-    return sample === undefined || !success ? [] : [{ name: data.operationId, source: sample.source }];
+    return sample === undefined || !success || REFUSED.has(data.operationId)
+      ? []
+      : [{ name: data.operationId, source: sample.source }];
   });
 }
+
+/** Operations that this server always refuses. */
+const REFUSED: ReadonlySet<string> = new Set(["deleteModel"]);
 
 /** Something of each kind that a sample names, by the id in the sample. Samples may delete it. */
 async function makeThings(source: string): Promise<Readonly<Record<string, string>>> {

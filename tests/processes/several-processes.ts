@@ -18,7 +18,7 @@ export interface SeveralProcesses extends ChildServer {
 export async function startProcesses(count: number, options: ChildServerOptions = {}): Promise<SeveralProcesses> {
   const server = await startChildServer({
     ...options,
-    env: { PROCESSES: String(count), LOG_LEVEL: "info", NODE_ENV: "production", ...options.env },
+    env: { PROCESSES: String(count), LOG_LEVEL: "debug", NODE_ENV: "production", ...options.env },
   });
   const alone = { connection: "close" };
   const linesOf = (msg: string) => server.lines().filter((line) => line["msg"] === msg);
