@@ -128,16 +128,10 @@ export class TurnAsker {
   }
 
   async #send(chat: ChatRequest, turnContext: TurnContext): Promise<Batches> {
-    const { model, trace, toolNames, wantsLogprobs, usageReader, signal } = turnContext;
-    const { server, profile, apiKey, idleMs, totalMs, onWarning } = this.#options;
+    const { model, trace, signal } = turnContext;
+    const { server, apiKey, idleMs, totalMs } = this.#options;
     const sent = await requestBody(chat);
-    const reader = new ChunkReader({
-      toolNames,
-      reasoningTags: profile.reasoningTags,
-      wantsLogprobs,
-      ...usageReader,
-      onLateContent: () => onWarning(LATE_CONTENT, model),
-    });
+    const reader = this.#readerFor(turnContext);
     const context = { model, host: new URL(server.origin).host, apiKey };
     // undici calls back outside of the run, whose exchanges are recorded.
     const askPlain = AsyncLocalStorage.bind(() => {
@@ -149,6 +143,18 @@ export class TurnAsker {
     const turn = new UpstreamTurn({ reader, context, totalMs, idleMs, signal, askPlain });
     if (!signal.aborted) this.#dispatch(sent, trace, turn);
     return await turn.accepted;
+  }
+
+  /** Apart from `#send`, whose closures hold the request: a reader lives as long as the answer. */
+  #readerFor({ model, toolNames, wantsLogprobs, usageReader }: TurnContext): ChunkReader {
+    const { profile, onWarning } = this.#options;
+    return new ChunkReader({
+      toolNames,
+      reasoningTags: profile.reasoningTags,
+      wantsLogprobs,
+      ...usageReader,
+      onLateContent: () => onWarning(LATE_CONTENT, model),
+    });
   }
 
   #dispatch(sent: SentBody, trace: ModelRequest["trace"], turn: UpstreamTurn): void {
