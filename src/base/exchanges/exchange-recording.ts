@@ -45,9 +45,14 @@ function iteratorWithin<Element>(recorder: ExchangeRecorder, inner: AsyncIterato
   };
 }
 
+/** Who is told of the calls that are made now; null if nobody is. */
+export function exchangeRecorder(): ExchangeRecorder | null {
+  return RECORDERS.getStore() ?? null;
+}
+
 /** Begins to record a call; null if calls are not recorded here. */
 export function beginExchange(call: () => OutgoingCall): RecordedCall | null {
-  return RECORDERS.getStore()?.begin(call()) ?? null;
+  return exchangeRecorder()?.begin(call()) ?? null;
 }
 
 type Fields = Readonly<Record<string, string | string[] | undefined>>;

@@ -1,6 +1,5 @@
-import { AsyncLocalStorage } from "node:async_hooks";
 import type { Dispatcher } from "undici";
-import { beginExchange, RecordedReply } from "../../base/exchanges/exchange-recording.ts";
+import { type ExchangeRecorder, exchangeRecorder, RecordedReply } from "../../base/exchanges/exchange-recording.ts";
 import { traceHeaders } from "../../base/trace-context.ts";
 import { ModelError, type ModelEvent, type ModelRequest } from "../../runs/ports.ts";
 import type { ServerAddress } from "./ask-server.ts";
@@ -53,9 +52,11 @@ interface TurnContext {
 /** Sends turns to a model server. */
 export class TurnAsker {
   readonly #options: TurnAskerOptions;
+  readonly #host: string;
 
   constructor(options: TurnAskerOptions) {
     this.#options = options;
+    this.#host = new URL(options.server.origin).host;
   }
 
   /** See `ModelEngine.sample`. */
@@ -110,17 +111,21 @@ export class TurnAsker {
   }
 
   /** Sends the turn, and once more in another form each time that the server says that it does not know the form. */
-  async #sendInForms(chat: ChatRequest, context: TurnContext): Promise<Batches> {
-    const { schemaForms, profile } = this.#options;
+  #sendInForms(chat: ChatRequest, context: TurnContext): Promise<Batches> {
     const hasSchema = chat.response_format?.type === "json_schema";
-    let form = hasSchema ? schemaForms.formFor(chat.model) : "json_schema";
+    return hasSchema ? this.#sendSchema(chat, context) : this.#send(chat, context);
+  }
+
+  async #sendSchema(chat: ChatRequest, context: TurnContext): Promise<Batches> {
+    const { schemaForms, profile } = this.#options;
+    let form = schemaForms.formFor(chat.model);
     for (;;) {
       try {
         const turn = await this.#send(inSchemaForm(chat, form), context);
-        if (hasSchema) schemaForms.remember(chat.model, form);
+        schemaForms.remember(chat.model, form);
         return turn;
       } catch (refusal) {
-        const next = hasSchema && !profile.knowsVendorFields ? nextSchemaForm(form, refusal) : null;
+        const next = profile.knowsVendorFields ? null : nextSchemaForm(form, refusal);
         if (next === null) throw refusal;
         form = next;
       }
@@ -129,19 +134,19 @@ export class TurnAsker {
 
   async #send(chat: ChatRequest, turnContext: TurnContext): Promise<Batches> {
     const { model, trace, signal } = turnContext;
-    const { server, apiKey, idleMs, totalMs } = this.#options;
+    const { apiKey, idleMs, totalMs } = this.#options;
     const sent = await requestBody(chat);
     const reader = this.#readerFor(turnContext);
-    const context = { model, host: new URL(server.origin).host, apiKey };
-    // undici calls back outside of the run, whose exchanges are recorded.
-    const askPlain = AsyncLocalStorage.bind(() => {
+    const recorder = exchangeRecorder(); // undici calls back outside of the work that is recorded.
+    const askPlain = (): void => {
       requestBody(withoutStream(chat)).then(
-        (plain) => this.#dispatch(plain, trace, turn),
+        (plain) => this.#dispatch(plain, { trace, recorder }, turn),
         (error: unknown) => turn.onResponseError(null, error instanceof Error ? error : new Error(String(error))),
       );
-    });
-    const turn = new UpstreamTurn({ reader, context, totalMs, idleMs, signal, askPlain });
-    if (!signal.aborted) this.#dispatch(sent, trace, turn);
+    };
+    const context = { model, host: this.#host, apiKey };
+    const turn = new UpstreamTurn({ reader, context, totalMs, idleMs, signal }, askPlain);
+    if (!signal.aborted) this.#dispatch(sent, { trace, recorder }, turn);
     return await turn.accepted;
   }
 
@@ -157,7 +162,7 @@ export class TurnAsker {
     });
   }
 
-  #dispatch(sent: SentBody, trace: ModelRequest["trace"], turn: UpstreamTurn): void {
+  #dispatch(sent: SentBody, { trace, recorder }: SendingRun, turn: UpstreamTurn): void {
     const { server, idleMs } = this.#options;
     const call = {
       origin: server.origin,
@@ -168,11 +173,17 @@ export class TurnAsker {
       headersTimeout: idleMs,
       bodyTimeout: idleMs,
     };
-    server.dispatcher.dispatch(call, recordedTurn(turn, call, sent.parts));
+    server.dispatcher.dispatch(call, recordedTurn(turn, recorder, call, sent.parts));
   }
 }
 
 type SentBody = Awaited<ReturnType<typeof requestBody>>;
+
+/** What a call belongs to. */
+interface SendingRun {
+  readonly trace: ModelRequest["trace"];
+  readonly recorder: ExchangeRecorder | null;
+}
 
 function withoutStream({ stream: _stream, stream_options: _options, ...others }: ChatRequest): object {
   return { ...others, stream: false };
@@ -181,15 +192,12 @@ function withoutStream({ stream: _stream, stream_options: _options, ...others }:
 /** The turn itself, or what also tells a recorder of its reply. */
 function recordedTurn(
   turn: UpstreamTurn,
+  recorder: ExchangeRecorder | null,
   call: { readonly origin: string; readonly path: string; readonly headers: Readonly<Record<string, string>> },
   body: readonly Uint8Array[],
 ): Dispatcher.DispatchHandler {
-  const recorded = beginExchange(() => ({
-    kind: "model",
-    method: "POST",
-    url: `${call.origin}${call.path}`,
-    headers: Object.entries(call.headers),
-    body,
-  }));
+  if (recorder === null) return turn;
+  const url = `${call.origin}${call.path}`;
+  const recorded = recorder.begin({ kind: "model", method: "POST", url, headers: Object.entries(call.headers), body });
   return recorded === null ? turn : new RecordedReply(turn, recorded);
 }

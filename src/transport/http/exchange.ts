@@ -49,9 +49,6 @@ export interface Exchange {
   cut(reason: string): void;
 }
 
-/** What is found out of an exchange after it has begun. */
-const UNKNOWN_YET = { operationId: null, route: null, fault: null, isPage: false, callerFields: {}, callerHeaders: {} };
-
 /**
  * Starts an exchange. It ends by itself, with a line in the access log, when the reply is sent or the client has left.
  */
@@ -73,7 +70,12 @@ export function openExchange(request: IncomingMessage, response: ServerResponse,
     signal: flight.signal,
     log: served.log,
     watch: served.observer?.begin(caller, requestId) ?? null,
-    ...UNKNOWN_YET,
+    operationId: null,
+    route: null,
+    fault: null,
+    isPage: false,
+    callerFields: {},
+    callerHeaders: {},
     standingHeaders: () => {
       const headers: Record<string, string> = {
         "x-request-id": exchange.requestId,

@@ -59,7 +59,7 @@ export class ChunkStream {
 
   feed(bytes: Buffer): void {
     const text = this.#decode(bytes);
-    if (this.#isEmpty) this.#isEmpty = saysNothing(text);
+    if (this.#isEmpty) this.#isEmpty = !(text.startsWith("data: {") || TELLING_LINE.test(text));
     for (let at = 0; at < text.length; ) {
       const end = this.#readRepeated(text, at);
       at = end === -1 ? this.#readNext(text, at) : end;
@@ -148,10 +148,8 @@ export class ChunkStream {
   }
 }
 
-/** Whether this says nothing: comments, which some servers send to keep a connection open, or events without data. */
-function saysNothing(text: string): boolean {
-  return text.split("\n").every((line) => line.startsWith(":") || line.trim() === "" || line.trim() === "data:");
-}
+/** A line that says something: no comment, which some servers send to keep a connection open, and no empty data. */
+const TELLING_LINE = /^(?!:|data:\s*$).*\S/m;
 
 /** Whether a chunk is an error: `{"error": …}`, an SSE event named `error`, or the bare object of older vLLM. */
 export function isError(chunk: JsonObject, eventName?: string): boolean {

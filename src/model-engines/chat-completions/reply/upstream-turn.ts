@@ -47,11 +47,6 @@ export interface TurnOptions {
   readonly totalMs: number;
   readonly idleMs: number;
   readonly signal: AbortSignal;
-  /**
-   * Asks for the same answer without a stream, with the turn as its handler. Called at most once, if a stream ends
-   * before its first chunk: some servers tell only then what is wrong.
-   */
-  readonly askPlain: () => void;
 }
 
 /**
@@ -64,7 +59,7 @@ export class UpstreamTurn implements Dispatcher.DispatchHandler {
    * turn resolves to no batches.
    */
   readonly accepted: Promise<AsyncIterable<readonly ModelEvent[]>>;
-  readonly #options: Omit<TurnOptions, "askPlain">;
+  readonly #options: TurnOptions;
   readonly #stream: ChunkStream;
   readonly #queue: EventQueue<ModelEvent>;
   #accept: (batches: AsyncIterable<readonly ModelEvent[]>) => void = () => {};
@@ -80,9 +75,12 @@ export class UpstreamTurn implements Dispatcher.DispatchHandler {
   readonly #holds = new Set<Holder>();
   #isPassing = false;
 
-  constructor(options: TurnOptions) {
-    const { askPlain, ...others } = options;
-    this.#options = others;
+  /**
+   * `askPlain` asks for the same answer without a stream, with the turn as its handler. It is called at most once, if a
+   * stream ends before its first chunk: some servers tell only then what is wrong.
+   */
+  constructor(options: TurnOptions, askPlain: () => void) {
+    this.#options = options;
     this.#askPlain = askPlain;
     this.#stream = new ChunkStream(options.reader, options.context);
     const flow: Flow = {
