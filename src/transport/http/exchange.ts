@@ -4,6 +4,7 @@ import { newRequestId } from "../../base/ids.ts";
 import type { Logger } from "../../base/logger.ts";
 import { ReplyCut } from "../../base/reply-cut.ts";
 import type { ReplyHeaders } from "../handler.ts";
+import type { Flight } from "../in-flight.ts";
 import type { ServedInterface, TransportOptions } from "../options.ts";
 import type { RequestHead } from "../request-head.ts";
 import type { RequestWatch } from "../request-observer.ts";
@@ -100,21 +101,26 @@ export function openExchange(request: IncomingMessage, response: ServerResponse,
     );
     exchange.cut("the reply was not read");
   };
+  endWithReply(exchange, flight, () => reportEnd(exchange, performance.now() - startedAt, served.options));
+  response.on("error", (error) =>
+    served.log.debug({ err: error, requestId: exchange.requestId }, "a reply could not be written"),
+  );
+  return exchange;
+}
+
+/** Ends the flight once, when the reply is sent or its client has left. */
+function endWithReply({ request, response }: Exchange, flight: Flight, onEnd: () => void): void {
   let open = true;
   const close = (): void => {
     if (!open) return;
     open = false;
     if (!response.writableFinished) flight.abort(new ClientLeft("the client left before its reply was complete"));
     flight.end();
-    reportEnd(exchange, performance.now() - startedAt, served.options);
+    onEnd();
   };
   response.once("close", close);
   // If the connection of a pipelined request breaks, only the request emits an event.
   request.once("error", close);
-  response.on("error", (error) =>
-    served.log.debug({ err: error, requestId: exchange.requestId }, "a reply could not be written"),
-  );
-  return exchange;
 }
 
 /** For HTTP/1.0 the end of the connection is the end of a reply, so only a reset shows that it is incomplete. */
