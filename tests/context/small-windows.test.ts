@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { Response as ResponseBody } from "../../generated/responses-api/types.ts";
 import { readResponse } from "../responses/read-stream.ts";
+import { CODE_ENGINE, HAS_BUBBLEWRAP } from "../tools/code-engines.ts";
 import { createStore, takenIn, upload } from "../vector-stores/store-client.ts";
 import { verifies } from "../verifies.ts";
 import {
@@ -30,6 +31,8 @@ interface Case {
   readonly made: readonly Made[];
   readonly notice: RegExp;
 }
+
+type ToolCalls = readonly (readonly [tool: object, made: readonly Made[]])[];
 
 function checkTurns(
   { asked, sizes }: { readonly asked: readonly ChatBody[]; readonly sizes: readonly number[] },
@@ -83,6 +86,40 @@ test.each(WINDOWS)(
         expect(wholeOutput(response)).toBe(BOOK);
       }
   },
+);
+
+/** Prints as many characters as the book has, from number `from` on. */
+function countingFrom(from: number): string {
+  return `print(*(f"heron{n}" for n in range(${from}, ${from} + 6000)), sep="\\n")`;
+}
+
+test.each(WINDOWS)(
+  "in a window of %i tokens what code and commands print gets its share, too",
+  async (window) => {
+    const model = await serveWindow(window);
+    const server = await serverFor(model, { ...CODE_ENGINE, MODEL_CONTEXT_WINDOW: String(window) });
+    const code = [1, 2, 3].map((from): Made => ["code_interpreter", { code: countingFrom(from) }]);
+    const commands = [1, 2, 3].map((from): Made => ["shell", { commands: [`seq -f heron%.0f ${from} 6000`] }]);
+    const shell: ToolCalls = [[{ type: "shell", environment: { type: "container_auto" } }, commands]];
+    const cases: ToolCalls = [
+      [{ type: "code_interpreter", container: { type: "auto" } }, code],
+      ...(HAS_BUBBLEWRAP ? shell : []),
+    ];
+    for (const [tool, made] of cases) {
+      model.play([...made.map((one) => [one]), "Read."]);
+      const body = { model: "m", input: "Count", tools: [tool], max_output_tokens: 1024 };
+      expect((await readResponse(await server.post("/v1/responses", body))).status).toBe("completed");
+      const shown = checkTurns(model, window);
+      expect(shown.map(({ length }) => length)).toEqual([0, 1, 2, 3]);
+      for (const results of shown.slice(1)) {
+        const newest = results.at(-1) ?? "";
+        expect(newest).toContain("heron3");
+        expect(newest).toMatch(/Only the first \d+ of \d+ characters|left out/);
+        expect(await countTokens(newest)).toBeLessThanOrEqual(TURN_SHARE * window);
+      }
+    }
+  },
+  60_000,
 );
 
 /** What the client is shown of an MCP call; the whole book for other tools, which show the client less. */
