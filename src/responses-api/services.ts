@@ -5,9 +5,9 @@ import type { CodeFinder, Containers } from "./containers.ts";
 import type { ApprovalsInUse } from "./create/approval-hold.ts";
 import type { ExchangeKeeper } from "./exchanges/exchange-keeper.ts";
 import type { RefusalKeeper } from "./exchanges/refusal-keeper.ts";
+import type { HostedTools } from "./hosted-tools.ts";
 import type { ExchangeStore, PriceTable, RefusalStore, ResponseArchive } from "./inspection.ts";
-import type { PartHealth, PartState } from "./keeping/part-health.ts";
-import type { Sealer } from "./keeping/seal.ts";
+import type { PartHealth, PartState } from "./part-health.ts";
 import type {
   ConversationStore,
   FileStore,
@@ -19,8 +19,8 @@ import type {
   ToolLedger,
   ToolObserver,
 } from "./ports.ts";
+import type { Sealer } from "./seal.ts";
 import type { ModelRetries } from "./tool-loop/attempts/model-retries.ts";
-import type { HostedTools } from "./tool-loop/hosted-tools.ts";
 import type { PassageFinder, VectorStores } from "./vector-stores.ts";
 
 /** Everything that Interface A works with. The server builds it once and passes it on as `services`. */

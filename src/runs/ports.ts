@@ -9,9 +9,9 @@ import type {
 } from "../../generated/responses-api/types.ts";
 import type { TraceContext } from "../base/trace-context.ts";
 import type { HostedItemEvent } from "./hosted.ts";
+import type { WaitingEvent } from "./reading/packed-deltas.ts";
 import type { RecordedEvent } from "./recorded-event.ts";
 import type { RunTimes } from "./recording/event-times.ts";
-import type { WaitingEvent } from "./recording/packed-deltas.ts";
 import type { ModelRequest } from "./request/model-request.ts";
 
 export type {
@@ -24,9 +24,9 @@ export type {
   ToolStep,
 } from "./hosted.ts";
 export type { JournalPage, Neighbours, RunPlace, RunPlaces } from "./reading/neighbours.ts";
+export { unpackDeltas, type WaitingEvent } from "./reading/packed-deltas.ts";
 export { DeltaTemplate, endsRun, RecordedDelta, type RecordedEvent, RecordedWhole } from "./recorded-event.ts";
 export { type RunTimes, readEventTimes } from "./recording/event-times.ts";
-export { unpackDeltas, type WaitingEvent } from "./recording/packed-deltas.ts";
 export { type ContextItem, type ModelRequest, type OfferedTool, PLAIN_REQUEST } from "./request/model-request.ts";
 
 /**

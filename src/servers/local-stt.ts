@@ -15,8 +15,9 @@ import { type Application, createApplication } from "../transport/http/applicati
 import { type ListeningSocket, type ListenOptions, listen, type RunningServer } from "../transport/http/server.ts";
 import type { Upgrade } from "../transport/websocket/websocket.ts";
 import { byteBudgetsOf } from "./byte-budgets.ts";
+import type { Hearing } from "./choices/choose-speech.ts";
 import { contractOf, refusals } from "./contract.ts";
-import { type Hearing, type LocalSttParts, localSttHandlers, localSttParts } from "./handlers/local-stt-handlers.ts";
+import { type LocalSttParts, localSttHandlers, localSttParts } from "./handlers/local-stt-handlers.ts";
 import { docsAssets } from "./pages/docs-assets.ts";
 import { demoPage } from "./pages/pages.ts";
 

@@ -2,12 +2,12 @@ import type { IncomingHttpHeaders } from "node:http";
 import { ByteBudget } from "../base/limits/byte-budget.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Contract } from "./contract.ts";
+import { UnreadBytes } from "./exchange/unread-bytes.ts";
 import type { Faults } from "./faults.ts";
 import type { HandlerTable, ReplyHeaders } from "./handler.ts";
 import type { InFlight } from "./in-flight.ts";
 import type { RequestHead } from "./request-head.ts";
 import type { RequestObserver } from "./request-observer.ts";
-import { UnreadBytes } from "./stream/unread-bytes.ts";
 
 /**
  * Everything that transport knows of an interface. It is passed on as `served` to the functions that serve a request.

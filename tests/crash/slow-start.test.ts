@@ -5,7 +5,7 @@ import { loadConfig } from "../../src/config/load-config.ts";
 import { createBuiltInEngine } from "../../src/model-engines/built-in/engine.ts";
 import { ApprovalsInUse } from "../../src/responses-api/create/approval-hold.ts";
 import { RunKeeper } from "../../src/responses-api/keeping/run-keeper.ts";
-import { createSealer } from "../../src/responses-api/keeping/seal.ts";
+import { createSealer } from "../../src/responses-api/seal.ts";
 import { ModelGate } from "../../src/responses-api/tool-loop/attempts/model-gate.ts";
 import { RunHost } from "../../src/runs/index.ts";
 import type { RunLedger, RunWatch, UnmadeRuns } from "../../src/runs/ports.ts";

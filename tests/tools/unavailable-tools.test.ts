@@ -148,7 +148,7 @@ test("secrets of tools are not echoed", async () => {
   };
   const { message } = await refusalOf(await create(server, { tools: [mcp] }));
   expect(message).not.toContain(secret);
-  const { echoHostedTool } = await import("../../src/responses-api/create/echo-hosted-tool.ts");
+  const { echoHostedTool } = await import("../../src/responses-api/offered-tools/echo-hosted-tool.ts");
   expect(echoHostedTool({ ...mcp, type: "mcp" })).toEqual({
     type: "mcp",
     allowed_tools: null,

@@ -12,8 +12,8 @@ import {
   unknownParameter,
 } from "../errors/parameter-errors.ts";
 import { bodyNotAnObject } from "../errors/request-errors.ts";
-import { sizeError } from "./limit-error.ts";
-import { typeWords, validationError } from "./validation-error.ts";
+import { sizeError } from "../errors/validation/limit-error.ts";
+import { typeWords, validationError } from "../errors/validation/validation-error.ts";
 
 /** Members of the Chat Completions API, and their names in this API. */
 const MOVED: ReadonlyMap<string, string> = new Map([

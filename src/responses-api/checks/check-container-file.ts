@@ -2,8 +2,8 @@ import type { CreateContainerFileCall } from "../../../generated/responses-api/o
 import { validateCreateContainerFileRequest } from "../../../generated/responses-api/validators.js";
 import { isRecord } from "../../base/json/records.ts";
 import { invalidType, mutuallyExclusive, unknownParameter } from "../errors/parameter-errors.ts";
+import { typeWords, validationError } from "../errors/validation/validation-error.ts";
 import { checkFilename, isUploadedFile } from "./check-file-upload.ts";
-import { typeWords, validationError } from "./validation-error.ts";
 
 /** Checks the parts of a form, or a JSON body: they have a file or the id of one. Throws an `ApiError`. */
 export function checkContainerFile(body: unknown): CreateContainerFileCall["body"] {

@@ -5,8 +5,8 @@ import { jsonOrText } from "../../base/json/read-json.ts";
 import { isRecord } from "../../base/json/records.ts";
 import { fileEmpty } from "../errors/file-errors.ts";
 import { invalidType, missingParameter, unknownParameter } from "../errors/parameter-errors.ts";
-import { sizeError } from "./limit-error.ts";
-import { typeWords, validationError } from "./validation-error.ts";
+import { sizeError } from "../errors/validation/limit-error.ts";
+import { typeWords, validationError } from "../errors/validation/validation-error.ts";
 
 type FileUpload = CreateFileCall["body"];
 

@@ -6,8 +6,8 @@ import {
   toolChoiceNotFound,
   toolChoiceWithoutTools,
 } from "../errors/parameter-errors.ts";
-import { kindOfType } from "../tool-loop/tool-kinds.ts";
-import { checkFileSearch } from "../vector-store-requests/passage-search.ts";
+import { kindOfType } from "../offered-tools/tool-kinds.ts";
+import { checkFileSearch } from "./passage-search.ts";
 import { strictnessFault } from "./strict-schema.ts";
 
 /** Refuses strict functions whose schema breaks the rules of `strict`, and file searches that make no sense. */

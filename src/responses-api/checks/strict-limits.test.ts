@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { strictForm } from "../create/strict-form.ts";
+import { strictForm } from "../offered-tools/strict-form.ts";
 import { strictSizeFault } from "./strict-limits.ts";
 
 test("the schemas of too many properties are not looked at", () => {

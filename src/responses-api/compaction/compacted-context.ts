@@ -3,7 +3,7 @@ import type { StoredItem } from "../../../generated/responses-api/types.ts";
 import { jsonOrUndefined } from "../../base/json/read-json.ts";
 import { isRecord } from "../../base/json/records.ts";
 import { invalidEncryptedContent } from "../errors/state-errors.ts";
-import type { Sealer } from "../keeping/seal.ts";
+import type { Sealer } from "../seal.ts";
 
 /** An item that the client answers with another one: a call by its output, a question by its approval. */
 export type OpenCall = Extract<StoredItem, { type: (typeof CALL_TYPES)[number] }>;

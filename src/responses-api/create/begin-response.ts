@@ -19,15 +19,15 @@ import type { Caller } from "../access/caller.ts";
 import { modelRefused } from "../errors/model-errors.ts";
 import { shuttingDown, tooManyRuns } from "../errors/server-errors.ts";
 import { responseNotFound } from "../errors/state-errors.ts";
-import { noteOf } from "../keeping/run-note.ts";
-import { type PlanTask, planOf, type RunTask } from "../keeping/run-task.ts";
+import type { ConversationHold } from "../input/conversation-hold.ts";
 import type { KnownExchange } from "../ports.ts";
 import type { ResponseServices } from "../services.ts";
 import { continueFromLog, isOver, type Watched, waitUntilOver, watchResponse } from "../show/watch-response.ts";
+import { type PlanTask, planOf, type RunTask } from "../task/run-task.ts";
 import { canResume } from "../tool-loop/resume/resume-point.ts";
 import type { ApprovalHold } from "./approval-hold.ts";
 import { askModel, type TurnServices, warmUp } from "./ask-model.ts";
-import type { ConversationHold } from "./conversation-hold.ts";
+import { noteOf } from "./notes/happening-note.ts";
 import { prepareRun } from "./prepare-run.ts";
 
 /** The services that making a response from its task needs. */

@@ -1,7 +1,7 @@
 import type { CreateResponseRequest, Response, Tool } from "../../../generated/responses-api/types.ts";
 import type { ReasoningDefaults } from "../../runs/ports.ts";
-import { conversationIdOf } from "./conversation-hold.ts";
-import { settleStrictness } from "./strict-form.ts";
+import { conversationIdOf } from "../input/conversation-hold.ts";
+import { settleStrictness } from "../offered-tools/strict-form.ts";
 
 /** What the echo of a request needs besides the request. */
 export interface EchoedSettings {

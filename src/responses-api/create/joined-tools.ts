@@ -1,6 +1,6 @@
 import type { NamespaceMember, StoredItem, Tool } from "../../../generated/responses-api/types.ts";
 import { unsupportedParameter } from "../errors/parameter-errors.ts";
-import { echoClientTool } from "./echo-tools.ts";
+import { echoClientTool } from "../offered-tools/echo-tools.ts";
 
 type NamespaceTool = Extract<Tool, { type: "namespace" }>;
 

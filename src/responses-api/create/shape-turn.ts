@@ -6,11 +6,11 @@ import { checkToolChoice, checkTools } from "../checks/check-tools.ts";
 import { loadHistory } from "../input/load-history.ts";
 import { resolveInput } from "../input/resolve-input.ts";
 import { seenContext } from "../input/seen-context.ts";
+import { acceptTools, askerOf, type OfferedHostedTool } from "../offered-tools/accept-tools.ts";
 import type { ResponseServices } from "../services.ts";
-import { acceptTools, askerOf, type OfferedHostedTool } from "../tool-loop/accept-tools.ts";
+import { modelRequest, withConfiguration } from "../task/model-request.ts";
 import { firstSnapshot } from "./first-snapshot.ts";
 import { withJoinedTools } from "./joined-tools.ts";
-import { modelRequest, withConfiguration } from "./model-request.ts";
 
 export interface ShapedTurn {
   /** All items as they are stored: history, then input. */

@@ -3,8 +3,6 @@ import { assertNever } from "../../base/assert.ts";
 import type { SchemaRefusal } from "../../base/json/schema-refusal.ts";
 import type { QueryRefusal } from "../../base/query-refusal.ts";
 import { isStorageFull } from "../../base/storage-full.ts";
-import { patternError, rangeError, sizeError } from "../checks/limit-error.ts";
-import { validationError } from "../checks/validation-error.ts";
 import { renderError } from "./invalid-request.ts";
 import { invalidType, invalidValue, missingParameter } from "./parameter-errors.ts";
 import {
@@ -24,6 +22,8 @@ import {
 } from "./request-errors.ts";
 import { internalError, noRoomForBody, shuttingDown, storageFull } from "./server-errors.ts";
 import { storeError } from "./store-errors.ts";
+import { patternError, rangeError, sizeError } from "./validation/limit-error.ts";
+import { validationError } from "./validation/validation-error.ts";
 
 /** The errors of Interface A for faults that transport finds, such as an unreadable body. */
 export const responsesApiFaults = {

@@ -1,6 +1,6 @@
 import type { ApiError } from "../../base/api-error.ts";
-import { quotedList } from "../checks/quoted-list.ts";
 import { invalidRequest } from "./invalid-request.ts";
+import { quotedList } from "./validation/quoted-list.ts";
 
 export function unknownParameter(param: string, hint: string): ApiError {
   return invalidRequest(400, "unknown_parameter", param, `Unknown parameter: '${param}'.${hint}`);

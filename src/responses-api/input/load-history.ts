@@ -3,11 +3,11 @@ import { newId } from "../../base/ids.ts";
 import { Slices } from "../../base/limits/slices.ts";
 import type { Owner } from "../../runs/ports.ts";
 import type { Caller } from "../access/caller.ts";
-import { conversationIdOf } from "../create/conversation-hold.ts";
 import { conversationNotFound } from "../errors/conversation-errors.ts";
 import { contextTooLong, previousResponseNotFound, previousResponseRunning } from "../errors/state-errors.ts";
 import { ContextTooLong, type ConversationItems } from "../ports.ts";
 import type { ResponseServices } from "../services.ts";
+import { conversationIdOf } from "./conversation-hold.ts";
 import { normalizeList } from "./normalize-items.ts";
 
 /** The services that hold earlier turns. */

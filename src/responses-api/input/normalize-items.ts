@@ -9,7 +9,6 @@ import { assertNever } from "../../base/assert.ts";
 import { isRecord } from "../../base/json/records.ts";
 import { mapInSlices } from "../../base/limits/slices.ts";
 import type { Owner } from "../../runs/ports.ts";
-import { typeWords } from "../checks/validation-error.ts";
 import {
   emptyArray,
   illFormedItemId,
@@ -21,6 +20,7 @@ import {
   unusableItem,
 } from "../errors/parameter-errors.ts";
 import { contextTooLong, itemNotStored } from "../errors/state-errors.ts";
+import { typeWords } from "../errors/validation/validation-error.ts";
 import { ContextTooLong, type ResponseStore } from "../ports.ts";
 import type { ResponseServices } from "../services.ts";
 import { type CanonicalItem, expandInput } from "./expand-input.ts";

@@ -4,9 +4,9 @@ import { anyInSlices, eachInSlices, mapInSlices, Slices } from "../../base/limit
 import type { Owner } from "../../runs/ports.ts";
 import { beginAtCompaction } from "../compaction/begin-at-compaction.ts";
 import { openCompaction } from "../compaction/compacted-context.ts";
-import { conversationIdOf } from "../create/conversation-hold.ts";
 import type { ResponseServices } from "../services.ts";
 import { checkCallsNotRepeated, checkInput } from "./context-rules.ts";
+import { conversationIdOf } from "./conversation-hold.ts";
 import { withoutInterrupted } from "./interrupted-items.ts";
 import { INPUT_NUMBER_FIRST } from "./item-numbers.ts";
 import { normalizeList } from "./normalize-items.ts";

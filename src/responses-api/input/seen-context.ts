@@ -1,8 +1,8 @@
 import type { CreateResponseRequest, StoredItem } from "../../../generated/responses-api/types.ts";
 import type { ContextItem } from "../../runs/ports.ts";
 import type { Caller } from "../access/caller.ts";
+import { labelsOf, type OfferedHostedTool } from "../offered-tools/accept-tools.ts";
 import type { ResponseServices } from "../services.ts";
-import { labelsOf, type OfferedHostedTool } from "../tool-loop/accept-tools.ts";
 import { shapeContext } from "./shape-context.ts";
 import { knownExchanges, withExchanges } from "./with-exchanges.ts";
 

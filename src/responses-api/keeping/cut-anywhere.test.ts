@@ -12,11 +12,11 @@ import { aResponse } from "../../runs/run.fixture.ts";
 import { lintEvents } from "../../stream-grammar/stream-linter.ts";
 import { type OrderServices, orderOf } from "../create/begin-response.ts";
 import type { HostedTool, MadeCall, ToolCall } from "../hosted-tool.ts";
+import { createHostedTools } from "../hosted-tools.ts";
 import type { ToolObserver } from "../ports.ts";
+import type { RunTask } from "../task/run-task.ts";
 import { ModelGate } from "../tool-loop/attempts/model-gate.ts";
-import { createHostedTools } from "../tool-loop/hosted-tools.ts";
 import { MortalProcess } from "./mortal-process.fixture.ts";
-import type { RunTask } from "./run-task.ts";
 
 const OWNER = { organization: "org", project: "proj" };
 const IDS = newIdStem(1_800_000_000);

@@ -20,11 +20,11 @@ import {
 } from "../../runs/ports.ts";
 import { endingOrder, type OrderServices, orderOf, tellHappening } from "../create/begin-response.ts";
 import type { ResponseServices } from "../services.ts";
+import { endingTask, type RunTask } from "../task/run-task.ts";
+import { toolSecrets } from "../task/seal-tools.ts";
+import { readTask } from "../task/stored-task.ts";
 import { freshApprovals } from "../tool-loop/approvals.ts";
 import { chooseClaims, unreadableRuns } from "./choose-claims.ts";
-import { endingTask, type RunTask } from "./run-task.ts";
-import { toolSecrets } from "./seal-tools.ts";
-import { readTask } from "./stored-task.ts";
 
 /** The services that claiming and resuming runs needs. */
 export type ClaimerServices = OrderServices &

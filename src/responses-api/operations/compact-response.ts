@@ -10,13 +10,13 @@ import { isUserMessage, sinceCompaction } from "../compaction/begin-at-compactio
 import { sealCompaction } from "../compaction/compacted-context.ts";
 import { checkCompaction } from "../compaction/plan-compaction.ts";
 import { readSummary, summaryRequest } from "../compaction/summary-turn.ts";
-import { estimateInputTokens } from "../create/model-request.ts";
 import { shapeTurn } from "../create/shape-turn.ts";
 import { rethrowModelError } from "../errors/model-errors.ts";
 import { missingParameter, nothingToAnswer } from "../errors/parameter-errors.ts";
 import { tooManyRuns } from "../errors/server-errors.ts";
 import { sealScope } from "../input/resolve-input.ts";
 import type { ResponseServices } from "../services.ts";
+import { estimateInputTokens } from "../task/model-request.ts";
 import { fitRequest } from "../tool-loop/results/fit-request.ts";
 
 /** Compactions at a time. Each is a model call. */

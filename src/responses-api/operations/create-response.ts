@@ -4,10 +4,10 @@ import { EventFrames } from "../../base/event-frames.ts";
 import type { Caller } from "../access/caller.ts";
 import { answerResponse, type BegunResponse, beginResponse } from "../create/begin-response.ts";
 import { audioNotDeliverable } from "../errors/parameter-errors.ts";
+import { askerOf, omittedTypes } from "../offered-tools/accept-tools.ts";
 import type { ResponseServices } from "../services.ts";
 import { plainBody } from "../show/plain-body.ts";
 import { type ShownEvents, shownEvents, shownFrames, showOptionsOf } from "../show/show-events.ts";
-import { askerOf, omittedTypes } from "../tool-loop/accept-tools.ts";
 import { audioPathOf } from "./get-response-audio.ts";
 
 type StreamedReply = Extract<CreateResponseReply, { readonly events: unknown }>;

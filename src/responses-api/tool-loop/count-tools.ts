@@ -1,8 +1,8 @@
 import type { StoredItem } from "../../../generated/responses-api/types.ts";
 import { idFromStem, newIdStem } from "../../base/ids.ts";
 import type { ModelRequest, Owner } from "../../runs/ports.ts";
+import type { OfferedHostedTool } from "../offered-tools/accept-tools.ts";
 import type { ResponseServices } from "../services.ts";
-import type { OfferedHostedTool } from "./accept-tools.ts";
 import { deferredTools, offerTools, withNotes } from "./offer-tools.ts";
 import { openTools } from "./open-tools.ts";
 

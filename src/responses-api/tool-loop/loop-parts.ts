@@ -1,10 +1,10 @@
 import type { ShownAnswer } from "../../runs/index.ts";
 import type { ModelEngine, Owner, RunHappening, TurnAttempts } from "../../runs/ports.ts";
-import type { RunTask } from "../keeping/run-task.ts";
+import type { HostedTools } from "../hosted-tools.ts";
+import type { TaskTools } from "../offered-tools/task-tools.ts";
 import type { KnownExchange, ResponseStore, ToolLedger, ToolObserver } from "../ports.ts";
+import type { RunTask } from "../task/run-task.ts";
 import type { ModelRetries } from "./attempts/model-retries.ts";
-import type { HostedTools } from "./hosted-tools.ts";
-import type { TaskTools } from "./task-tools.ts";
 
 /** What the loop needs of the server. */
 export interface LoopServices {

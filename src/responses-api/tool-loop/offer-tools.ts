@@ -1,13 +1,13 @@
 import type { Tool, ToolInput } from "../../../generated/responses-api/types.ts";
 import type { HostedFunction, HostedFunctionChoice, ModelRequest, OfferedTool } from "../../runs/ports.ts";
-import { echoHostedTool } from "../create/echo-hosted-tool.ts";
 import type { ToolKind } from "../hosted-tool.ts";
-import type { OfferedHostedTool } from "./accept-tools.ts";
+import type { OfferedHostedTool } from "../offered-tools/accept-tools.ts";
+import { echoHostedTool } from "../offered-tools/echo-hosted-tool.ts";
+import type { TaskTools } from "../offered-tools/task-tools.ts";
+import { kindOfType } from "../offered-tools/tool-kinds.ts";
 import { CITATION_NOTE } from "./cite.ts";
 import type { PlacedFunction } from "./open-tools.ts";
 import { FENCE_NOTE } from "./results/fence.ts";
-import type { TaskTools } from "./task-tools.ts";
-import { kindOfType } from "./tool-kinds.ts";
 
 type Choice = ModelRequest["toolChoice"];
 

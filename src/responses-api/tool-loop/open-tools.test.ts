@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { StoredItem, ToolInput } from "../../../generated/responses-api/types.ts";
 import { toolScope } from "../../tools/tool-scope.fixture.ts";
 import type { HostedTool, ToolKind } from "../hosted-tool.ts";
-import { createHostedTools } from "./hosted-tools.ts";
+import { createHostedTools } from "../hosted-tools.ts";
 import { openTools } from "./open-tools.ts";
 
 const SEARCH = { type: "web_search" } as const;

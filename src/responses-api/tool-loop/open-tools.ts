@@ -10,8 +10,8 @@ import {
   type ToolKind,
   type ToolScope,
 } from "../hosted-tool.ts";
-import type { OfferedHostedTool } from "./accept-tools.ts";
-import type { HostedTools } from "./hosted-tools.ts";
+import type { HostedTools } from "../hosted-tools.ts";
+import type { OfferedHostedTool } from "../offered-tools/accept-tools.ts";
 
 /** A function that the model is offered, and the tool it belongs to. */
 export interface PlacedFunction {

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { ComparisonFilter, FileSearchFilter } from "../../../generated/responses-api/types.ts";
 import { validateVectorStoreSearchRequest } from "../../../generated/responses-api/validators.js";
 import { verifies } from "../../../tests/verifies.ts";
-import { refusalOf, schemaRefusalOf } from "../checks/refusal.fixture.ts";
+import { refusalOf, schemaRefusalOf } from "../errors/validation/refusal.fixture.ts";
 import { checkFilter } from "./check-filter.ts";
 
 const compare = (type: ComparisonFilter["type"], value: ComparisonFilter["value"]): FileSearchFilter => ({

@@ -1,6 +1,6 @@
 import type { ComparisonFilter, FileSearchFilter } from "../../../generated/responses-api/types.ts";
-import { typeWords } from "../checks/validation-error.ts";
 import { invalidType, outOfBounds } from "../errors/parameter-errors.ts";
+import { typeWords } from "../errors/validation/validation-error.ts";
 
 const LEVELS_MAX = 10;
 const FILTERS_MAX = 100;

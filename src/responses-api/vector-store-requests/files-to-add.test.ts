@@ -4,7 +4,7 @@ import {
   validateCreateVectorStoreRequest,
 } from "../../../generated/responses-api/validators.js";
 import { verifies } from "../../../tests/verifies.ts";
-import { refusalOf, schemaRefusalOf } from "../checks/refusal.fixture.ts";
+import { refusalOf, schemaRefusalOf } from "../errors/validation/refusal.fixture.ts";
 import { filesOfBatch, filesOfNewStore, fileToAdd, storeToCreate } from "./files-to-add.ts";
 
 const AUTO = { max_chunk_size_tokens: 800, chunk_overlap_tokens: 400 };

@@ -6,8 +6,8 @@ import type {
   FileAttributes,
   StaticChunking,
 } from "../../../generated/responses-api/types.ts";
-import { rangeError } from "../checks/limit-error.ts";
 import { missingParameter, mutuallyExclusive } from "../errors/parameter-errors.ts";
+import { rangeError } from "../errors/validation/limit-error.ts";
 import type { NewStoreFile, NewVectorStore } from "../vector-stores.ts";
 
 /** What `auto` stands for, and what counts where a request says nothing. */

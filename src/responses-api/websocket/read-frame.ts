@@ -4,9 +4,9 @@ import { ApiError } from "../../base/api-error.ts";
 import { isRecord } from "../../base/json/records.ts";
 import { sizeOf } from "../../base/message-size.ts";
 import { checkMembersOf } from "../checks/check-body.ts";
-import { typeWords, validationError } from "../checks/validation-error.ts";
 import { invalidType, invalidValue, missingParameter } from "../errors/parameter-errors.ts";
 import { bodyNotAnObject } from "../errors/request-errors.ts";
+import { typeWords, validationError } from "../errors/validation/validation-error.ts";
 import { backgroundOverWebSocket, invalidStreamId } from "../errors/websocket-errors.ts";
 
 /** A client's frame, with the parts needed before it is served. */

@@ -2,10 +2,10 @@ import type { Response } from "../../../generated/responses-api/types.ts";
 import { Numbering } from "../numbering.ts";
 import type { ClosedRun, EventLog, OpenedRun, RecordedEvent } from "../ports.ts";
 import type { LiveFeed } from "../reading/live-feed.ts";
+import { packDeltas, type WaitingEvent } from "../reading/packed-deltas.ts";
 import type { UnnumberedEvent } from "../wire-event.ts";
 import { EventTimes } from "./event-times.ts";
 import { makeLongEnd } from "./long-end.ts";
-import { packDeltas, type WaitingEvent } from "./packed-deltas.ts";
 
 /** How many characters of events may wait for a commit before `record` waits. */
 const UNSTORED_CHARACTERS_MAX = 256 * 1024;

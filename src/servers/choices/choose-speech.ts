@@ -12,9 +12,15 @@ import { SPOKEN_WORDS } from "../../speech/whisper/model/spoken-words.ts";
 import { packageModelsFolder } from "../../speech/whisper/process/build-server.ts";
 import { threadCount } from "../../speech/whisper/process/thread-count.ts";
 import { WhisperEngine, type WhisperOptions } from "../../speech/whisper/whisper-engine.ts";
-import type { Hearing } from "../handlers/local-stt-handlers.ts";
 
 const DOWNLOAD_URL = "https://huggingface.co/ggerganov/whisper.cpp/resolve/main";
+
+/** The speech engine for streams, and a transcriber of whole recordings that uses it. */
+export interface Hearing {
+  readonly engine: SpeechEngine;
+  readonly recordings: RecordingTranscriber;
+}
+
 export interface SpeechService extends Hearing {
   /** Resolves once the engine has stopped. */
   close(): Promise<void>;

@@ -19,7 +19,6 @@ import type { SessionParts } from "../../local-stt/run-session.ts";
 import { StreamPlaces } from "../../local-stt/stream-places.ts";
 import { type TranscribeUpload, transcribeUploads } from "../../local-stt/transcribe-recording.ts";
 import { readFirstKey } from "../../secrets/secrets-on-disk.ts";
-import type { RecordingTranscriber } from "../../speech/recording-transcriber.ts";
 import type { SpeechEngine } from "../../speech/speech-engine.ts";
 import { Meters } from "../../telemetry/meters.ts";
 import { observeRequests } from "../../telemetry/requests/request-watch.ts";
@@ -28,6 +27,7 @@ import type { RequestObserver } from "../../transport/request-observer.ts";
 import { programVersion } from "../../version/program-version.ts";
 import { sourceCommit } from "../../version/source-commit.ts";
 import { chooseFormatter, type Formatting } from "../choices/choose-formatter.ts";
+import type { Hearing } from "../choices/choose-speech.ts";
 import { responsesApiUrl } from "../pages/pages.ts";
 
 /** The parts of Interface B. */
@@ -39,12 +39,6 @@ export interface LocalSttParts {
   readonly answers: DemoAnswers;
   readonly requests: RequestObserver;
   readonly metricsText: () => Promise<string>;
-}
-
-/** The speech engine for streams, and a transcriber of whole recordings that uses it. */
-export interface Hearing {
-  readonly engine: SpeechEngine;
-  readonly recordings: RecordingTranscriber;
 }
 
 export function localSttParts(config: Config, log: Logger, { engine: speech, recordings }: Hearing): LocalSttParts {

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { sendResponseEventsTypes } from "../../../generated/responses-api/events.ts";
 import { Numbering } from "../../runs/numbering.ts";
-import { packDeltas } from "../../runs/recording/packed-deltas.ts";
+import { packDeltas } from "../../runs/reading/packed-deltas.ts";
 import type { UnnumberedEvent } from "../../runs/wire-event.ts";
 import { emptyTail, extendTail } from "../runs/run-tail.ts";
 import { deltaEvents, textEvents } from "../runs/text-events.fixture.ts";

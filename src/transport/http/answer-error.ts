@@ -1,9 +1,9 @@
 import type { ApiError } from "../../base/api-error.ts";
 import { isStorageFull } from "../../base/storage-full.ts";
+import type { Exchange } from "../exchange/exchange.ts";
 import { type Faults, namedFault } from "../faults.ts";
 import type { ServedInterface } from "../options.ts";
 import { writeJsonReply } from "../stream/write-reply.ts";
-import type { Exchange } from "./exchange.ts";
 
 /** After these, the connection is closed: the client is still sending an unwanted body, or has stopped sending. */
 const CLOSING_STATUSES: ReadonlySet<number> = new Set([408, 413]);

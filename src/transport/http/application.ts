@@ -1,6 +1,8 @@
 import type { RequestListener } from "node:http";
 import Koa, { type DefaultState, type Next } from "koa";
 import type { Logger } from "../../base/logger.ts";
+import { isPreflight, preflightHeaders } from "../exchange/cross-origin.ts";
+import { admitCaller, type Exchange, openExchange, splitUrl } from "../exchange/exchange.ts";
 import type { Faults } from "../faults.ts";
 import { InFlight } from "../in-flight.ts";
 import { type ServedInterface, TRANSPORT_DEFAULTS, type TransportOptions } from "../options.ts";
@@ -8,8 +10,6 @@ import { writeWhole } from "../stream/write-reply.ts";
 import { acceptUpgrades, type Upgrade, type UpgradeListener } from "../websocket/websocket.ts";
 import { answerError } from "./answer-error.ts";
 import { type Assets, assetServer } from "./assets.ts";
-import { isPreflight, preflightHeaders } from "./cross-origin.ts";
-import { admitCaller, type Exchange, openExchange, splitUrl } from "./exchange.ts";
 import { allowHeader, fixedPaths } from "./known-paths.ts";
 import { type ExchangeHolder, mountOperations, type OperationRouter } from "./mount-operations.ts";
 

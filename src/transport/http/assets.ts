@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
+import type { Exchange } from "../exchange/exchange.ts";
 import { writeWhole } from "../stream/write-reply.ts";
-import type { Exchange } from "./exchange.ts";
 
 /** A fixed page. A file is read once, when the server starts. */
 export type Asset = {

@@ -7,11 +7,11 @@ import { hasBody } from "../body/body-chunks.ts";
 import { checkBody, readBody, readBodyQuery, takesForms } from "../body/read-body.ts";
 import { UploadSpool } from "../body/upload-spool.ts";
 import type { OperationRoute } from "../contract.ts";
+import { type Exchange, singleHeader } from "../exchange/exchange.ts";
+import { readQuery } from "../exchange/read-query.ts";
 import type { Handler, OperationRequest, Reply, RequestContext } from "../handler.ts";
 import type { ServedInterface } from "../options.ts";
 import { writeReply } from "../stream/write-reply.ts";
-import { type Exchange, singleHeader } from "./exchange.ts";
-import { readQuery } from "./read-query.ts";
 
 /** The part of Koa's context that the first middleware sets for those after it. */
 export interface ExchangeHolder {

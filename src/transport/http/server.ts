@@ -5,8 +5,8 @@ import type { Duplex } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { newRequestId } from "../../base/ids.ts";
 import { Deadline } from "../../base/limits/deadline.ts";
+import { rawReply } from "../exchange/raw-reply.ts";
 import type { Application } from "./application.ts";
-import { rawReply } from "./raw-reply.ts";
 
 export interface ListenOptions {
   readonly host: string;

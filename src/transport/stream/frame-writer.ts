@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import type { Unread } from "./unread-bytes.ts";
+import type { Unread } from "../exchange/unread-bytes.ts";
 
 /** Frames are written once they reach this many characters. Larger writes are not faster and hold memory longer. */
 const WRITE_CHARS_MAX = 65_536;

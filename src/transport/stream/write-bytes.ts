@@ -1,8 +1,8 @@
 import { pipeline } from "node:stream/promises";
 import { discardBody } from "../body/body-chunks.ts";
+import { type Exchange, writeHead } from "../exchange/exchange.ts";
+import type { Unread } from "../exchange/unread-bytes.ts";
 import type { ByteStream, ReplyHeaders } from "../handler.ts";
-import { type Exchange, writeHead } from "../http/exchange.ts";
-import type { Unread } from "./unread-bytes.ts";
 import { cancelSource } from "./write-stream.ts";
 
 /**

@@ -4,10 +4,10 @@ import { EventFrames, eventsIn } from "../../base/event-frames.ts";
 import { isSmall, writeJsonBytes } from "../../base/json/write-json.ts";
 import { discardBody, isBodyPending } from "../body/body-chunks.ts";
 import type { Validator } from "../contract.ts";
+import { type Exchange, writeHead } from "../exchange/exchange.ts";
+import type { Unread } from "../exchange/unread-bytes.ts";
 import type { EventsReply, Reply, ReplyHeaders } from "../handler.ts";
-import { type Exchange, writeHead } from "../http/exchange.ts";
 import type { ServedInterface } from "../options.ts";
-import type { Unread } from "./unread-bytes.ts";
 import { writeBytes } from "./write-bytes.ts";
 import { frameStream, ndjsonStream, sseStream, writeStream } from "./write-stream.ts";
 

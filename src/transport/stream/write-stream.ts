@@ -4,9 +4,9 @@ import { jsonOf } from "../../base/json/json-text.ts";
 import type { Logger } from "../../base/logger.ts";
 import { UnfinishedStream } from "../../base/streams/unfinished-stream.ts";
 import { discardBody } from "../body/body-chunks.ts";
+import { type Exchange, writeHead } from "../exchange/exchange.ts";
 import { type Faults, namedFault } from "../faults.ts";
 import type { EventsReply, LinesReply, ReplyHeaders, ReplyStart, StreamEvent } from "../handler.ts";
-import { type Exchange, writeHead } from "../http/exchange.ts";
 import { FrameWriter } from "./frame-writer.ts";
 
 /** A stream to write. SSE and NDJSON differ in these members only. */

@@ -3,11 +3,11 @@ import type { ApiError } from "../../base/api-error.ts";
 import { jsonOf } from "../../base/json/json-text.ts";
 import { ReplyCut } from "../../base/reply-cut.ts";
 import { UnfinishedStream } from "../../base/streams/unfinished-stream.ts";
+import { ClientLeft } from "../exchange/exchange.ts";
+import type { Unread } from "../exchange/unread-bytes.ts";
 import { namedFault } from "../faults.ts";
-import { ClientLeft } from "../http/exchange.ts";
 import type { Flight } from "../in-flight.ts";
 import type { ServedInterface } from "../options.ts";
-import type { Unread } from "../stream/unread-bytes.ts";
 import { cancelSource, logUnfinished } from "../stream/write-stream.ts";
 import { type IncomingSocket, WebSocketInbox } from "./websocket-inbox.ts";
 

@@ -1,5 +1,5 @@
 import { Worker } from "node:worker_threads";
-import { IngestFailed } from "../intake/ingest-failed.ts";
+import { IngestFailed } from "../ingest-failed.ts";
 import type { ChunkAnswer, ChunkRequest, ChunkTask, ChunkThreadData, PreparedChunk } from "./chunk-messages.ts";
 
 const HEAP_MEGABYTES_MAX = 1024;

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "../../base/logger.ts";
 import { ChunkThread } from "../chunks/chunk-thread.ts";
+import { IngestFailed } from "../ingest-failed.ts";
 import type { IngestQueue, IngestTask, VectorRenewal } from "../ports.ts";
-import { IngestFailed } from "./ingest-failed.ts";
 import { renewVectors } from "./renew-vectors.ts";
 import { type FileIntake, takeInFile } from "./take-in-file.ts";
 

@@ -1,6 +1,7 @@
 import type { FileContent, FileStore } from "../../responses-api/ports.ts";
 import type { PreparedChunk } from "../chunks/chunk-messages.ts";
 import type { ChunkThread } from "../chunks/chunk-thread.ts";
+import { IngestFailed } from "../ingest-failed.ts";
 import {
   type Embedder,
   EmbeddingFailed,
@@ -9,7 +10,6 @@ import {
   type IngestTask,
   type VectorModel,
 } from "../ports.ts";
-import { IngestFailed } from "./ingest-failed.ts";
 
 export interface FileIntake {
   readonly queue: Pick<IngestQueue, "addChunks">;

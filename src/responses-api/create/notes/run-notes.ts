@@ -2,9 +2,9 @@ import type { CreateResponseRequest, ResponseNote } from "../../../../generated/
 import { type EngineKind, ledgerNote } from "../../../base/ledger/ledger-note.ts";
 import type { ModelRequest } from "../../../runs/ports.ts";
 import type { EmulatedUse } from "../../checks/check-availability.ts";
-import type { RunTask } from "../../keeping/run-task.ts";
+import type { AcceptedTools, OfferedHostedTool } from "../../offered-tools/accept-tools.ts";
 import type { ResponseServices } from "../../services.ts";
-import type { AcceptedTools, OfferedHostedTool } from "../../tool-loop/accept-tools.ts";
+import type { RunTask } from "../../task/run-task.ts";
 import { mediaNotes } from "./media-notes.ts";
 
 /** So many are kept of one run. What is left out comes first. */

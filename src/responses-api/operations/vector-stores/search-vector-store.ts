@@ -1,8 +1,8 @@
 import type { ResponsesApiHandlers } from "../../../../generated/responses-api/operations.ts";
 import type { Caller } from "../../access/caller.ts";
+import { searchOfRequest } from "../../checks/passage-search.ts";
 import { vectorStoreExpired, vectorStoreNotFound } from "../../errors/vector-store-errors.ts";
 import type { ResponseServices } from "../../services.ts";
-import { searchOfRequest } from "../../vector-store-requests/passage-search.ts";
 
 /** `POST /v1/vector_stores/{vector_store_id}/search`. The questions are asked as they stand. */
 export function searchVectorStore(

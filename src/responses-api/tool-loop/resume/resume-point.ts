@@ -6,8 +6,8 @@ import type { OpenItem, ShownAnswer, UnfinishedCall, UnfinishedMessage } from ".
 import type { ContextItem, HostedItem } from "../../../runs/ports.ts";
 import type { ToolScope } from "../../hosted-tool.ts";
 import { exchangeItems } from "../../input/with-exchanges.ts";
-import type { RunTask } from "../../keeping/run-task.ts";
 import type { KnownExchange, TurnFinish, TurnInLedger } from "../../ports.ts";
+import type { RunTask } from "../../task/run-task.ts";
 import { isClientsTurn } from "../hosted-run.ts";
 import type { LoopRun, LoopServices } from "../loop-parts.ts";
 import { type ResumedUsage, resumedUsage } from "../usage/resumed-usage.ts";

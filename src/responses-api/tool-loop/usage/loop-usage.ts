@@ -1,7 +1,7 @@
 import { estimateTokens } from "../../../runs/index.ts";
 import type { ContextItem, ModelUsage } from "../../../runs/ports.ts";
-import { estimateInputTokens } from "../../create/model-request.ts";
 import type { TurnDecision } from "../../ports.ts";
+import { estimateInputTokens } from "../../task/model-request.ts";
 import type { LoopRun, LoopServices, ToolTask } from "../loop-parts.ts";
 import type { ResumedUsage } from "./resumed-usage.ts";
 

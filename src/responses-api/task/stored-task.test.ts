@@ -3,8 +3,8 @@ import type { StoredItem } from "../../../generated/responses-api/types.ts";
 import { verifies } from "../../../tests/verifies.ts";
 import { aRequest } from "../../model-engines/built-in/request.fixture.ts";
 import { TASK_VERSION } from "../../runs/ports.ts";
+import { createSealer } from "../seal.ts";
 import type { RunTask } from "./run-task.ts";
-import { createSealer } from "./seal.ts";
 import { toolSecrets } from "./seal-tools.ts";
 import { readTask, writeTask } from "./stored-task.ts";
 

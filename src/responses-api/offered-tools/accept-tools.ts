@@ -2,12 +2,12 @@ import type { CreateResponseRequest, Response, Tool, ToolInput } from "../../../
 import { eachInSlices } from "../../base/limits/slices.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { Principal } from "../access/authenticate.ts";
-import { echoHostedTool } from "../create/echo-hosted-tool.ts";
-import { echoClientTool } from "../create/echo-tools.ts";
 import { invalidTool, unsupportedParameter } from "../errors/parameter-errors.ts";
 import type { ToolKind, ToolRefusal, ToolUser } from "../hosted-tool.ts";
+import type { HostedTools } from "../hosted-tools.ts";
 import type { ResponseServices } from "../services.ts";
-import type { HostedTools } from "./hosted-tools.ts";
+import { echoHostedTool } from "./echo-hosted-tool.ts";
+import { echoClientTool } from "./echo-tools.ts";
 import { isClientTool, kindOfType, namesItsOwn } from "./tool-kinds.ts";
 
 /** Who asks for tools. */

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { validateVectorStoreSearchRequest } from "../../../generated/responses-api/validators.js";
 import { verifies } from "../../../tests/verifies.ts";
-import { refusalOf, schemaRefusalOf } from "../checks/refusal.fixture.ts";
-import { echoHostedTool } from "../create/echo-hosted-tool.ts";
+import { refusalOf, schemaRefusalOf } from "../errors/validation/refusal.fixture.ts";
+import { echoHostedTool } from "../offered-tools/echo-hosted-tool.ts";
 import { storeChange } from "../operations/vector-stores/modify-vector-store.ts";
-import { storeFilePage, storePage } from "./list-page.ts";
+import { storeFilePage, storePage } from "../vector-store-requests/list-page.ts";
 import { checkFileSearch, searchOfRequest } from "./passage-search.ts";
 
 const YEAR = { type: "gte", key: "year", value: 1900 } as const;

@@ -1,4 +1,4 @@
-import type { VectorStoreFileError } from "../../../generated/responses-api/types.ts";
+import type { VectorStoreFileError } from "../../generated/responses-api/types.ts";
 
 /** A file cannot be taken in. The message is a sentence for the client. */
 export class IngestFailed extends Error {

@@ -2,8 +2,8 @@ import type { CreateResponseRequest, Response, StoredItem } from "../../../gener
 import { eachInSlices, Slices } from "../../base/limits/slices.ts";
 import { estimateTokens } from "../../runs/index.ts";
 import type { ContextItem, ModelRequest } from "../../runs/ports.ts";
-import { type AcceptedTools, choiceOfTheRest } from "../tool-loop/accept-tools.ts";
-import { isClientTool } from "../tool-loop/tool-kinds.ts";
+import { type AcceptedTools, choiceOfTheRest } from "../offered-tools/accept-tools.ts";
+import { isClientTool } from "../offered-tools/tool-kinds.ts";
 import { shownCharacters } from "./shown-characters.ts";
 
 const LOGPROBS_INCLUDE = "message.output_text.logprobs";

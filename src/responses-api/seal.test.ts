@@ -1,7 +1,7 @@
 import { createCipheriv, createHmac, randomBytes } from "node:crypto";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { verifies } from "../../../tests/verifies.ts";
+import { verifies } from "../../tests/verifies.ts";
 import { createSealer } from "./seal.ts";
 
 const OWNER = "org/project";

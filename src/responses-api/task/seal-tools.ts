@@ -1,8 +1,8 @@
 import type { ToolInput } from "../../../generated/responses-api/types.ts";
 import type { Owner } from "../../runs/ports.ts";
 import { sealScope } from "../input/resolve-input.ts";
-import type { OfferedHostedTool } from "../tool-loop/accept-tools.ts";
-import type { Sealer } from "./seal.ts";
+import type { OfferedHostedTool } from "../offered-tools/accept-tools.ts";
+import type { Sealer } from "../seal.ts";
 
 /** The secrets of tools, so that a stored task holds none in plain text. */
 export interface ToolSecrets {

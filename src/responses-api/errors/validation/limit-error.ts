@@ -1,5 +1,5 @@
-import type { ApiError } from "../../base/api-error.ts";
-import { outOfBounds } from "../errors/parameter-errors.ts";
+import type { ApiError } from "../../../base/api-error.ts";
+import { outOfBounds } from "../parameter-errors.ts";
 
 /** JSON Schema keywords that limit a size. */
 export type SizeRule = "maxLength" | "minLength" | "maxItems" | "minItems" | "maxProperties";

@@ -1,4 +1,4 @@
-import { type ModelEngine, ModelError, NO_MODEL_LIST } from "../../runs/ports.ts";
+import { type ModelEngine, ModelError, NO_MODEL_LIST } from "../runs/ports.ts";
 
 export type PartState = "ok" | "unavailable" | "unknown";
 

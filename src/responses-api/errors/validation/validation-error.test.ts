@@ -1,6 +1,6 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { expect, test } from "vitest";
-import { verifies } from "../../../tests/verifies.ts";
+import { verifies } from "../../../../tests/verifies.ts";
 import { validationError } from "./validation-error.ts";
 
 const ajv = new Ajv2020({ strict: false, verbose: true, discriminator: true });

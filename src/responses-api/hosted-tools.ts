@@ -1,5 +1,5 @@
-import type { ToolInput } from "../../../generated/responses-api/types.ts";
-import type { HostedTool, ToolKind } from "../hosted-tool.ts";
+import type { ToolInput } from "../../generated/responses-api/types.ts";
+import type { HostedTool, ToolKind } from "./hosted-tool.ts";
 
 /** The limits of the tool loop for one response. */
 export interface ToolLimits {

@@ -4,9 +4,9 @@ import type { RunPlan } from "../../runs/index.ts";
 import type { ModelRequest, Owner, RecordedEvent } from "../../runs/ports.ts";
 import type { CompactionPlan } from "../compaction/plan-compaction.ts";
 import { sealScope } from "../input/resolve-input.ts";
+import type { TaskTools } from "../offered-tools/task-tools.ts";
 import type { SpeechOutput } from "../ports.ts";
-import type { TaskTools } from "../tool-loop/task-tools.ts";
-import type { Sealer } from "./seal.ts";
+import type { Sealer } from "../seal.ts";
 
 /** The task of a run, as plain JSON. A background response can be restarted from it, also by another process. */
 export interface RunTask {

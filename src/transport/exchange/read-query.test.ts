@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { QueryParameter } from "../contract.ts";
+import { sampleFaults } from "../http/sample-interface.fixture.ts";
 import { readQuery } from "./read-query.ts";
-import { sampleFaults } from "./sample-interface.fixture.ts";
 
 const one = { array: false, required: false, aliases: [] };
 const table: Record<string, QueryParameter> = {

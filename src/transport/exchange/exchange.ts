@@ -8,8 +8,8 @@ import type { Flight } from "../in-flight.ts";
 import type { ServedInterface, TransportOptions } from "../options.ts";
 import type { RequestHead } from "../request-head.ts";
 import type { RequestWatch } from "../request-observer.ts";
-import type { Unread } from "../stream/unread-bytes.ts";
 import { crossOriginHeaders } from "./cross-origin.ts";
+import type { Unread } from "./unread-bytes.ts";
 
 /** The reason of a signal that aborted because the client left. */
 export class ClientLeft extends Error {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { startSample } from "./sample-interface.fixture.ts";
+import { startSample } from "../http/sample-interface.fixture.ts";
 
 const PAGE = "https://page.example";
 const PREFLIGHT = {
