@@ -1,6 +1,6 @@
 import { type Kysely, type SqlBool, sql } from "kysely";
 import type { Response, ResponseNote } from "../../../generated/responses-api/types.ts";
-import { assert, assertNever } from "../../base/assert.ts";
+import { assert } from "../../base/assert.ts";
 import { jsonOf } from "../../base/json/json-text.ts";
 import { isSmall } from "../../base/json/write-json.ts";
 import {
@@ -11,23 +11,18 @@ import {
   RunLost,
   type WaitingEvent,
 } from "../../runs/ports.ts";
-import { type ConversationEnd, sizeOfStep } from "../conversations/conversation-changes.ts";
-import { hasText } from "../database/dialectal.ts";
+import type { ConversationEnd } from "../conversations/conversation-changes.ts";
 import type { Database } from "../database/schema.ts";
 import { isId } from "../database/time-first.ts";
-import { lengthOfBlocks, packEvents } from "../event-blocks/event-block.ts";
+import { packEvents } from "../event-blocks/event-block.ts";
 import { endingOf, originOf } from "../inspection/summary-columns.ts";
-import { type ItemText, itemTextOf, itemTextsOf, lengthOfItems } from "../responses/item-text.ts";
+import { type ItemText, itemTextOf, itemTextsOf } from "../responses/item-text.ts";
 import type { DatabaseCalls } from "../thread/database-calls.ts";
-import { sizeOfLedgerStep } from "../tools/ledger-rows.ts";
 import type { CommitQueue, CommitUrgency } from "./commits/commit-queue.ts";
 import type { PatientWrites } from "./commits/patient-writes.ts";
 import type { PatientJob, WriteJob, WriteOutcome } from "./commits/write-job.ts";
-import { readJournal } from "./journal.ts";
 import { readStoredEvents } from "./read-stored-events.ts";
 import type { Snapshot } from "./response-columns.ts";
-import { findNextNumber, LIVE_STATUSES } from "./run-rows.ts";
-import type { Chunk } from "./run-tail.ts";
 
 /** Notes on a run take no more room than this, about. */
 const NOTES_CHARACTERS_MAX = 16 * 1024;
@@ -188,53 +183,4 @@ function endInConversation({ conversation, status }: Response): ConversationEnd 
 function requireWritten(outcome: WriteOutcome): void {
   assert(outcome !== "out_of_order", "the events of a run are stored in order and without gaps");
   if (outcome === "unchanged") throw new RunLost("nothing more can be stored of this run");
-}
-
-/** The approximate number of characters that a job writes, to bound one commit. */
-export function sizeOfJob(job: WriteJob): number {
-  switch (job.type) {
-    case "open":
-    case "close":
-      return lengthOfBlocks(job.events) + lengthOfItems(job.items) + job.snapshot.body.length;
-    case "whole":
-      return (
-        lengthOfBlocks(job.events) +
-        lengthOfItems(job.inputItems) +
-        lengthOfItems(job.outputItems) +
-        job.snapshot.body.length
-      );
-    case "append":
-      return lengthOfBlocks(job.events);
-    case "advance":
-      return lengthOfBlocks(job.events) + job.snapshot.body.length;
-    case "release":
-    case "delete":
-      return 0;
-    case "conversation":
-      return sizeOfStep(job.step);
-    case "tool":
-      return sizeOfLedgerStep(job.step);
-    default:
-      return assertNever(job);
-  }
-}
-
-/** The newest events of a run that another worker makes, from that worker's journal. */
-export async function findForeignTail(db: Kysely<Database>, responseId: string): Promise<Chunk | null> {
-  const rows = await db
-    .selectFrom("event_journal")
-    .innerJoin("responses", "responses.worker", "event_journal.worker")
-    .select("event_journal.body")
-    .where(isId("responses.id", responseId))
-    .where("responses.status", "in", LIVE_STATUSES)
-    .where(hasText("event_journal.body", responseId))
-    .orderBy("event_journal.position")
-    .execute();
-  const entries = rows.flatMap(({ body }) => readJournal(body)).filter((entry) => entry.responseId === responseId);
-  const next = entries.length === 0 ? 0 : await findNextNumber(db, responseId);
-  const missing = entries.filter(({ firstNumber }) => firstNumber >= next);
-  const [first, last] = [missing[0], missing.at(-1)];
-  if (first === undefined || last === undefined) return null;
-  const body = missing.map((entry) => entry.body).join("\n");
-  return { firstNumber: first.firstNumber, lastNumber: last.lastNumber, body };
 }

@@ -2,7 +2,7 @@ import { CompiledQuery, type Kysely } from "kysely";
 import type { Database } from "../database/schema.ts";
 import type { TransactionRules } from "../database/transaction-rules.ts";
 import type { WriteJob, WriteOutcome } from "../runs/commits/write-job.ts";
-import { findForeignTail } from "../runs/event-log.ts";
+import { findForeignTail } from "../runs/foreign-tail.ts";
 import { type Chunk, chunkOfTail } from "../runs/run-tail.ts";
 import { RunWriter } from "../runs/run-writer.ts";
 import { type ErasureCursor, type ErasureStep, StoredErasure } from "../upkeep/erasure.ts";

@@ -1,12 +1,14 @@
+import { assertNever } from "../../../base/assert.ts";
 import type { Owner } from "../../../runs/ports.ts";
-import type {
-  ConversationChange,
-  ConversationEnd,
-  ConversationOutcome,
+import {
+  type ConversationChange,
+  type ConversationEnd,
+  type ConversationOutcome,
+  sizeOfStep,
 } from "../../conversations/conversation-changes.ts";
-import type { EventBlock } from "../../event-blocks/event-block.ts";
-import type { ItemText } from "../../responses/item-text.ts";
-import type { LedgerChange, LedgerOutcome } from "../../tools/ledger-rows.ts";
+import { type EventBlock, lengthOfBlocks } from "../../event-blocks/event-block.ts";
+import { type ItemText, lengthOfItems } from "../../responses/item-text.ts";
+import { type LedgerChange, type LedgerOutcome, sizeOfLedgerStep } from "../../tools/ledger-rows.ts";
 import type { Ending, Origin, Snapshot } from "../response-columns.ts";
 
 /** One requested change of the database. The requester makes the rows, so that an invalid job fails alone. */
@@ -80,3 +82,32 @@ export interface ReleaseJob {
  * events do not follow the stored ones.
  */
 export type WriteOutcome = "written" | "unchanged" | "out_of_order" | ConversationOutcome | LedgerOutcome;
+
+/** The approximate number of characters that a job writes, to bound one commit. */
+export function sizeOfJob(job: WriteJob): number {
+  switch (job.type) {
+    case "open":
+    case "close":
+      return lengthOfBlocks(job.events) + lengthOfItems(job.items) + job.snapshot.body.length;
+    case "whole":
+      return (
+        lengthOfBlocks(job.events) +
+        lengthOfItems(job.inputItems) +
+        lengthOfItems(job.outputItems) +
+        job.snapshot.body.length
+      );
+    case "append":
+      return lengthOfBlocks(job.events);
+    case "advance":
+      return lengthOfBlocks(job.events) + job.snapshot.body.length;
+    case "release":
+    case "delete":
+      return 0;
+    case "conversation":
+      return sizeOfStep(job.step);
+    case "tool":
+      return sizeOfLedgerStep(job.step);
+    default:
+      return assertNever(job);
+  }
+}
