@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import wabt from "wabt";
 
-const FOLDER = new URL("../src/store/vector-stores/search/", import.meta.url);
+const FOLDER = new URL("../src/store/search/", import.meta.url);
 export const WASM_MODULE = fileURLToPath(new URL("dot-wasm.ts", FOLDER));
 
 /** The text of the module, from the source beside it. */

@@ -1,3 +1,4 @@
+import { findKnots } from "./find-knots.ts";
 import type { Import, Module } from "./import-graph.ts";
 import type { ImportRule } from "./import-rule.ts";
 import { IMPORT_RULES } from "./import-rules.ts";
@@ -42,6 +43,8 @@ function findFaults(rule: ImportRule, graph: ImportGraph): string[] {
       return findUnreached(rule, graph);
     case "has-no-cycles":
       return findCycles(graph);
+    case "has-no-knots":
+      return findKnots(graph.modules, rule.roots).map(({ parent, folders }) => `${parent}: ${folders.join(", ")}`);
   }
 }
 

@@ -7,6 +7,7 @@ export type ImportRule = { readonly name: string; readonly sentence: string } & 
   | { readonly kind: "never-mixes"; readonly folder: RegExp }
   | { readonly kind: "is-reached"; readonly what: RegExp; readonly roots: RegExp }
   | { readonly kind: "has-no-cycles" }
+  | { readonly kind: "has-no-knots"; readonly roots: readonly string[] }
 );
 
 export function never(name: string, sentence: string, from: RegExp, to: RegExp): ImportRule {

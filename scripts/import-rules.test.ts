@@ -39,6 +39,12 @@ function faultsOf(sources: Sources): string[] {
 /** A sample that breaks each rule. */
 const BROKEN: Readonly<Record<string, Sources>> = {
   "no-cycles": { "src/runs/a.ts": 'import "./b.ts";', "src/runs/b.ts": 'import type { A } from "./a.ts";' },
+  "no-knots": {
+    "src/runs/one/a.ts": 'import "../two/b.ts";',
+    "src/runs/two/b.ts": "",
+    "src/runs/two/c.ts": 'import "../one/d.ts";',
+    "src/runs/one/d.ts": "",
+  },
   "no-dead-files": { "src/main.ts": "", "src/runs/forgotten.ts": "" },
   "no-dead-fixtures": { "src/runs/run.fixture.ts": "", "src/runs/other.test.ts": "" },
   "no-import-of-tests": { "src/runs/a.test.ts": "", "src/runs/b.test.ts": 'import { run } from "./a.test.ts";' },

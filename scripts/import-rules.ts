@@ -14,6 +14,12 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     kind: "has-no-cycles",
   },
   {
+    name: "no-knots",
+    sentence: "Folders of one level that import each other in a circle are one folder, or hide one below them.",
+    kind: "has-no-knots",
+    roots: ["src"],
+  },
+  {
     name: "no-dead-files",
     sentence:
       "Neither the server nor the client reaches this file. Delete it, wire it in, or name it .fixture.ts if it serves tests.",
@@ -47,12 +53,12 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     GENERATED_A,
   ]),
   folder("object-storage-implements-ports", "object-storage/ keeps bytes for store/, by its port.", "object-storage", [
-    "src/store/files/file-bytes[.]ts$",
+    "src/store/stores/files/file-bytes[.]ts$",
     "src/responses-api/ports[.]ts$",
   ]),
   folder("bus-sees-ports", "bus/ tells of runs as the log packs them, by ports.", "bus", [
     "src/runs/(index|ports)[.]ts$",
-    "src/store/event-blocks/event-block[.]ts$",
+    "src/store/rows/events/event-block[.]ts$",
   ]),
   folder("containers-see-ports", "containers/ runs code in sandboxes, by ports.", "containers", [
     "src/programs/",
@@ -141,7 +147,7 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     "src/config/config-error[.]ts$",
     "src/responses-api/ports[.]ts$",
     "src/runs/ports[.]ts$",
-    "src/store/key-store[.]ts$",
+    "src/store/stores/key-store[.]ts$",
   ]),
   folder("version-is-a-leaf", "version/ tells which program this is.", "version", []),
   folder("cloud-stt-stands-on-local-stt", "cloud-stt/ is another door to the streams of local-stt/.", "cloud-stt", [

@@ -9,7 +9,7 @@ import { ownersOf, ownerText, readOwner } from "../secrets/key-owners.ts";
 import { newKey } from "../secrets/secrets-on-disk.ts";
 import { tellKeysChanged } from "../servers/choices/choose-bus.ts";
 import { openConfiguredStore } from "../servers/open-configured-store.ts";
-import type { ApiKey, KeyStore } from "../store/key-store.ts";
+import type { ApiKey, KeyStore } from "../store/stores/key-store.ts";
 import { KeysCommandError } from "./keys-command-error.ts";
 import { argumentFault, MisusedCommand } from "./misused-command.ts";
 

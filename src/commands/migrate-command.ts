@@ -1,6 +1,6 @@
 import { loadConfig } from "../config/load-config.ts";
 import { explainedRemote, openConfiguredStore } from "../servers/open-configured-store.ts";
-import { migratePostgres } from "../store/postgres/migrate-postgres.ts";
+import { migratePostgres } from "../store/database/postgres/migrate-postgres.ts";
 
 /** Runs `migrate`: brings the tables of the configured database up to date, and says what it did. */
 export async function runMigrate(...given: Parameters<typeof loadConfig>): Promise<string> {

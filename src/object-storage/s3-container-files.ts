@@ -1,5 +1,5 @@
 import { mapSomeAtOnce } from "../base/limits/map-some-at-once.ts";
-import type { ContainerBytes } from "../store/files/file-bytes.ts";
+import type { ContainerBytes } from "../store/stores/files/file-bytes.ts";
 import type { S3Client } from "./s3-client.ts";
 import { S3Files } from "./s3-files.ts";
 

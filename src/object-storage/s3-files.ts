@@ -1,6 +1,6 @@
 import { randomHex } from "../base/ids.ts";
 import { FileStorageAway } from "../responses-api/ports.ts";
-import type { FileBytes } from "../store/files/file-bytes.ts";
+import type { FileBytes } from "../store/stores/files/file-bytes.ts";
 import type { S3Client } from "./s3-client.ts";
 import { elements, elementText, escapeXml, S3Refused } from "./s3-reply.ts";
 import { type FilePart, partOf, partsOf, type UploadPart } from "./upload-parts.ts";

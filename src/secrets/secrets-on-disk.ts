@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { hashApiKey, newApiKey } from "../base/api-key.ts";
 import type { KeyFinder, KnownKey } from "../responses-api/ports.ts";
-import type { KeyStore, NewKey } from "../store/key-store.ts";
+import type { KeyStore, NewKey } from "../store/stores/key-store.ts";
 import { ownersOf, readConfiguredKey } from "./key-owners.ts";
 
 /** Modes of files and folders that only their owner may read. */

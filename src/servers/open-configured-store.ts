@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import type { Config } from "../config/load-config.ts";
 import { StoreBusy, StoreSpoilt } from "../responses-api/ports.ts";
+import { UnfitTables } from "../store/database/postgres/unfit-tables.ts";
 import { openStore, type Store, type StoreOptions } from "../store/open-store.ts";
-import { UnfitTables } from "../store/postgres/unfit-tables.ts";
 import { chooseFiles } from "./choices/choose-files.ts";
 import { makeDataFolders } from "./data-folders.ts";
 import { DatabaseError } from "./database-error.ts";

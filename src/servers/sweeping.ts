@@ -2,8 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "../base/logger.ts";
 import type { Config } from "../config/load-config.ts";
 import type { Store } from "../store/open-store.ts";
-import type { Erasure, ErasureCursor, ErasureStep } from "../store/upkeep/erasure.ts";
-import type { Expiry, ExpiryCursor } from "../store/upkeep/expiry.ts";
+import type { Erasure, ErasureCursor, ErasureStep } from "../store/owner/upkeep/erasure.ts";
+import type { Expiry, ExpiryCursor } from "../store/owner/upkeep/expiry.ts";
 
 /** A running sweep of expired data. */
 export interface Sweeping {

@@ -8,13 +8,13 @@ import { Kysely, sql } from "kysely";
 import { expect, test } from "vitest";
 import { verifies } from "../../tests/verifies.ts";
 import { COLUMNS } from "./database/columns.fixture.ts";
-import { migrate } from "./database/migrate.ts";
 import type { Database } from "./database/schema.ts";
-import { sqliteDialect } from "./database/sqlite.ts";
+import { migrate } from "./database/sqlite/migrate.ts";
+import { sqliteDialect } from "./database/sqlite/sqlite.ts";
 import { openStore } from "./open-store.ts";
-import { textEvents } from "./runs/text-events.fixture.ts";
 import { openTestStore, readAll, storeRun, temporaryFile } from "./store.fixture.ts";
 import { aKey, OURS } from "./stored-shapes.fixture.ts";
+import { textEvents } from "./stores/runs/text-events.fixture.ts";
 
 function modeOf(path: string): string {
   return (statSync(path).mode & 0o777).toString(8);

@@ -9,45 +9,45 @@ import type { ConversationStore, FileStore, ResponseStore, StorageQuota, ToolLed
 import type { VectorStores } from "../responses-api/vector-stores.ts";
 import type { EventLog, RunLedger, RunPlaces } from "../runs/ports.ts";
 import type { ChunkFinder, IngestQueue, VectorRenewal } from "../vector-stores/ports.ts";
-import { ContainerFileWriter } from "./containers/container-file-writer.ts";
-import { ContainerFolder } from "./containers/container-folder.ts";
-import { ContainerStore } from "./containers/container-store.ts";
-import { SessionContainers } from "./containers/session-containers.ts";
-import { StoredConversations } from "./conversations/conversation-store.ts";
 import type { Database } from "./database/schema.ts";
-import type { ContainerBytes, FileBytes } from "./files/file-bytes.ts";
-import { FileFolder } from "./files/file-folder.ts";
-import { StoredFiles } from "./files/file-store.ts";
-import { StoredExchanges } from "./inspection/exchange-store.ts";
-import { StoredRefusals } from "./inspection/refusal-store.ts";
-import { StoredArchive } from "./inspection/response-archive.ts";
-import { type KeyStore, StoredKeys } from "./key-store.ts";
-import { type LaneLoad, type PostgresOptions, PostgresOwner } from "./postgres/postgres-owner.ts";
-import { StoredResponses } from "./responses/response-store.ts";
-import { StoredRunPlaces } from "./run-places.ts";
-import { CommitQueue, type CommitReport } from "./runs/commits/commit-queue.ts";
-import { PatientWrites } from "./runs/commits/patient-writes.ts";
-import { sizeOfJob, type WriteJob, type WriteOutcome } from "./runs/commits/write-job.ts";
-import { StoredEventLog } from "./runs/event-log.ts";
-import { type ClaimObserver, StoredRunLedger } from "./runs/run-ledger.ts";
-import type { DatabaseCalls } from "./thread/database-calls.ts";
-import { remoteDialect } from "./thread/remote-dialect.ts";
-import type { DatabaseOptions } from "./thread/sqlite-owner.ts";
-import { StoreClient } from "./thread/store-client.ts";
-import { StoredToolLedger } from "./tools/tool-ledger.ts";
-import type { Erasure } from "./upkeep/erasure.ts";
-import type { Expiry } from "./upkeep/expiry.ts";
-import { StoredQuota } from "./upkeep/storage-quota.ts";
-import { StoredIngestQueue } from "./vector-stores/ingest-queue.ts";
-import { StoredChunkFinder } from "./vector-stores/search/chunk-finder.ts";
-import { ChunkSearch } from "./vector-stores/search/chunk-search.ts";
-import { SqliteChunkIndex } from "./vector-stores/search/sqlite-chunk-index.ts";
-import { ThreadedSearch } from "./vector-stores/search/threaded-search.ts";
-import { VectorCache } from "./vector-stores/search/vector-scores.ts";
-import { StoredVectorRenewal } from "./vector-stores/vector-renewal.ts";
-import { StoredVectorStores } from "./vector-stores/vector-store-store.ts";
-import { findLivingWorkers } from "./workers/living-workers.ts";
-import { LEASE_MS } from "./workers/worker-lease.ts";
+import type { DatabaseCalls } from "./owner/database-calls.ts";
+import { type LaneLoad, type PostgresOptions, PostgresOwner } from "./owner/postgres/postgres-owner.ts";
+import { remoteDialect } from "./owner/thread/remote-dialect.ts";
+import type { DatabaseOptions } from "./owner/thread/sqlite-owner.ts";
+import { StoreClient } from "./owner/thread/store-client.ts";
+import type { Erasure } from "./owner/upkeep/erasure.ts";
+import type { Expiry } from "./owner/upkeep/expiry.ts";
+import { LEASE_MS } from "./owner/workers/worker-lease.ts";
+import { sizeOfJob, type WriteJob, type WriteOutcome } from "./rows/runs/write-job.ts";
+import { ChunkSearch } from "./search/chunk-search.ts";
+import { SqliteChunkIndex } from "./search/sqlite-chunk-index.ts";
+import { ThreadedSearch } from "./search/threaded-search.ts";
+import { VectorCache } from "./search/vector-scores.ts";
+import { ContainerFileWriter } from "./stores/containers/container-file-writer.ts";
+import { ContainerFolder } from "./stores/containers/container-folder.ts";
+import { ContainerStore } from "./stores/containers/container-store.ts";
+import { SessionContainers } from "./stores/containers/session-containers.ts";
+import { StoredConversations } from "./stores/conversation-store.ts";
+import type { ContainerBytes, FileBytes } from "./stores/files/file-bytes.ts";
+import { FileFolder } from "./stores/files/file-folder.ts";
+import { StoredFiles } from "./stores/files/file-store.ts";
+import { StoredExchanges } from "./stores/inspection/exchange-store.ts";
+import { StoredRefusals } from "./stores/inspection/refusal-store.ts";
+import { StoredArchive } from "./stores/inspection/response-archive.ts";
+import { type KeyStore, StoredKeys } from "./stores/key-store.ts";
+import { findLivingWorkers } from "./stores/living-workers.ts";
+import { StoredResponses } from "./stores/response-store.ts";
+import { CommitQueue, type CommitReport } from "./stores/runs/commit-queue.ts";
+import { StoredEventLog } from "./stores/runs/event-log.ts";
+import { PatientWrites } from "./stores/runs/patient-writes.ts";
+import { type ClaimObserver, StoredRunLedger } from "./stores/runs/run-ledger.ts";
+import { StoredRunPlaces } from "./stores/runs/run-places.ts";
+import { StoredQuota } from "./stores/storage-quota.ts";
+import { StoredToolLedger } from "./stores/tool-ledger.ts";
+import { StoredChunkFinder } from "./stores/vector-stores/chunk-finder.ts";
+import { StoredIngestQueue } from "./stores/vector-stores/ingest-queue.ts";
+import { StoredVectorRenewal } from "./stores/vector-stores/vector-renewal.ts";
+import { StoredVectorStores } from "./stores/vector-stores/vector-store-store.ts";
 
 /**
  * The shortest time between two commits of appended events, in milliseconds. Live readers wait up to this long, and all
@@ -281,11 +281,11 @@ function searchOf(db: Kysely<Database>, options: StoreOptions): ThreadedSearch |
   const { file, databaseUrl, vectorCacheBytes: vectorBytesMax = VECTOR_CACHE_BYTES } = options;
   if (databaseUrl !== undefined) {
     const { url, timeoutMs } = postgresOptions(databaseUrl, options);
-    const module = new URL("./postgres/search/postgres-search-worker.ts", import.meta.url);
+    const module = new URL("./search/postgres/postgres-search-worker.ts", import.meta.url);
     return new ThreadedSearch(module, { database: { url, timeoutMs }, vectorBytesMax });
   }
   if (isInMemory(options)) return new ChunkSearch(db, new SqliteChunkIndex(db), new VectorCache(vectorBytesMax));
-  const module = new URL("./vector-stores/search/search-worker.ts", import.meta.url);
+  const module = new URL("./search/search-worker.ts", import.meta.url);
   return new ThreadedSearch(module, { database: file, vectorBytesMax });
 }
 

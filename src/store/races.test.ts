@@ -3,7 +3,6 @@ import { ApprovalSpent, StoreBusy } from "../responses-api/ports.ts";
 import { type AbandonedRun, RunLost } from "../runs/ports.ts";
 import { claimUnmade } from "./claim-unmade.fixture.ts";
 import type { Store } from "./open-store.ts";
-import { textEvents } from "./runs/text-events.fixture.ts";
 import {
   numbersFrom,
   openTestStore,
@@ -14,6 +13,7 @@ import {
   testStores,
 } from "./store.fixture.ts";
 import { aKey, anItem, aResponse, OURS } from "./stored-shapes.fixture.ts";
+import { textEvents } from "./stores/runs/text-events.fixture.ts";
 
 /** What several servers do to one database at the same moment, each through a store of its own. */
 const NODES = 3;

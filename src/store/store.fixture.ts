@@ -7,13 +7,13 @@ import { onTestFinished, test } from "vitest";
 import { whyNoPostgres } from "../../tests/services/postgres-server.ts";
 import { databaseOfTest } from "../../tests/services/services-of-run.ts";
 import type { EventLog, Owner, RecordedEvent } from "../runs/ports.ts";
+import { migratePostgres } from "./database/postgres/migrate-postgres.ts";
+import { READ_AS_SQLITE } from "./database/postgres/postgres-values.ts";
 import { assembleStore, databaseOptions, openStore, type Store, type StoreOptions } from "./open-store.ts";
-import { migratePostgres } from "./postgres/migrate-postgres.ts";
-import { READ_AS_SQLITE } from "./postgres/postgres-values.ts";
-import { textEvents } from "./runs/text-events.fixture.ts";
+import { SqliteOwner } from "./owner/thread/sqlite-owner.ts";
+import { freePlace, takePlace } from "./owner/workers/own-workers.ts";
 import { anItem, aResponse, OURS } from "./stored-shapes.fixture.ts";
-import { freePlace, takePlace } from "./thread/own-workers.ts";
-import { SqliteOwner } from "./thread/sqlite-owner.ts";
+import { textEvents } from "./stores/runs/text-events.fixture.ts";
 
 /** A path for a database in a new folder, which is removed after the test. */
 export function temporaryFile(): string {

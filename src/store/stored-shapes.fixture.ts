@@ -1,6 +1,6 @@
 import type { OutputItem, Response, StoredItem } from "../../generated/responses-api/types.ts";
 import type { Owner } from "../runs/ports.ts";
-import type { NewKey } from "./key-store.ts";
+import type { NewKey } from "./stores/key-store.ts";
 
 export const OURS: Owner = { organization: "org_a", project: "proj_a" };
 /** Each differs from `OURS` in one part. */

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { silentLogger } from "../../src/base/logger.ts";
 import { openTestStore } from "../../src/store/store.fixture.ts";
-import { storeWith } from "../../src/store/vector-stores/taken-in.fixture.ts";
+import { storeWith } from "../../src/store/stores/vector-stores/taken-in.fixture.ts";
 import { EmbeddingServer } from "../../src/vector-stores/embeddings/embedding-server.ts";
 import { renewVectors } from "../../src/vector-stores/intake/renew-vectors.ts";
 import { serveEmbeddings } from "./embeddings.ts";

@@ -1,5 +1,5 @@
 import type { RunPlaces } from "../../runs/ports.ts";
-import { readEventLines } from "../../store/event-blocks/event-block.ts";
+import { readEventLines } from "../../store/rows/events/event-block.ts";
 import type { News, NewsItem } from "../bus-message.ts";
 import type { FollowedRun } from "./followed-run.ts";
 

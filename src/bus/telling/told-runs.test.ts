@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { LiveFeed } from "../../runs/index.ts";
-import { deltaEvents } from "../../store/runs/text-events.fixture.ts";
+import { deltaEvents } from "../../store/stores/runs/text-events.fixture.ts";
 import { readMessage } from "../bus-message.ts";
 import { INTEREST_MS, ToldRuns } from "./told-runs.ts";
 

@@ -5,9 +5,9 @@ import { UnfinishedStream } from "../../base/streams/unfinished-stream.ts";
 import { RunHost, readEvents } from "../../runs/index.ts";
 import { type RecordedEvent, StoreStopped } from "../../runs/ports.ts";
 import { LiveFeed, READER_LAG_CHARACTERS_MAX } from "../../runs/reading/live-feed.ts";
-import { textEvents } from "../../store/runs/text-events.fixture.ts";
 import { openTestStore } from "../../store/store.fixture.ts";
 import { aResponse, OURS } from "../../store/stored-shapes.fixture.ts";
+import { textEvents } from "../../store/stores/runs/text-events.fixture.ts";
 import { StoreAway, StoreBusy } from "../ports.ts";
 import { continueFromLog, waitUntilOver, watchResponse } from "./watch-response.ts";
 

@@ -10,9 +10,9 @@ import { S3ContainerFiles } from "../../object-storage/s3-container-files.ts";
 import { S3Files } from "../../object-storage/s3-files.ts";
 import { S3Refused } from "../../object-storage/s3-reply.ts";
 import { FileStorageAway } from "../../responses-api/ports.ts";
-import { ContainerFolder } from "../../store/containers/container-folder.ts";
-import type { ContainerBytes, FileBytes } from "../../store/files/file-bytes.ts";
-import { FileFolder } from "../../store/files/file-folder.ts";
+import { ContainerFolder } from "../../store/stores/containers/container-folder.ts";
+import type { ContainerBytes, FileBytes } from "../../store/stores/files/file-bytes.ts";
+import { FileFolder } from "../../store/stores/files/file-folder.ts";
 
 /** Where the bytes of files are kept outside of the data folder. */
 export interface FilesElsewhere {

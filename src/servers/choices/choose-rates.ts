@@ -12,7 +12,7 @@ import { SharedRates } from "../../rate-limits/shared-rates.ts";
 import { MemoryStreamRates } from "../../rate-limits/stream-rates.ts";
 import type { RateLimiter } from "../../responses-api/ports.ts";
 import type { Store } from "../../store/open-store.ts";
-import { PostgresCounts } from "../../store/postgres/rate-counts.ts";
+import { PostgresCounts } from "../../store/stores/rate-counts.ts";
 
 /** What counts rates, and its connections. */
 export interface Chosen<Rates> {

@@ -6,7 +6,7 @@ import type { ToolObserver } from "../../responses-api/ports.ts";
 import type { RunHost } from "../../runs/index.ts";
 import type { RunObserver } from "../../runs/ports.ts";
 import type { Store } from "../../store/open-store.ts";
-import type { ClaimObserver } from "../../store/runs/run-ledger.ts";
+import type { ClaimObserver } from "../../store/stores/runs/run-ledger.ts";
 import { measureBus, type WatchedBus, watchBus } from "../../telemetry/bus-metrics.ts";
 import { type CodeObserver, measureCode } from "../../telemetry/code-metrics.ts";
 import { type IngestObserver, measureIngest } from "../../telemetry/ingest-metrics.ts";

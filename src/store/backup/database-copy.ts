@@ -1,7 +1,7 @@
 import { closeSync, existsSync, openSync } from "node:fs";
 import { backup, DatabaseSync } from "node:sqlite";
-import { MIGRATIONS } from "../database/migrate.ts";
-import { isBusy, isSpoilt } from "../database/sqlite-faults.ts";
+import { MIGRATIONS } from "../database/sqlite/migrate.ts";
+import { isBusy, isSpoilt } from "../database/sqlite/sqlite-faults.ts";
 
 /** More pages than a database has: all are copied in one read, so that writers never make the copy start again. */
 const ALL_PAGES = 2 ** 31 - 1;

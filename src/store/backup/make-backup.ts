@@ -1,7 +1,7 @@
 import { existsSync, rmSync } from "node:fs";
 import { mkdir, readdir, rename, rm, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import { syncFolder } from "../files/file-folder.ts";
+import { syncFolder } from "../stores/files/file-folder.ts";
 import {
   type BackedUpFile,
   type BackupSummary,

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { syncFolder } from "../files/file-folder.ts";
+import { syncFolder } from "../stores/files/file-folder.ts";
 import { type BackedUpFile, checkBackup, copyFile, DATABASE_NAME, KEY_FILES } from "./backup-contents.ts";
 import { BackupError, explainedFault } from "./backup-error.ts";
 import { alone, listUnknownMigrations } from "./database-copy.ts";

@@ -2,10 +2,10 @@ import { DatabaseSync } from "node:sqlite";
 import { expect, test, vi } from "vitest";
 import { claimUnmade } from "../claim-unmade.fixture.ts";
 import { assembleStore, databaseOptions, type Store } from "../open-store.ts";
+import { SqliteOwner } from "../owner/thread/sqlite-owner.ts";
+import { freePlace, takePlace } from "../owner/workers/own-workers.ts";
 import { readAll, storeRun, temporaryFile } from "../store.fixture.ts";
 import { anItem, aResponse, OURS } from "../stored-shapes.fixture.ts";
-import { freePlace, takePlace } from "../thread/own-workers.ts";
-import { SqliteOwner } from "../thread/sqlite-owner.ts";
 
 /** Reading one of these tables from end to end. Indexes of few rows may be read whole. */
 const READS_ALL =

@@ -1,6 +1,6 @@
 import { type CompiledQuery, type InsertObject, type Kysely, sql } from "kysely";
 import type { Database, ResponseParts } from "./schema.ts";
-import { STATEMENT_VARIABLES_MAX } from "./sqlite.ts";
+import { STATEMENT_VARIABLES_MAX } from "./sqlite/sqlite.ts";
 import { textLength } from "./text-length.ts";
 import { timeFirst, timeFirstSql } from "./time-first.ts";
 

@@ -4,7 +4,7 @@ import { Kysely } from "kysely";
 import { expect, test, vi } from "vitest";
 import { idFromStem, newIdStem } from "../../base/ids.ts";
 import type { Database } from "./schema.ts";
-import { sqliteDialect } from "./sqlite.ts";
+import { sqliteDialect } from "./sqlite/sqlite.ts";
 import { timeFirst, timeFirstSql } from "./time-first.ts";
 
 test("SQLite makes the same form of an id as we do", async () => {

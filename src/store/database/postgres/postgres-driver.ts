@@ -1,0 +1,130 @@
+import type { CompiledQuery, DatabaseConnection, Driver, QueryResult } from "kysely";
+import type { Pool, PoolClient, QueryConfig } from "pg";
+import { InvariantError } from "../../../base/assert.ts";
+import { againAfterDeadlock, endsConnection, faultOf, isOldPlan } from "./postgres-faults.ts";
+import { writtenValue } from "./postgres-values.ts";
+
+/** Statements whose plan a connection keeps. Others are planned each time. */
+const PREPARED_MAX = 400;
+/** Longer statements have one parameter for each of many values and differ from each other. */
+const PREPARED_LENGTH_MAX = 8_192;
+
+/** Kysely's driver over a pool of connections to PostgreSQL. */
+export class PostgresDriver implements Driver {
+  readonly #pool: Pool;
+  readonly #names = new StatementNames();
+
+  constructor(pool: Pool) {
+    this.#pool = pool;
+  }
+
+  async init(): Promise<void> {}
+
+  async acquireConnection(): Promise<PostgresConnection> {
+    try {
+      return new PostgresConnection(await this.#pool.connect(), this.#names);
+    } catch (error) {
+      throw faultOf(error);
+    }
+  }
+
+  async beginTransaction(connection: PostgresConnection): Promise<void> {
+    await connection.run("begin");
+    connection.isInTransaction = true;
+  }
+
+  async commitTransaction(connection: PostgresConnection): Promise<void> {
+    const { command } = await connection.run("commit");
+    if (command !== "COMMIT") throw new InvariantError("a transaction in which a statement failed is not committed");
+  }
+
+  async rollbackTransaction(connection: PostgresConnection): Promise<void> {
+    await connection.run("rollback").catch(() => {}); // The connection is lost, and its transaction with it.
+  }
+
+  async releaseConnection(connection: PostgresConnection): Promise<void> {
+    connection.release();
+  }
+
+  async destroy(): Promise<void> {
+    await this.#pool.end();
+  }
+}
+
+/** One connection, from when it is taken from the pool until it is given back. */
+class PostgresConnection implements DatabaseConnection {
+  readonly #client: PoolClient;
+  readonly #names: StatementNames;
+  #isBroken = false;
+  /** Whether a statement that fails is the end of others before it. */
+  isInTransaction = false;
+
+  constructor(client: PoolClient, names: StatementNames) {
+    this.#client = client;
+    this.#names = names;
+  }
+
+  /** A statement that PostgreSQL ended because of a deadlock has changed nothing, and is made again. */
+  executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
+    return this.isInTransaction ? this.#execute(query) : againAfterDeadlock(() => this.#execute(query));
+  }
+
+  async #execute<Row>({ sql, parameters }: CompiledQuery): Promise<QueryResult<Row>> {
+    const query = { text: sql, values: parameters.map(writtenValue) };
+    const name = this.#names.nameOf(sql);
+    if (name === null) return await this.#query(query);
+    try {
+      return await this.#query({ ...query, name });
+    } catch (error) {
+      if (this.isInTransaction || !isOldPlan(error)) throw error;
+      return await this.#query(query); // Nothing came of it, and without a name it is planned anew.
+    }
+  }
+
+  async #query<Row>(query: QueryConfig): Promise<QueryResult<Row>> {
+    try {
+      const { rows, rowCount } = await this.#client.query<never>(query);
+      return { rows, ...(rowCount === null ? {} : { numAffectedRows: BigInt(rowCount) }) };
+    } catch (error) {
+      throw this.#faultOf(error);
+    }
+  }
+
+  streamQuery(): AsyncIterableIterator<never> {
+    throw new InvariantError("rows are read by pages, not as a stream");
+  }
+
+  /** Runs a statement without parameters and rows. */
+  async run(sql: string): Promise<{ readonly command: string }> {
+    try {
+      return await this.#client.query(sql);
+    } catch (error) {
+      throw this.#faultOf(error);
+    }
+  }
+
+  /** Gives the connection back to the pool, which closes it if nothing more can be asked on it. */
+  release(): void {
+    this.#client.release(this.#isBroken);
+  }
+
+  #faultOf(error: unknown): unknown {
+    this.#isBroken ||= endsConnection(error) || isOldPlan(error);
+    return faultOf(error);
+  }
+}
+
+/** The names of prepared statements by their SQL. They are the same on all connections of a pool. */
+class StatementNames {
+  readonly #names = new Map<string, string>();
+
+  /** Null if the statement is not to be prepared. */
+  nameOf(sql: string): string | null {
+    const known = this.#names.get(sql);
+    if (known !== undefined) return known;
+    if (this.#names.size >= PREPARED_MAX || sql.length > PREPARED_LENGTH_MAX) return null;
+    const name = `antiphon_${this.#names.size}`;
+    this.#names.set(sql, name);
+    return name;
+  }
+}

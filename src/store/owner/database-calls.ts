@@ -1,0 +1,80 @@
+import type { Chunk } from "../rows/events/run-tail.ts";
+import type { WriteJob, WriteOutcome } from "../rows/runs/write-job.ts";
+import type { ErasureCursor, ErasureStep } from "./upkeep/erasure.ts";
+import type { ExpiryCursor, ExpiryStep } from "./upkeep/expiry.ts";
+
+/** One SQL statement. Each parameter is text, a number, bytes or null. */
+export interface Statement {
+  readonly sql: string;
+  readonly parameters: readonly unknown[];
+}
+
+export interface StatementResult {
+  /** `never`, because only the writer of the statement knows their shape. */
+  readonly rows: never[];
+  readonly numAffectedRows: bigint | undefined;
+  readonly insertId: bigint | undefined;
+}
+
+/** A live run that no other living worker holds. */
+export interface UnmadeRow {
+  readonly id: string;
+  readonly organization: string;
+  readonly project: string;
+  /** Whether a model will be asked for it: 0 or 1. */
+  readonly needsPlace: number;
+  /** The beginning of its task, which says its version; null if it cannot be restarted. */
+  readonly taskHead: string | null;
+  /** The worker that last held it; null if it was released. */
+  readonly worker: number | null;
+}
+
+/** A run that this worker has just claimed. */
+export interface ClaimedRun {
+  readonly organization: string;
+  readonly project: string;
+  /** The latest snapshot as JSON. */
+  readonly body: string;
+  readonly task: string | null;
+  readonly restarts: number;
+  readonly restart_steps: number;
+  /** JSON. */
+  readonly turn_attempts: string | null;
+}
+
+/**
+ * What only the owner of the database's connection can do: single statements, and work that needs a transaction or the
+ * state of the worker. Arguments and results are plain data, because they are copied between threads. Besides what is
+ * named below, calls reject with `StoreBusy`, `StoreSpoilt`, or `StoreStopped` if the owner ends before it answers.
+ */
+export interface DatabaseCalls {
+  /** Returns false if damage was found in the database; rejects if it does not answer. */
+  isSound(): Promise<boolean>;
+  /**
+   * Statements with the same lock name run one after the other, each after the commit of the one before. In SQLite all
+   * statements do.
+   */
+  query(statement: Statement, lockName?: string): Promise<StatementResult>;
+  /**
+   * Runs statements in one transaction and resolves to how many rows each changed. If the first changes none, nothing
+   * is changed: it is the condition of the others, and the result is null.
+   */
+  transact(statements: readonly Statement[]): Promise<readonly bigint[] | null>;
+  /** Stores all jobs in their order, or none. A commit begins when those that were asked for before it have ended. */
+  commit(jobs: readonly WriteJob[]): Promise<readonly WriteOutcome[]>;
+  /** The events of a live run that are in no chunk yet, whichever worker makes it; null if there are none. */
+  findTail(responseId: string): Promise<Chunk | null>;
+  /** The number of this worker. */
+  workerNumber(): Promise<number>;
+  /** Returns false if the lease had expired and another worker has removed this one. */
+  renewLease(): Promise<boolean>;
+  findDeadWorkers(): Promise<readonly number[]>;
+  /** Removes dead workers and lists the runs without a living worker, oldest first, including this worker's own. */
+  listUnmadeRuns(): Promise<readonly UnmadeRow[]>;
+  /** Assigns those of these runs that are still live and unmade to this worker. */
+  claimRuns(ids: readonly string[]): Promise<readonly ClaimedRun[]>;
+  deleteExpired(before: number, cursor: ExpiryCursor | null): Promise<ExpiryStep>;
+  eraseUnused(cursor: ErasureCursor): Promise<ErasureStep>;
+  /** Removes this worker from the list and closes the database. Nothing can be called afterwards. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,175 @@
+import { readFileSync } from "node:fs";
+import { type Kysely, type RawBuilder, sql } from "kysely";
+import { TASK_VERSION } from "../../../runs/ports.ts";
+import type { RowInserter } from "../../database/row-inserter.ts";
+import type { Database } from "../../database/schema.ts";
+import type { Lease } from "../workers/lease.ts";
+import { isOwnNumber, type OwnWorkers, ownNumber, setNumber } from "../workers/own-workers.ts";
+import { removeDeadWorkers } from "../workers/remove-dead-workers.ts";
+import { HOST, hasEnded, startOf, type WorkerProcess } from "../workers/worker-process.ts";
+
+/** A lease cannot end later than this after now, unless the clock of the database was set back. */
+const LEASE_MS_MAX = 600_000;
+
+/** So often that a lease outlives two renewals that fail. */
+const RENEWALS_PER_TERM = 3;
+
+/** The time of the database in milliseconds: no other clock decides about leases. */
+const NOW_MS: RawBuilder<number> = sql`(extract(epoch from clock_timestamp()) * 1000)::bigint`;
+
+/**
+ * Registers this process as a worker of a database that other machines write, too, and renews its lease. Until a lease
+ * was renewed without fault for one term, its holder considers nobody dead by the clock: while the database was away,
+ * others could not renew either.
+ */
+export class PostgresLease implements Lease {
+  readonly #db: Kysely<Database>;
+  readonly #own: OwnWorkers;
+  readonly #leaseMs: number;
+  readonly #inserter: RowInserter;
+  /** Renews the lease also while this process has other things to do with the database. */
+  #timer: NodeJS.Timeout | null = null;
+  #number: Promise<number> | null = null;
+  #registered: number | null = null;
+  /** By our own clock, as the next two. */
+  #renewedAt = performance.now();
+  #hasFailed = false;
+  #judgesFrom = 0;
+
+  constructor(db: Kysely<Database>, own: OwnWorkers, leaseMs: number, inserter: RowInserter) {
+    this.#inserter = inserter;
+    this.#db = db;
+    this.#own = own;
+    this.#leaseMs = leaseMs;
+  }
+
+  number(): Promise<number> {
+    this.#number ??= this.#register().catch((error: unknown) => {
+      this.#number = null; // The next caller tries again.
+      throw error;
+    });
+    return this.#number;
+  }
+
+  async renew(number: number): Promise<boolean> {
+    const { numAffectedRows } = await this.#noticingAbsence(() =>
+      sql`update workers set expires_at = ${this.#end()} where id = ${number}`.execute(this.#db),
+    );
+    return this.#isKept(number, numAffectedRows === 1n);
+  }
+
+  /** A renewal passes beside this lock, and a removal waits for it. */
+  async hold(transaction: Kysely<Database>, number: number): Promise<boolean> {
+    const { rows } = await sql`select 1 from workers where id = ${number} for key share`.execute(transaction);
+    return this.#isKept(number, rows.length === 1);
+  }
+
+  async findDead(db: Kysely<Database>, own: number): Promise<readonly number[]> {
+    await sql`update workers set expires_at = ${this.#end()} where expires_at > ${NOW_MS} + ${LEASE_MS_MAX}`.execute(
+      db,
+    );
+    const others = await db
+      .selectFrom("workers")
+      .selectAll()
+      .select(this.#hasExpired().as("hasExpired"))
+      .where("id", "!=", own)
+      .execute();
+    const gone = others.filter((worker) => this.#isGone(worker)).map(({ id }) => id);
+    const expired = performance.now() < this.#judgesFrom ? [] : others.filter(({ hasExpired }) => hasExpired === 1);
+    if (gone.length + expired.length === 0) return [];
+    // One that writes at this moment is not dead. One that renewed its lease meanwhile is not, either.
+    const { rows } = await sql<{ readonly id: number }>`
+      select id from workers where id = any(${sql.val(gone)}::bigint[])
+        or (id = any(${sql.val(expired.map(({ id }) => id))}::bigint[]) and ${this.#hasExpired()})
+      order by id for update skip locked`.execute(db);
+    return rows.map(({ id }) => id);
+  }
+
+  async resign(): Promise<void> {
+    if (this.#timer !== null) clearInterval(this.#timer);
+    this.#timer = null;
+    if (this.#number === null) return;
+    const number = await this.#number;
+    this.#number = null;
+    setNumber(this.#own, 0);
+    await this.#db.transaction().execute(async (transaction) => {
+      await sql`select id from workers where id = ${number} for update`.execute(transaction);
+      await removeDeadWorkers(transaction, this.#inserter, [number]);
+    });
+  }
+
+  async #register(): Promise<number> {
+    const { id } = await this.#noticingAbsence(() =>
+      this.#db
+        .insertInto("workers")
+        .values({
+          host: MACHINE,
+          pid: process.pid,
+          started: startOf(process.pid),
+          expires_at: this.#end(),
+          task_version: TASK_VERSION,
+        })
+        .returning("id")
+        .executeTakeFirstOrThrow(),
+    );
+    setNumber(this.#own, id);
+    this.#registered = id;
+    this.#timer ??= setInterval(() => void this.#renewInTime(), this.#leaseMs / RENEWALS_PER_TERM).unref();
+    return id;
+  }
+
+  async #renewInTime(): Promise<void> {
+    const number = ownNumber(this.#own);
+    if (number !== 0) await this.renew(number).catch(() => {}); // The next write tells.
+  }
+
+  #isKept(number: number, isRegistered: boolean): boolean {
+    if (isRegistered || this.#registered !== number) return isRegistered;
+    this.#number = null;
+    setNumber(this.#own, 0);
+    return isRegistered;
+  }
+
+  #end(): RawBuilder<number> {
+    return sql`${NOW_MS} + ${this.#leaseMs}`;
+  }
+
+  /** Nobody could renew while the database itself was down. With 0 the worker has given its lease up. */
+  #hasExpired(): RawBuilder<number> {
+    return sql`(expires_at = 0 or (expires_at < ${NOW_MS}
+      and pg_postmaster_start_time() < clock_timestamp() - ${this.#leaseMs} * interval '1 millisecond'))`;
+  }
+
+  /** Whether a worker has ended, as far as this machine can tell. */
+  #isGone(worker: WorkerProcess): boolean {
+    if (worker.host !== MACHINE) return false;
+    if (worker.pid === process.pid) return !isOwnNumber(this.#own, worker.id);
+    return hasEnded(worker);
+  }
+
+  /** After a fault, or if this process itself stood still, others get a term to renew. */
+  async #noticingAbsence<Result>(write: () => Promise<Result>): Promise<Result> {
+    try {
+      const result = await write();
+      const now = performance.now();
+      if (this.#hasFailed || now - this.#renewedAt > this.#leaseMs) this.#judgesFrom = now + this.#leaseMs;
+      this.#hasFailed = false;
+      this.#renewedAt = now;
+      return result;
+    } catch (error) {
+      this.#hasFailed = true;
+      throw error;
+    }
+  }
+}
+
+/** Several machines can have one name, and the same numbers of processes. */
+const MACHINE = `${HOST} ${bootId()}`;
+
+function bootId(): string {
+  try {
+    return readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
+  } catch {
+    return "";
+  }
+}

@@ -1,0 +1,120 @@
+import { CompiledQuery, Kysely, sql } from "kysely";
+import type { Pool } from "pg";
+import { StoreBusy } from "../../../responses-api/ports.ts";
+import { type DatabaseAddress, openPostgresPool } from "../../database/postgres/connections.ts";
+import { checkTables, migratePostgres } from "../../database/postgres/migrate-postgres.ts";
+import { postgresDialect } from "../../database/postgres/postgres-dialect.ts";
+import { againAfterDeadlock } from "../../database/postgres/postgres-faults.ts";
+import { postgresRules } from "../../database/postgres/transaction-rules.ts";
+import type { Database } from "../../database/schema.ts";
+import type { Statement, StatementResult } from "../database-calls.ts";
+import { DatabaseOwner } from "../database-owner.ts";
+import { freePlace, type OwnWorkers, takePlace } from "../workers/own-workers.ts";
+import { countPostgresUsage } from "./count-postgres-usage.ts";
+import { PostgresLease } from "./postgres-lease.ts";
+
+export interface PostgresOptions extends DatabaseAddress {
+  /** How many connections serve everything but commits and the lease, which have one each. */
+  readonly poolMax: number;
+  /** How long a lease lasts without renewal, in milliseconds. */
+  readonly leaseMs: number;
+  /** Whether the tables are brought up to date, or only looked at. */
+  readonly migrates: boolean;
+  /** Whether the bytes stored for each owner are counted. */
+  readonly countsUsage: boolean;
+}
+
+/** The connections of one kind, and how many statements wait for one of them. */
+export interface LaneLoad {
+  readonly lane: "commits" | "lease" | "other";
+  readonly busy: number;
+  readonly idle: number;
+  readonly waiting: number;
+}
+
+type Pools = Readonly<Record<LaneLoad["lane"], Pool>>;
+
+/**
+ * Owns the connections to PostgreSQL. Nothing of it blocks, so it needs no thread. Commits have a connection of their
+ * own, and so has the lease: neither waits for what others ask.
+ */
+export class PostgresOwner extends DatabaseOwner<PostgresLease> {
+  readonly #pools: Pools;
+  readonly #writes: Kysely<Database>;
+  readonly #leases: Kysely<Database>;
+  readonly #own: OwnWorkers;
+  #closed: Promise<void> | null = null;
+
+  private constructor(pools: Pools, own: OwnWorkers, { leaseMs, timeoutMs }: PostgresOptions) {
+    const writes = openDatabase(pools.commits);
+    const leases = openDatabase(pools.lease);
+    const rules = postgresRules(timeoutMs);
+    const lease = new PostgresLease(leases, own, leaseMs, rules.inserter);
+    super({ db: openDatabase(pools.other), writes, lease, rules });
+    this.#pools = pools;
+    this.#writes = writes;
+    this.#leases = leases;
+    this.#own = own;
+  }
+
+  /** Opens the connections, after the tables were brought up to date. Throws `UnfitTables` if they cannot be used. */
+  static async open(options: PostgresOptions): Promise<PostgresOwner> {
+    await (options.migrates ? migratePostgres(options.url) : checkTables(options));
+    if (options.countsUsage) await countPostgresUsage(options.url);
+    const pools: Pools = {
+      other: openPostgresPool(options, options.poolMax),
+      commits: openPostgresPool(options, 1),
+      lease: openPostgresPool(options, 1),
+    };
+    return new PostgresOwner(pools, takePlace(), options);
+  }
+
+  /** How busy the connections are. */
+  lanes(): readonly LaneLoad[] {
+    return (["other", "commits", "lease"] as const).map((lane) => {
+      const { totalCount, idleCount, waitingCount } = this.#pools[lane];
+      return { lane, busy: totalCount - idleCount, idle: idleCount, waiting: waitingCount };
+    });
+  }
+
+  async isSound(): Promise<boolean> {
+    await sql`select 1 from workers limit 1`.execute(this.db);
+    return true;
+  }
+
+  async query({ sql: text, parameters }: Statement, lockName?: string): Promise<StatementResult> {
+    const query = CompiledQuery.raw(text, [...parameters]);
+    const { rows, numAffectedRows } =
+      lockName === undefined
+        ? await this.db.executeQuery<never>(query)
+        : await this.transaction(async (transaction) => {
+            await sql`select pg_advisory_xact_lock(hashtextextended(${lockName}, 0))`.execute(transaction);
+            return await transaction.executeQuery<never>(query);
+          });
+    return { rows, numAffectedRows, insertId: undefined };
+  }
+
+  protected override transaction<Result>(work: (transaction: Kysely<Database>) => Promise<Result>): Promise<Result> {
+    return againAfterDeadlock(() => super.transaction(work));
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
+    try {
+      await this.lease.resign().catch((error: unknown) => {
+        if (!(error instanceof StoreBusy)) throw error; // Else the lease runs out.
+      });
+    } finally {
+      freePlace(this.#own);
+      await Promise.all([this.db.destroy(), this.#writes.destroy(), this.#leases.destroy()]);
+    }
+  }
+}
+
+function openDatabase(pool: Pool): Kysely<Database> {
+  return new Kysely<Database>({ dialect: postgresDialect(pool) });
+}

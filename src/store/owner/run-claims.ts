@@ -1,0 +1,110 @@
+import { type Kysely, type RawBuilder, type SqlBool, sql } from "kysely";
+import { dialectal, nowMs } from "../database/dialectal.ts";
+import type { Database } from "../database/schema.ts";
+import { isOneOf } from "../database/time-first.ts";
+import type { TransactionRules } from "../database/transaction-rules.ts";
+import { IS_LIVE } from "../rows/runs/run-rows.ts";
+import type { ClaimedRun, UnmadeRow } from "./database-calls.ts";
+import type { Lease } from "./workers/lease.ts";
+import { removeDeadWorkers } from "./workers/remove-dead-workers.ts";
+
+/** Removes dead workers and lists the live runs that no other worker holds; none if this worker has lost its lease. */
+export async function listUnmadeRuns(
+  db: Kysely<Database>,
+  lease: Lease,
+  { inserter }: Pick<TransactionRules, "inserter">,
+): Promise<readonly UnmadeRow[]> {
+  const own = await lease.number();
+  return await db.transaction().execute(async (transaction) => {
+    if (!(await lease.hold(transaction, own))) return [];
+    await removeDeadWorkers(transaction, inserter, await lease.findDead(transaction, own));
+    return await findUnmade(transaction, own);
+  });
+}
+
+/** Claims runs that `listUnmadeRuns` has listed, unless they have ended or another worker has claimed them since. */
+export async function claimRuns(
+  db: Kysely<Database>,
+  lease: Lease,
+  ids: readonly string[],
+): Promise<readonly ClaimedRun[]> {
+  const own = await lease.number();
+  return await db.transaction().execute(async (transaction) => {
+    if (!(await lease.hold(transaction, own))) return [];
+    const wanted = new Set(ids);
+    const unmade = (await findUnmade(transaction, own)).filter(({ id }) => wanted.has(id));
+    const claimed: ClaimedRow[] = [];
+    for (const [holder, runs] of Map.groupBy(unmade, ({ worker }) => worker))
+      claimed.push(...(await takeOver(transaction, { own, holder, ids: runs.map(({ id }) => id) })));
+    return claimed.toSorted(byAge).map(({ number: _number, created_at: _createdAt, ...run }) => run);
+  });
+}
+
+interface Takeover {
+  readonly own: number;
+  /** The worker that held the runs when they were listed: a dead one, this one, or none. */
+  readonly holder: number | null;
+  readonly ids: readonly string[];
+}
+
+/**
+ * Another server may claim the same runs at this moment. PostgreSQL passes over those that it has locked, and each is
+ * claimed only if it has no other holder since.
+ */
+async function takeOver(db: Kysely<Database>, { own, holder, ids }: Takeover): Promise<readonly ClaimedRow[]> {
+  const isStillHeld = holder === null ? sql<SqlBool>`worker is null` : sql<SqlBool>`worker = ${holder}`;
+  const passingOver = dialectal(sql``, () => sql`order by number for update skip locked`);
+  const { rows } = await sql<ClaimedRow>`
+    with free as (
+      select number from responses where ${isOneOf("responses.id", ids)} and ${IS_LIVE} and ${isStillHeld} ${passingOver}
+    )
+    update responses set worker = ${own}, due_at = null where number in (select number from free)
+    returning number, created_at, organization, project, body, task, restarts, restart_steps, turn_attempts`.execute(
+    db,
+  );
+  return rows;
+}
+
+type ClaimedRow = ClaimedRun & Dated;
+
+/** Whether a model will be asked for it: it can be restarted, and nobody asked to stop it. */
+const NEEDS_PLACE = sql<number>`(case when task is not null and stop_asked = 0 then 1 else 0 end)`;
+
+/** Where the version of a task stands. */
+const TASK_HEAD_CHARACTERS = 32;
+const TASK_HEAD = sql<string | null>`substr(task, 1, ${sql.lit(TASK_HEAD_CHARACTERS)})`;
+
+/** A suspended run is due when its time has come, or when somebody asked to stop it. */
+function isDue(): RawBuilder<SqlBool> {
+  return sql<SqlBool>`(due_at is null or due_at <= ${nowMs()} or stop_asked = 1)`;
+}
+
+/** The live runs that no other worker holds, oldest first, including this worker's own. */
+async function findUnmade(db: Kysely<Database>, own: number) {
+  const live = db
+    .selectFrom("responses")
+    .select(["id", "number", "worker", "created_at", "organization", "project"])
+    .select([NEEDS_PLACE.as("needsPlace"), TASK_HEAD.as("taskHead")])
+    .where(IS_LIVE);
+  const others = db.selectFrom("workers").select("id").where("id", "!=", own);
+  const unmade = await live
+    .where("worker", "is", null)
+    .where(isDue())
+    // Each part can use the index of live responses; worker numbers are above 0.
+    .unionAll(live.where("worker", ">", 0).where("worker", "not in", others))
+    .execute();
+  // Sorting in SQL would not use the index.
+  return unmade.toSorted(byAge);
+}
+
+interface Dated {
+  /** Unix seconds. */
+  readonly created_at: number;
+  /** Grows with each response that is stored. */
+  readonly number: number;
+}
+
+/** Compares for sorting: the oldest run comes first. */
+function byAge(one: Dated, other: Dated): number {
+  return one.created_at - other.created_at || one.number - other.number;
+}

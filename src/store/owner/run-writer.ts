@@ -1,0 +1,351 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Kysely } from "kysely";
+import { assert } from "../../base/assert.ts";
+import { StoreBusy } from "../../responses-api/ports.ts";
+import { RunLost } from "../../runs/ports.ts";
+import { builtOnce, type StandIns } from "../database/built-once.ts";
+import type { Database } from "../database/schema.ts";
+import type { CommitRecovery, TransactionRules } from "../database/transaction-rules.ts";
+import { JournalSpan, writeJournal } from "../rows/events/journal.ts";
+import type { RunTail } from "../rows/events/run-tail.ts";
+import { writeLedgerRows } from "../rows/ledger-rows.ts";
+import { holdersOf, isOneInsert, onlyAdds } from "../rows/runs/commit-needs.ts";
+import { type CommitContext, type CommitPlan, planCommit, type UnfinishedRun } from "../rows/runs/commit-plan.ts";
+import { changeConversations, findUnheld, noteConversations } from "../rows/runs/conversation-rows.ts";
+import { deleteResponses, findLiveRun, updateResponses } from "../rows/runs/run-rows.ts";
+import type { WriteJob, WriteOutcome } from "../rows/runs/write-job.ts";
+import type { Lease } from "./workers/lease.ts";
+import { removeDeadWorkers } from "./workers/remove-dead-workers.ts";
+
+/**
+ * How many characters of the journal a slow run may keep before its tail becomes a chunk. This bounds the journal, and
+ * what must be read after a crash.
+ */
+const JOURNAL_CHARACTERS_MAX = 4 * 1024 * 1024;
+
+const NONE: ReadonlySet<string> = new Set();
+/** How far the journal advances by a row without text, so that each row has a position of its own. */
+const MARK_CHARACTERS = 1;
+/** Rows that only mark commits are removed when there are this many, rather than one by one. */
+const CUT_CHARACTERS_MIN = 64;
+
+/** How long to wait before a commit is tried again, in milliseconds. */
+const RETRY_MS = 100;
+
+/** What a transaction has written. */
+interface WrittenCommit {
+  readonly plan: CommitPlan;
+  readonly journal: string;
+  /** The position before which the journal was removed; null if nothing was. */
+  readonly cut: number | null;
+  readonly lost: ReadonlySet<string>;
+  readonly changed: ReadonlyMap<number, WriteOutcome>;
+  readonly deleted: ReadonlyMap<number, string>;
+}
+
+/** A commit whose answer was lost. */
+interface UnknownCommit {
+  readonly jobs: readonly WriteJob[];
+  /** To be called if it was carried out. */
+  readonly learn: () => readonly WriteOutcome[];
+}
+
+/**
+ * Executes the jobs of a commit in one transaction. It is the only writer of responses, items and events. Events of
+ * live runs go to the journal, one row for all runs, because a row per run would write a database page per run. Full
+ * chunks are stored under their run.
+ */
+export class RunWriter {
+  readonly #db: Kysely<Database>;
+  readonly #lease: Lease;
+  readonly #rules: TransactionRules;
+  #journal = new JournalSpan();
+  /** The live runs of this worker. Each entry holds less than one chunk of text. */
+  readonly #runs = new Map<string, UnfinishedRun>();
+  #unsettled: UnknownCommit | null = null;
+  /** What became of the jobs of such a commit, for those that come again. */
+  readonly #settled = new WeakMap<WriteJob, WriteOutcome>();
+  /** Runs of which more is stored than those who make them were told. */
+  readonly #misled = new Set<string>();
+  #recovery: Promise<void> | null = null;
+  /** The worker number that holds `#runs`. */
+  #worker = 0;
+
+  constructor(db: Kysely<Database>, lease: Lease, rules: TransactionRules) {
+    this.#db = db;
+    this.#lease = lease;
+    this.#rules = rules;
+  }
+
+  /**
+   * Removes dead workers and turns their journals into chunks. Runs once, before events are first read or written, so a
+   * store that is opened only for its keys skips it.
+   */
+  recover(): Promise<void> {
+    this.#recovery ??= this.#recover();
+    return this.#recovery;
+  }
+
+  /** Forgets all runs if the lease was lost and this process has a new worker number. */
+  async #followLease(): Promise<void> {
+    const worker = await this.#lease.number();
+    if (worker === this.#worker) return;
+    this.#worker = worker;
+    this.#unsettled = null;
+    this.#misled.clear();
+    this.#runs.clear();
+    this.#journal = new JournalSpan();
+  }
+
+  /** The stored events of a run that are in no chunk yet. */
+  findTail(responseId: string): RunTail | null {
+    return this.#runs.get(responseId)?.tail ?? null;
+  }
+
+  /** Must not be called concurrently. The state in memory changes only after the database has committed. */
+  async commit(jobs: readonly WriteJob[]): Promise<readonly WriteOutcome[]> {
+    const { recovery } = this.#rules;
+    if (recovery !== null) return await this.#commitPatiently(jobs, recovery);
+    await this.recover();
+    return await this.#commitUnlessLost(jobs);
+  }
+
+  /** Tries again after faults that may pass. No other commit begins before the outcome of this one is known. */
+  async #commitPatiently(jobs: readonly WriteJob[], recovery: CommitRecovery): Promise<readonly WriteOutcome[]> {
+    const until = performance.now() + recovery.patienceMs;
+    for (;;) {
+      try {
+        await this.recover();
+        await this.#settle(recovery);
+        return await this.#commitUnsettled(jobs);
+      } catch (error) {
+        if (!recovery.mayPass(error) || performance.now() + RETRY_MS > until) throw error;
+      }
+      await sleep(RETRY_MS);
+    }
+  }
+
+  /**
+   * Finds out how a commit ended whose answer was lost. As long as the callers of its jobs do not come again, nothing
+   * more is stored of their runs until a worker has claimed them: they may have been told that the commit failed.
+   */
+  async #settle(recovery: CommitRecovery): Promise<void> {
+    const unsettled = this.#unsettled;
+    if (unsettled === null) return;
+    const end = await recovery.settle(this.#db, { worker: this.#worker, position: this.#journal.end });
+    this.#unsettled = null;
+    if (end === "undone") return this.#journal.advance(MARK_CHARACTERS);
+    const outcomes = end === "stored" ? unsettled.learn() : [];
+    for (const [index, job] of unsettled.jobs.entries()) {
+      this.#settled.set(job, outcomes[index] ?? "unchanged");
+      if (end === "stored" && "responseId" in job) this.#misled.add(job.responseId);
+    }
+    if (end === "gone") await this.#lease.renew(this.#worker); // From now on there is a new number.
+  }
+
+  /** Commits the jobs of which it is not known already what became of them. */
+  async #commitUnsettled(jobs: readonly WriteJob[]): Promise<readonly WriteOutcome[]> {
+    const left = jobs.filter((job) => !this.#settled.has(job));
+    if (left.length === jobs.length) return await this.#commitUnlessLost(jobs);
+    for (const job of jobs) if (this.#settled.has(job) && "responseId" in job) this.#misled.delete(job.responseId);
+    const committed = left.length === 0 ? [] : await this.#commitUnlessLost(left);
+    const outcomes = new Map(left.map((job, index) => [job, committed[index]]));
+    return jobs.map((job) => outcomes.get(job) ?? this.#settled.get(job) ?? "unchanged");
+  }
+
+  /** This worker has claimed these runs, and whoever makes them has read their events anew. */
+  takeUp(responseIds: readonly string[]): void {
+    for (const responseId of responseIds) this.#misled.delete(responseId);
+  }
+
+  async #commitUnlessLost(jobs: readonly WriteJob[]): Promise<readonly WriteOutcome[]> {
+    try {
+      return await this.#commitOnce(jobs);
+    } catch (error) {
+      // The database is locked, so the lease cannot be checked either.
+      if (error instanceof StoreBusy) throw error;
+      if (await this.#lease.renew(this.#worker)) throw error;
+      return await this.#commitOnce(jobs); // With a new worker number: new runs are stored, lost runs get `unchanged`.
+    }
+  }
+
+  async #commitOnce(jobs: readonly WriteJob[]): Promise<readonly WriteOutcome[]> {
+    await this.#followLease();
+    await this.#adoptRuns(jobs);
+    const plan = planCommit(jobs, this.#context(NONE));
+    const journal = writeJournal(plan.journal);
+    const store = this.#inOneStatement(plan, journal);
+    if (store === null) return await this.#commitAll(jobs, plan);
+    const learn = (): readonly WriteOutcome[] => this.#learn(plan, journal, new Map(), new Map());
+    return await this.#learnOnce({ jobs, learn }, store);
+  }
+
+  /**
+   * Stores a plan that needs no transaction; null if it needs one. Either way the foreign key of the journal refuses it
+   * if the lease was lost.
+   */
+  #inOneStatement(plan: CommitPlan, journal: string): (() => Promise<void>) | null {
+    const { addAll } = this.#rules;
+    if (isOneInsert(plan) && this.#journal.excess <= JOURNAL_CHARACTERS_MAX)
+      return () => this.#insertJournal(this.#db, journal);
+    const isToBeCut = this.#journal.hasBefore(this.#journal.findStart(this.#endedTails(plan)), CUT_CHARACTERS_MIN);
+    if (addAll === null || isToBeCut || !onlyAdds(plan)) return null;
+    const row = { worker: this.#worker, position: this.#journal.end, body: journal };
+    return () => addAll(this.#db, { ...plan, journal: row });
+  }
+
+  /** Learns what was stored once it is, or later, if the answer is lost. */
+  async #learnOnce(commit: UnknownCommit, store: () => Promise<void>): Promise<readonly WriteOutcome[]> {
+    try {
+      await store();
+    } catch (error) {
+      if (this.#rules.recovery?.isUnknown(error) === true) this.#unsettled = commit;
+      throw error;
+    }
+    return commit.learn();
+  }
+
+  async #commitAll(jobs: readonly WriteJob[], first: CommitPlan): Promise<readonly WriteOutcome[]> {
+    const written: { all: WrittenCommit | null } = { all: null };
+    const learn = (): readonly WriteOutcome[] => {
+      assert(written.all !== null, "a commit is learned after it was written");
+      const { plan, journal, cut, lost, changed, deleted } = written.all;
+      if (cut !== null) this.#journal.cutAt(cut);
+      for (const responseId of lost) this.#forget(responseId);
+      return this.#learn(plan, journal, deleted, changed);
+    };
+    return await this.#learnOnce({ jobs, learn }, async () => {
+      await this.#db.transaction().execute(async (transaction) => {
+        written.all = await this.#writeAll(transaction, jobs, first);
+      });
+    });
+  }
+
+  async #writeAll(transaction: Kysely<Database>, jobs: readonly WriteJob[], first: CommitPlan): Promise<WrittenCommit> {
+    await this.#requireLease(transaction, this.#worker);
+    await this.#holdOthersOff(transaction, first);
+    const noted = await writeLedgerRows(transaction, this.#worker, first.tools);
+    const unheld = await findUnheld(transaction, this.#worker, holdersOf(jobs));
+    const held = unheld.size === 0 ? first : planCommit(jobs, this.#context(unheld));
+    await this.#rules.inserter.insert(transaction, "responses", held.responses);
+    await noteConversations(transaction, held.inConversations);
+    const ended = await updateResponses(transaction, this.#worker, held.updates);
+    const lost = ended.size === 0 ? unheld : ended.union(unheld);
+    const plan = ended.size === 0 ? held : planCommit(jobs, this.#context(lost));
+    const journal = writeJournal(plan.journal);
+    const cut = this.#journal.findStart(this.#endedTails(plan));
+    const isCut = this.#journal.hasBefore(cut, this.#rules.recovery === null ? 1 : CUT_CHARACTERS_MIN);
+    if (isCut) await cutJournal(transaction, { worker: this.#worker, cut });
+    await this.#insertJournal(transaction, journal);
+    await this.#rules.inserter.insertParts(transaction, "event_chunks", plan.chunks);
+    await this.#rules.inserter.insertParts(transaction, "items", plan.items);
+    const writer = { db: transaction, inserter: this.#rules.inserter, worker: this.#worker };
+    const moved = await changeConversations(writer, plan.conversations);
+    const changed = new Map<number, WriteOutcome>([...noted, ...moved]);
+    return {
+      plan,
+      journal,
+      cut: isCut ? cut : null,
+      lost,
+      changed,
+      deleted: await deleteResponses(transaction, plan.deletions),
+    };
+  }
+
+  async #insertJournal(db: Kysely<Database>, body: string): Promise<void> {
+    if (body === "" && this.#rules.recovery === null) return;
+    await this.#rules.inserter.insert(db, "event_journal", [
+      { worker: this.#worker, position: this.#journal.end, body },
+    ]);
+  }
+
+  async #holdOthersOff(transaction: Kysely<Database>, { conversations, deletions }: CommitPlan): Promise<void> {
+    if (conversations.length > 0)
+      await this.#rules.holdConversations(
+        transaction,
+        conversations.map(({ conversationId }) => conversationId),
+      );
+    if (deletions.length > 0) await this.#rules.holdChains(transaction);
+  }
+
+  /** Nothing of this worker can be claimed between this check and the commit. */
+  async #requireLease(transaction: Kysely<Database>, worker: number): Promise<void> {
+    if (!(await this.#lease.hold(transaction, worker)))
+      throw new RunLost("the lease expired, and another server may have claimed the runs");
+  }
+
+  #context(unheld: ReadonlySet<string>): CommitContext {
+    const lost = this.#misled.size === 0 ? unheld : unheld.union(this.#misled);
+    return { worker: this.#worker, runs: this.#runs, overdue: this.#journal.findOverdue(JOURNAL_CHARACTERS_MAX), lost };
+  }
+
+  /** The runs whose tails become chunks by this plan. */
+  #endedTails(plan: CommitPlan): ReadonlySet<string> {
+    const ended = new Set<string>();
+    for (const [responseId, run] of plan.runs) {
+      if (run?.tail.firstNumber !== this.#runs.get(responseId)?.tail.firstNumber) ended.add(responseId);
+    }
+    return ended;
+  }
+
+  #learn(
+    plan: CommitPlan,
+    journal: string,
+    deleted: ReadonlyMap<number, string>,
+    changed: ReadonlyMap<number, WriteOutcome>,
+  ): readonly WriteOutcome[] {
+    for (const responseId of this.#endedTails(plan)) this.#journal.endTail(responseId);
+    for (const [responseId, run] of plan.runs) {
+      if (run === null) this.#forget(responseId);
+      else this.#remember(responseId, run);
+    }
+    this.#journal.advance(this.#rules.recovery === null ? journal.length : Math.max(MARK_CHARACTERS, journal.length));
+    for (const responseId of deleted.values()) this.#forget(responseId);
+    return plan.outcomes.map((outcome, index) => changed.get(index) ?? (deleted.has(index) ? "written" : outcome));
+  }
+
+  #remember(responseId: string, run: UnfinishedRun): void {
+    this.#runs.set(responseId, run);
+    if (run.tail.blocks.length > 0) this.#journal.beginTail(responseId);
+  }
+
+  #forget(responseId: string): void {
+    this.#runs.delete(responseId);
+    this.#journal.endTail(responseId);
+  }
+
+  async #recover(): Promise<void> {
+    try {
+      const own = await this.#lease.number();
+      await this.#db.transaction().execute(async (transaction) => {
+        await this.#requireLease(transaction, own);
+        await removeDeadWorkers(transaction, this.#rules.inserter, await this.#lease.findDead(transaction, own));
+      });
+    } catch (error) {
+      this.#recovery = null; // The next caller tries again.
+      throw error;
+    }
+  }
+
+  /** Loads runs of this worker that this process did not start, such as those claimed from a dead worker. */
+  async #adoptRuns(jobs: readonly WriteJob[]): Promise<void> {
+    const opened = new Set(jobs.flatMap((job) => (job.type === "open" ? [job.responseId] : [])));
+    for (const job of jobs) {
+      if (job.type === "open" || job.type === "whole" || job.type === "delete") continue;
+      if (job.type === "conversation" || job.type === "tool") continue;
+      if (this.#runs.has(job.responseId) || opened.has(job.responseId)) continue;
+      const run = await findLiveRun(this.#db, this.#worker, job.responseId);
+      if (run !== null) this.#runs.set(job.responseId, run);
+    }
+  }
+}
+
+type JournalCut = { readonly worker: number; readonly cut: number };
+
+const cutJournal = builtOnce((db: Kysely<Database>, given: StandIns<JournalCut>) =>
+  db
+    .deleteFrom("event_journal")
+    .where("worker", "=", given.value("worker"))
+    .where("position", "<", given.value("cut"))
+    .compile(),
+);

@@ -1,0 +1,147 @@
+import { CompiledQuery, Kysely, sql } from "kysely";
+import { isStorageFull } from "../../../base/storage-full.ts";
+import type { Database } from "../../database/schema.ts";
+import { migrate } from "../../database/sqlite/migrate.ts";
+import { sqliteDialect } from "../../database/sqlite/sqlite.ts";
+import { textLength } from "../../database/text-length.ts";
+import { SQLITE_RULES } from "../../database/transaction-rules.ts";
+import type { WriteJob, WriteOutcome } from "../../rows/runs/write-job.ts";
+import type { Statement, StatementResult } from "../database-calls.ts";
+import { DatabaseOwner } from "../database-owner.ts";
+import { countUsage } from "../upkeep/count-usage.ts";
+import type { ErasureCursor, ErasureStep } from "../upkeep/erasure.ts";
+import type { ExpiryCursor, ExpiryStep } from "../upkeep/expiry.ts";
+import type { OwnWorkers } from "../workers/own-workers.ts";
+import { WorkerLease } from "../workers/worker-lease.ts";
+import { StorageReserve } from "./storage-reserve.ts";
+
+/** A deletion, or a change that adds no row and little text: many deletions first hold what they are to delete. */
+const FREEING = /^\s*(?:delete|update)\b/i;
+/** The most characters of the parameters of such a change. */
+const CHARACTERS_MAX = 4_096;
+
+/** Plain data, because it is copied into the store thread. */
+export interface DatabaseOptions {
+  /** Path of the database, or `:memory:`. The file and its folder are created if they are missing. */
+  readonly file: string;
+  /** How long a write waits for a lock of another process, in milliseconds. */
+  readonly lockWaitMs: number;
+  /** `full`: a commit waits for the disk. `normal`: a power cut can lose the latest commits. */
+  readonly sync: "normal" | "full";
+  /** Whether the bytes stored for each owner are counted. */
+  readonly countsUsage: boolean;
+}
+
+interface Health {
+  /** Whether a statement has found damage. */
+  isSpoilt: boolean;
+}
+
+/** Owns the one connection to the database. The store thread has one of these. */
+export class SqliteOwner extends DatabaseOwner {
+  readonly #health: Health;
+  readonly #reserve: StorageReserve | null;
+
+  /** `reserve`: null for a database in memory. */
+  private constructor(db: Kysely<Database>, own: OwnWorkers, health: Health, reserve: StorageReserve | null) {
+    super({ db, writes: db, lease: new WorkerLease(db, own), rules: SQLITE_RULES });
+    this.#health = health;
+    this.#reserve = reserve;
+  }
+
+  /** Opens the database and brings its tables up to date. */
+  static async open({ file, lockWaitMs, sync, countsUsage }: DatabaseOptions, own: OwnWorkers): Promise<SqliteOwner> {
+    const health: Health = { isSpoilt: false };
+    const onSpoilt = (): void => {
+      health.isSpoilt = true;
+    };
+    const reserve = file === ":memory:" ? null : new StorageReserve(file);
+    const onCopied = (): void => reserve?.fill();
+    const db = new Kysely<Database>({ dialect: sqliteDialect(file, { lockWaitMs, sync, onSpoilt, onCopied }) });
+    try {
+      await migrate(db);
+      if (countsUsage) await countUsage(db);
+      // The tables leave the log, which then has room of its own for what is written on a full disk.
+      await sql`pragma wal_checkpoint(passive)`.execute(db);
+      reserve?.fill();
+    } catch (error) {
+      await db.destroy();
+      throw error;
+    }
+    return new SqliteOwner(db, own, health, reserve);
+  }
+
+  async isSound(): Promise<boolean> {
+    await this.db.selectFrom("workers").select("id").limit(1).execute();
+    return !this.#health.isSpoilt;
+  }
+
+  /** Needs no locks: all statements run one after the other. */
+  override query(statement: Statement, _lockName?: string): Promise<StatementResult> {
+    return makesRoom(statement) ? this.#inReserve(() => this.#query(statement)) : this.#query(statement);
+  }
+
+  override transact(statements: readonly Statement[]): Promise<readonly bigint[] | null> {
+    const [condition] = statements;
+    const transact = () => super.transact(statements);
+    return condition !== undefined && makesRoom(condition) ? this.#inReserve(transact) : transact();
+  }
+
+  override commit(jobs: readonly WriteJob[]): Promise<readonly WriteOutcome[]> {
+    return jobs.some(removesData) ? this.#inReserve(() => super.commit(jobs)) : super.commit(jobs);
+  }
+
+  override workerNumber(): Promise<number> {
+    return this.#inReserve(() => super.workerNumber());
+  }
+
+  override renewLease(): Promise<boolean> {
+    return this.#inReserve(() => super.renewLease());
+  }
+
+  override deleteExpired(before: number, cursor: ExpiryCursor | null): Promise<ExpiryStep> {
+    return this.#inReserve(() => super.deleteExpired(before, cursor));
+  }
+
+  override eraseUnused(cursor: ErasureCursor): Promise<ErasureStep> {
+    return this.#inReserve(() => super.eraseUnused(cursor));
+  }
+
+  /** What must not fail on a full disk: deletions, and what keeps this worker alive. */
+  async #inReserve<Result>(work: () => Promise<Result>): Promise<Result> {
+    return this.#reserve === null ? await work() : await this.#reserve.during(work, () => this.#emptyLog());
+  }
+
+  /** While others read the log it is not emptied, but still copied. */
+  async #emptyLog(): Promise<void> {
+    await sql`pragma wal_checkpoint(truncate)`.execute(this.db).catch((error: unknown) => {
+      if (!isStorageFull(error)) throw error;
+    });
+  }
+
+  async #query({ sql: text, parameters }: Statement): Promise<StatementResult> {
+    const { rows, numAffectedRows, insertId } = await this.db.executeQuery<never>(
+      CompiledQuery.raw(text, [...parameters]),
+    );
+    return { rows, numAffectedRows, insertId };
+  }
+
+  async close(): Promise<void> {
+    try {
+      await this.lease.resign();
+    } finally {
+      await this.db.destroy();
+    }
+  }
+}
+
+/** Whether a statement belongs to a deletion, or adds next to nothing. */
+function makesRoom({ sql: text, parameters }: Statement): boolean {
+  return FREEING.test(text) && textLength(parameters) <= CHARACTERS_MAX;
+}
+
+/** Whether a job of a commit deletes something. */
+function removesData(job: WriteJob): boolean {
+  if (job.type === "conversation") return job.step.type === "delete" || job.step.type === "delete_item";
+  return job.type === "delete";
+}

@@ -1,0 +1,57 @@
+import { type Kysely, sql } from "kysely";
+import type { Database } from "../../database/schema.ts";
+
+export interface Counted {
+  readonly table: string;
+  readonly columns: readonly string[];
+  /** The function that gives the bytes of a column. */
+  readonly size: "octet_length" | "abs";
+}
+
+/** What counts in each table: the text of a row, or the size of its file. */
+export const COUNTED: readonly Counted[] = [
+  { table: "responses", columns: ["body"], size: "octet_length" },
+  { table: "items", columns: ["body"], size: "octet_length" },
+  { table: "conversation_items", columns: ["body"], size: "octet_length" },
+  { table: "files", columns: ["bytes"], size: "abs" },
+  { table: "vector_store_files", columns: ["usage_bytes"], size: "abs" },
+  { table: "container_files", columns: ["bytes"], size: "abs" },
+  { table: "tool_exchanges", columns: ["arguments", "output", "parts", "item"], size: "octet_length" },
+];
+
+/**
+ * Installs triggers that count the bytes stored for each owner, permanently. The first time that a table is counted,
+ * counts everything that is in it.
+ */
+export async function countUsage(db: Kysely<Database>): Promise<void> {
+  await db.transaction().execute(async (transaction) => {
+    const { rows } = await sql<{
+      readonly name: string;
+    }>`select name from sqlite_schema where type = 'trigger'`.execute(transaction);
+    const triggers = new Set(rows.map(({ name }) => name));
+    for (const counted of COUNTED)
+      if (!triggers.has(`${counted.table}_usage_added`)) await countTable(transaction, counted);
+  });
+}
+
+/** The bytes of these columns as SQL; `row` is empty or ends in a dot. */
+export function bytesOf(columns: readonly string[], size: Counted["size"], row = ""): string {
+  return columns.map((column) => `coalesce(${size}(${row}${column}), 0)`).join(" + ");
+}
+
+async function countTable(db: Kysely<Database>, { table, columns, size }: Counted): Promise<void> {
+  const add = (owner: string, bytes: string): string =>
+    `insert into owner_usage (organization, project, bytes) values (${owner}.organization, ${owner}.project, ${bytes})
+      on conflict (organization, project) do update set bytes = bytes + excluded.bytes`;
+  const [before, after] = [bytesOf(columns, size, "old."), bytesOf(columns, size, "new.")];
+  const statements = [
+    `create trigger ${table}_usage_added after insert on ${table} begin ${add("new", after)}; end`,
+    `create trigger ${table}_usage_changed after update of ${columns.join(", ")} on ${table}
+      begin ${add("new", `${after} - (${before})`)}; end`,
+    `create trigger ${table}_usage_removed after delete on ${table} begin ${add("old", `-(${before})`)}; end`,
+    `insert into owner_usage (organization, project, bytes)
+      select organization, project, sum(${bytesOf(columns, size)}) from ${table} where true group by organization, project
+      on conflict (organization, project) do update set bytes = bytes + excluded.bytes`,
+  ];
+  for (const statement of statements) await sql.raw(statement).execute(db);
+}

@@ -1,0 +1,47 @@
+import { assert } from "../../../base/assert.ts";
+
+/** How many stores one process can have open at the same time. */
+const STORES_MAX = 1_024;
+
+/** The number of the worker of each open store of this process, or 0, at the store's place. */
+const NUMBERS = new Int32Array(new SharedArrayBuffer(STORES_MAX * Int32Array.BYTES_PER_ELEMENT));
+const taken = new Set<number>();
+
+/**
+ * Tells the living workers of this process from dead ones, since they all have its process number. All threads of the
+ * process share the memory behind it.
+ */
+export interface OwnWorkers {
+  readonly numbers: Int32Array;
+  /** Where this store's number stands. */
+  readonly place: number;
+}
+
+/** To be given back with `freePlace` once the store's worker has ended. */
+export function takePlace(): OwnWorkers {
+  let place = 0;
+  while (taken.has(place)) place += 1;
+  assert(place < STORES_MAX, "a process has few stores open at the same time");
+  taken.add(place);
+  return { numbers: NUMBERS, place };
+}
+
+export function freePlace(own: OwnWorkers): void {
+  setNumber(own, 0);
+  taken.delete(own.place);
+}
+
+/** Records the number of this store's worker; 0 if it has none any more. */
+export function setNumber({ numbers, place }: OwnWorkers, number: number): void {
+  Atomics.store(numbers, place, number);
+}
+
+/** The number of this store's worker; 0 if it has none. */
+export function ownNumber({ numbers, place }: OwnWorkers): number {
+  return Atomics.load(numbers, place);
+}
+
+/** Whether a worker of this process that lives has this number. */
+export function isOwnNumber({ numbers }: OwnWorkers, number: number): boolean {
+  return numbers.includes(number);
+}

@@ -1,0 +1,55 @@
+import type { Kysely } from "kysely";
+import type { RowInserter, RowOfResponse } from "../../database/row-inserter.ts";
+import type { Database } from "../../database/schema.ts";
+import { type JournalEntry, readJournal } from "../../rows/events/journal.ts";
+import { findLiveRun } from "../../rows/runs/run-rows.ts";
+
+/**
+ * Removes workers, so that they can write nothing more and their runs can be claimed. The events in their journals
+ * become chunks. Must run in a transaction that has already written.
+ */
+export async function removeDeadWorkers(
+  transaction: Kysely<Database>,
+  inserter: RowInserter,
+  workers: readonly number[],
+): Promise<void> {
+  if (workers.length === 0) return;
+  await recoverTails(transaction, inserter, workers);
+  await transaction.deleteFrom("workers").where("id", "in", workers).execute();
+}
+
+async function recoverTails(
+  transaction: Kysely<Database>,
+  inserter: RowInserter,
+  workers: readonly number[],
+): Promise<void> {
+  for (const worker of workers) {
+    const rows = await transaction
+      .selectFrom("event_journal")
+      .select("body")
+      .where("worker", "=", worker)
+      .orderBy("position")
+      .execute();
+    const entries = Map.groupBy(
+      rows.flatMap((row) => readJournal(row.body)),
+      (entry) => entry.responseId,
+    );
+    const chunks: RowOfResponse<"event_chunks">[] = [];
+    for (const [responseId, entriesOfRun] of entries) {
+      // The events of an ended run are all in chunks; those of a deleted run are not needed.
+      const run = await findLiveRun(transaction, worker, responseId);
+      if (run !== null) chunks.push(...chunksOf(entriesOfRun, run.tail.nextNumber));
+    }
+    await inserter.insertParts(transaction, "event_chunks", chunks);
+    await transaction.deleteFrom("event_journal").where("worker", "=", worker).execute();
+  }
+}
+
+/** At most one chunk, of the entries that are in no chunk yet. An entry is in a chunk as a whole or not at all. */
+function chunksOf(entries: readonly JournalEntry[], nextNumber: number): readonly RowOfResponse<"event_chunks">[] {
+  const missing = entries.filter((entry) => entry.firstNumber >= nextNumber);
+  const last = missing.at(-1);
+  if (last === undefined) return [];
+  const body = missing.map((entry) => entry.body).join("\n");
+  return [{ response_id: last.responseId, first_number: nextNumber, last_number: last.lastNumber, body }];
+}

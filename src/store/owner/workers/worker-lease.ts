@@ -1,0 +1,143 @@
+import type { Kysely } from "kysely";
+import { TASK_VERSION } from "../../../runs/ports.ts";
+import { builtOnce, type StandIns } from "../../database/built-once.ts";
+import type { Database } from "../../database/schema.ts";
+import { SQLITE_RULES } from "../../database/transaction-rules.ts";
+import type { Lease } from "./lease.ts";
+import { isOwnNumber, type OwnWorkers, setNumber } from "./own-workers.ts";
+import { removeDeadWorkers } from "./remove-dead-workers.ts";
+import { HOST, hasEnded, startOf, type WorkerProcess } from "./worker-process.ts";
+
+/** How long a lease lasts without renewal, in milliseconds. */
+export const LEASE_MS = 15_000;
+
+/**
+ * A longer wait for a lock may have kept other workers from renewing. It is much shorter than what is left of a lease
+ * when it is renewed.
+ */
+const LOCK_NOTICED_MS = 1_000;
+
+/** Registers this process as a worker, when its number is first asked for, and renews its lease. */
+export class WorkerLease implements Lease {
+  readonly #db: Kysely<Database>;
+  readonly #own: OwnWorkers;
+  #number: Promise<number> | null = null;
+  #registered: number | null = null;
+  #renewedAt = Date.now();
+  /** Since when writes to the list of workers have failed; null if the latest succeeded. */
+  #waitsSince: number | null = null;
+  /** Before this time, no worker is considered dead because of its lease. */
+  #judgesFrom = 0;
+
+  constructor(db: Kysely<Database>, own: OwnWorkers) {
+    this.#db = db;
+    this.#own = own;
+  }
+
+  number(): Promise<number> {
+    this.#number ??= this.#register().catch((error: unknown) => {
+      this.#number = null; // The next caller tries again.
+      throw error;
+    });
+    return this.#number;
+  }
+
+  async renew(number: number, db: Kysely<Database> = this.#db): Promise<boolean> {
+    const { numAffectedRows } = await this.#noticingLocks(() =>
+      renewLease(db, { number, expiresAt: Date.now() + LEASE_MS }),
+    );
+    this.#noticeAbsence();
+    const isRegistered = numAffectedRows === 1n;
+    if (isRegistered || this.#registered !== number) return isRegistered;
+    this.#number = null;
+    setNumber(this.#own, 0);
+    return isRegistered;
+  }
+
+  /** Renewing is a write, and whoever has written is alone until its transaction ends. */
+  hold(transaction: Kysely<Database>, number: number): Promise<boolean> {
+    return this.renew(number, transaction);
+  }
+
+  async findDead(db: Kysely<Database>, own: number): Promise<readonly number[]> {
+    const now = Date.now();
+    await db
+      .updateTable("workers")
+      .set({ expires_at: now + LEASE_MS })
+      .where("expires_at", ">", now + LEASE_MS) // Impossible for a valid lease: the clock was set back.
+      .execute();
+    const others = await db.selectFrom("workers").selectAll().where("id", "!=", own).execute();
+    const judges = now >= this.#judgesFrom;
+    return others.filter((worker) => (judges && worker.expires_at < now) || this.#isGone(worker)).map(({ id }) => id);
+  }
+
+  async resign(): Promise<void> {
+    if (this.#number === null) return;
+    const number = await this.#number;
+    this.#number = null;
+    setNumber(this.#own, 0);
+    await this.#db.transaction().execute(async (transaction) => {
+      await transaction.updateTable("workers").set({ expires_at: 0 }).where("id", "=", number).execute();
+      await removeDeadWorkers(transaction, SQLITE_RULES.inserter, [number]);
+    });
+  }
+
+  /** Whether a worker has ended, as far as this host can tell. */
+  #isGone(worker: WorkerProcess): boolean {
+    if (worker.host !== HOST) return false;
+    if (worker.pid === process.pid) return !isOwnNumber(this.#own, worker.id);
+    return hasEnded(worker);
+  }
+
+  async #register(): Promise<number> {
+    const { id } = await this.#noticingLocks(() =>
+      this.#db
+        .insertInto("workers")
+        .values({
+          host: HOST,
+          pid: process.pid,
+          started: startOf(process.pid),
+          expires_at: Date.now() + LEASE_MS,
+          task_version: TASK_VERSION,
+        })
+        .returning("id")
+        .executeTakeFirstOrThrow(),
+    );
+    setNumber(this.#own, id);
+    this.#registered = id;
+    this.#renewedAt = Date.now();
+    return id;
+  }
+
+  /**
+   * A lock that kept this worker from writing may also have kept others from renewing: they get another lease period.
+   * Failed writes count as waiting.
+   */
+  async #noticingLocks<Result>(write: () => Promise<Result>): Promise<Result> {
+    const since = (this.#waitsSince ??= performance.now());
+    const result = await write();
+    this.#waitsSince = null;
+    if (performance.now() - since > LOCK_NOTICED_MS) this.#judgesFrom = Date.now() + LEASE_MS;
+    return result;
+  }
+
+  /**
+   * If this process was suspended, or its clock was set forward, others may have been suspended too: they get a lease
+   * period to renew.
+   */
+  #noticeAbsence(): void {
+    const now = Date.now();
+    if (now - this.#renewedAt > LEASE_MS) this.#judgesFrom = now + LEASE_MS;
+    this.#renewedAt = now;
+  }
+}
+
+type Renewal = { readonly number: number; readonly expiresAt: number };
+
+const renewLease = builtOnce((db: Kysely<Database>, given: StandIns<Renewal>) =>
+  db
+    .updateTable("workers")
+    .set({ expires_at: given.value("expiresAt") })
+    .where("id", "=", given.value("number"))
+    .compile(),
+);

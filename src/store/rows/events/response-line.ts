@@ -1,0 +1,60 @@
+import type { Response, ResponseStreamEvent } from "../../../../generated/responses-api/types.ts";
+import { RecordedWhole } from "../../../runs/ports.ts";
+import { storedJson } from "../../database/stored-json.ts";
+
+/**
+ * An event that repeats a response which is stored beside it is stored as the members in which the two differ:
+ * `["=", type, number, members]`. Three of the events of a short answer are such, and three quarters of its text.
+ */
+type ResponseLine = readonly [mark: string, type: string, number: number, members: Partial<Response>];
+
+/** How such a line begins. */
+export const RESPONSE_LINE = '["=",';
+
+/** Writes the lines of events that repeat one stored response. */
+export class ResponseLines {
+  readonly #stored: Response;
+  readonly #storedNames: readonly string[];
+  /** The first events of a run have one response. */
+  #latest: { readonly response: Response; readonly members: string | null } | null = null;
+
+  constructor(stored: Response) {
+    this.#stored = stored;
+    this.#storedNames = Object.keys(stored);
+  }
+
+  /** Null if the event repeats no response, or one whose members have other names or another order. */
+  lineOf(event: ResponseStreamEvent): string | null {
+    if (!("response" in event)) return null;
+    const { response } = event;
+    if (this.#latest?.response !== response) this.#latest = { response, members: this.#membersOf(response) };
+    const { members } = this.#latest;
+    return members === null ? null : `${RESPONSE_LINE}"${event.type}",${event.sequence_number},${members}]`;
+  }
+
+  /** The JSON of those members that the stored response does not have with the same value. */
+  #membersOf(shown: Response): string | null {
+    if (shown === this.#stored) return "{}";
+    const [values, stored]: readonly ValuesByName[] = [shown, this.#stored];
+    const names = Object.keys(shown);
+    if (values === undefined || stored === undefined || names.length !== this.#storedNames.length) return null;
+    const members: Record<string, unknown> = {};
+    for (const [index, name] of names.entries()) {
+      if (name !== this.#storedNames[index]) return null;
+      if (values[name] === stored[name]) continue;
+      if (values[name] === undefined || stored[name] === undefined) return null; // JSON has no undefined members.
+      members[name] = values[name];
+    }
+    return JSON.stringify(members);
+  }
+}
+
+type ValuesByName = Readonly<Record<string, unknown>>;
+
+/** The event of a line. `body` is the JSON of the response that is stored beside it. */
+export function readResponseLine(line: string, body: string): RecordedWhole {
+  const [, type, number, members] = storedJson<ResponseLine>(line);
+  const response =
+    Object.keys(members).length === 0 ? body : JSON.stringify({ ...storedJson<Response>(body), ...members });
+  return RecordedWhole.fromJson(number, `{"type":"${type}","response":${response},"sequence_number":${number}}`);
+}

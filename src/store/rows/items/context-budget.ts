@@ -1,0 +1,26 @@
+import { ContextTooLong } from "../../../responses-api/ports.ts";
+
+/** More items than any model takes. */
+export const CONTEXT_ITEMS_MAX = 100_000;
+
+/** Limits how much stored text one request loads. It is charged before any text is read. */
+export class ContextBudget {
+  readonly #bytesMax: number;
+  #bytes = 0;
+  #items = 0;
+
+  constructor(bytesMax: number) {
+    this.#bytesMax = bytesMax;
+  }
+
+  /** Throws `ContextTooLong` if the total exceeds the budget. */
+  takeItems(count: number): void {
+    this.#items += count;
+    if (this.#items > CONTEXT_ITEMS_MAX) throw new ContextTooLong(`more than ${CONTEXT_ITEMS_MAX} items`);
+  }
+
+  takeBytes(bytes: number): void {
+    this.#bytes += bytes;
+    if (this.#bytes > this.#bytesMax) throw new ContextTooLong(`more than ${this.#bytesMax} bytes`);
+  }
+}

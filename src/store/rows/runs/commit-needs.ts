@@ -1,0 +1,35 @@
+import type { CommitPlan } from "./commit-plan.ts";
+import type { Holder } from "./conversation-rows.ts";
+import type { WriteJob } from "./write-job.ts";
+
+/** The responses that are stored whole and must still hold their conversation. */
+export function holdersOf(jobs: readonly WriteJob[]): readonly Holder[] {
+  return jobs.flatMap((job) =>
+    job.type === "whole" && job.conversation !== null
+      ? [{ responseId: job.responseId, conversationId: job.conversation.conversationId }]
+      : [],
+  );
+}
+
+/** Whether a plan adds only new responses outside of conversations, and to the journal. */
+export function onlyAdds(plan: CommitPlan): boolean {
+  const { updates, deletions, conversations, tools, inConversations, responses, items, chunks } = plan;
+  if (updates.length + deletions.length + conversations.length + tools.length + inConversations.length > 0)
+    return false;
+  const added = new Set(responses.map(({ id }) => id));
+  return responses.length > 0 && [...items, ...chunks].every((part) => added.has(part.response_id));
+}
+
+/** Whether a plan is at most one insert into the journal. */
+export function isOneInsert(plan: CommitPlan): boolean {
+  return (
+    plan.responses.length +
+      plan.updates.length +
+      plan.items.length +
+      plan.deletions.length +
+      plan.conversations.length +
+      plan.tools.length +
+      plan.chunks.length ===
+    0
+  );
+}

@@ -1,0 +1,113 @@
+import { assertNever } from "../../../base/assert.ts";
+import type { Owner } from "../../../runs/ports.ts";
+import { type EventBlock, lengthOfBlocks } from "../events/event-block.ts";
+import {
+  type ConversationChange,
+  type ConversationEnd,
+  type ConversationOutcome,
+  sizeOfStep,
+} from "../items/conversation-changes.ts";
+import { type ItemText, lengthOfItems } from "../items/item-text.ts";
+import { type LedgerChange, type LedgerOutcome, sizeOfLedgerStep } from "../ledger-rows.ts";
+import type { Ending, Origin, Snapshot } from "./response-columns.ts";
+
+/** One requested change of the database. The requester makes the rows, so that an invalid job fails alone. */
+export type WriteJob =
+  | {
+      readonly type: "open";
+      readonly responseId: string;
+      readonly owner: Owner;
+      readonly snapshot: Snapshot;
+      readonly origin: Origin;
+      readonly task: string | null;
+      readonly streamed: boolean;
+      /** The conversation that the response is made in and holds. */
+      readonly conversationId: string | null;
+      readonly items: readonly ItemText[];
+      readonly events: readonly EventBlock[];
+    }
+  | { readonly type: "append"; readonly responseId: string; readonly events: readonly EventBlock[] }
+  | {
+      readonly type: "advance";
+      readonly responseId: string;
+      readonly snapshot: Snapshot;
+      readonly events: readonly EventBlock[];
+    }
+  | {
+      readonly type: "close";
+      readonly responseId: string;
+      readonly snapshot: Snapshot;
+      readonly ending: Ending;
+      readonly items: readonly ItemText[];
+      readonly events: readonly EventBlock[];
+      /** Null if the response was not made in a conversation. */
+      readonly conversation: ConversationEnd | null;
+    }
+  /** A run that was kept in memory until it ended. */
+  | {
+      readonly type: "whole";
+      readonly responseId: string;
+      readonly owner: Owner;
+      /** The final one. */
+      readonly snapshot: Snapshot;
+      readonly origin: Origin;
+      readonly ending: Ending;
+      readonly streamed: boolean;
+      /** The conversation that the response holds; null if it was not made in one. */
+      readonly conversation: ConversationEnd | null;
+      readonly inputItems: readonly ItemText[];
+      readonly outputItems: readonly ItemText[];
+      readonly events: readonly EventBlock[];
+    }
+  /** Lets any worker claim the run. */
+  | ReleaseJob
+  | { readonly type: "delete"; readonly responseId: string; readonly owner: Owner }
+  | ({ readonly type: "conversation" } & ConversationChange)
+  | ({ readonly type: "tool" } & LedgerChange);
+
+/** Changes of a run that is stored. They are tried again, as the same objects, while the store is away. */
+export type PatientJob = Extract<WriteJob, { readonly type: "append" | "advance" | "close" | "tool" }>;
+
+/** As in `Release` of the run ledger; `attempts` is JSON. */
+export interface ReleaseJob {
+  readonly type: "release";
+  readonly responseId: string;
+  readonly hadBegun: boolean;
+  readonly pauseMs: number | null;
+  readonly attempts: string | null;
+}
+
+/**
+ * `unchanged`: the response is unknown, has ended, was deleted, or belongs to another worker. `out_of_order`: the
+ * events do not follow the stored ones.
+ */
+export type WriteOutcome = "written" | "unchanged" | "out_of_order" | ConversationOutcome | LedgerOutcome;
+
+/** The approximate number of characters that a job writes, to bound one commit. */
+export function sizeOfJob(job: WriteJob): number {
+  switch (job.type) {
+    case "open":
+    case "close":
+      return lengthOfBlocks(job.events) + lengthOfItems(job.items) + job.snapshot.body.length;
+    case "whole":
+      return (
+        lengthOfBlocks(job.events) +
+        lengthOfItems(job.inputItems) +
+        lengthOfItems(job.outputItems) +
+        job.snapshot.body.length
+      );
+    case "append":
+      return lengthOfBlocks(job.events);
+    case "advance":
+      return lengthOfBlocks(job.events) + job.snapshot.body.length;
+    case "release":
+    case "delete":
+      return 0;
+    case "conversation":
+      return sizeOfStep(job.step);
+    case "tool":
+      return sizeOfLedgerStep(job.step);
+    default:
+      return assertNever(job);
+  }
+}

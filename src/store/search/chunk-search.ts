@@ -1,0 +1,286 @@
+import { type Kysely, type RawBuilder, sql } from "kysely";
+import type { FileAttributes } from "../../../generated/responses-api/types.ts";
+import type {
+  ChunkHit,
+  ChunkQuestion,
+  ChunksFound,
+  FoundChunk,
+  SearchScope,
+  VectorModel,
+} from "../../vector-stores/ports.ts";
+import type { Database } from "../database/schema.ts";
+import { storedJson } from "../database/stored-json.ts";
+import type { ChunkIndex, NumberedModel } from "./chunk-index.ts";
+import { CHUNKS_OF_FILE_MAX, fileOfChunk, ordinalOfChunk } from "./chunk-keys.ts";
+import { filterSql } from "./filter-sql.ts";
+import type { SearchPlaces } from "./search-messages.ts";
+import { cosineOf, NearestChunks, type VectorCache } from "./vector-scores.ts";
+import { type SearchedFile, WordScores } from "./word-scores.ts";
+
+/** What is estimated is near the truth, so a few times as many chunks are estimated as are wanted. */
+const CANDIDATES_PER_RESULT = 4;
+/** A word in more than this share of the chunks says little about any of them. */
+const COMMON_SHARE = 0.1;
+/** In fewer chunks than this, no word costs much. */
+const COMMON_CHUNKS_MIN = 2_000;
+/** SQLite's limit on variables is higher. */
+const KEYS_AT_ONCE_MAX = 500;
+
+interface SearchedStore {
+  readonly number: number;
+  readonly id: string;
+  readonly isExpired: boolean;
+  readonly model: NumberedModel | null;
+}
+
+interface FileRow extends SearchedFile {
+  readonly storeNumber: number;
+  /** Null if it has no vectors yet. They may still come, so nothing is kept of such a file. */
+  readonly modelNumber: number | null;
+}
+
+/** Searches chunks by reading the database, and keeps vectors in memory. It writes nothing. */
+export class ChunkSearch {
+  readonly #db: Kysely<Database>;
+  readonly #index: ChunkIndex;
+  readonly #vectors: VectorCache;
+
+  constructor(db: Kysely<Database>, index: ChunkIndex, vectors: VectorCache) {
+    this.#db = db;
+    this.#index = index;
+    this.#vectors = vectors;
+  }
+
+  /** As `ChunkFinder.modelsOf`. */
+  async modelsOf(scope: SearchPlaces): Promise<readonly VectorModel[]> {
+    return modelsOf(await this.#findStores(scope)).map(({ name, dimensions }) => ({ name, dimensions }));
+  }
+
+  /** There is nothing to close. */
+  async close(): Promise<void> {}
+
+  /** As `ChunkFinder.find`. */
+  async find(scope: SearchScope, questions: readonly ChunkQuestion[], perKindMax: number): Promise<ChunksFound> {
+    const stores = await this.#findStores(scope);
+    const known = new Set(stores.map(({ id }) => id));
+    const unknown = scope.storeIds.find((id) => !known.has(id));
+    if (unknown !== undefined) return { type: "unknown_store", storeId: unknown };
+    const expired = stores.find(({ isExpired }) => isExpired);
+    if (expired !== undefined) return { type: "expired_store", storeId: expired.id };
+    const files = await this.#findFiles(stores, scope);
+    const hits: (readonly ChunkHit[])[] = [];
+    for (const question of questions) hits.push(await this.#answer(stores, files, question, perKindMax));
+    const keys = new Set(hits.flatMap((ofQuestion) => ofQuestion.map(({ key }) => key)));
+    const chunkCount = [...files.values()].reduce((sum, file) => sum + file.chunks, 0);
+    return { type: "found", hits, chunkCount, chunks: await this.#load(stores, [...keys]) };
+  }
+
+  async #answer(
+    stores: readonly SearchedStore[],
+    files: ReadonlyMap<number, FileRow>,
+    { words, vectors }: ChunkQuestion,
+    perKindMax: number,
+  ): Promise<readonly ChunkHit[]> {
+    const scores = await this.#scoreWords(stores, files, words);
+    const candidates = scores.candidates(perKindMax * CANDIDATES_PER_RESULT);
+    const near = new Set<number>();
+    const cosines = new Map<number, number>();
+    for (const { model, vector } of vectors) {
+      const searched = stores.filter((store) => isModel(store.model, model));
+      const nearest = await this.#nearest(searched, files, vector, perKindMax);
+      const found = await this.#cosines(searched, files, vector, [...nearest, ...candidates]);
+      for (const [key, cosine] of found) cosines.set(key, cosine);
+      for (const key of best(nearest, (one) => found.get(one) ?? -1, perKindMax)) near.add(key);
+    }
+    const lengths = await this.#lengthsOf([...near, ...candidates]);
+    const scoreOf = (key: number): number => scores.scoreOf(key, lengths.get(key) ?? 0);
+    const keys = new Set([...near, ...best(candidates, scoreOf, perKindMax)]);
+    return [...keys].map((key) => ({ key, words: scoreOf(key), cosine: cosines.get(key) ?? null }));
+  }
+
+  /**
+   * Words that are in many chunks say little and cost much. They are left out, the most frequent first, if the question
+   * has others.
+   */
+  async #scoreWords(
+    stores: readonly SearchedStore[],
+    files: ReadonlyMap<number, FileRow>,
+    words: readonly string[],
+  ): Promise<WordScores> {
+    const scores = new WordScores(files);
+    const numbers = stores.map(({ number }) => number);
+    const commonFrom = Math.max(COMMON_CHUNKS_MIN, scores.chunkCount * COMMON_SHARE);
+    const known = await this.#index.findWords(numbers, words, Math.ceil(commonFrom));
+    const rarestFirst = known.toSorted((one, other) => one.chunks - other.chunks);
+    for (const [index, { word, chunks, places }] of rarestFirst.entries())
+      if (index === 0 || chunks < commonFrom) scores.add(places ?? (await this.#index.placesOf(numbers, word)));
+    return scores;
+  }
+
+  async #lengthsOf(keys: readonly number[]): Promise<ReadonlyMap<number, number>> {
+    const lengths = new Map<number, number>();
+    for (const some of inPortions([...new Set(keys)])) {
+      const rows = await this.#db
+        .selectFrom("vector_store_chunks")
+        .select(["key", "word_count"])
+        .where("key", "in", some)
+        .execute();
+      for (const row of rows) lengths.set(row.key, row.word_count);
+    }
+    return lengths;
+  }
+
+  /** Candidates: more than are wanted, since their cosines are estimated. */
+  async #nearest(
+    stores: readonly SearchedStore[],
+    files: ReadonlyMap<number, FileRow>,
+    vector: Float32Array,
+    perKindMax: number,
+  ): Promise<readonly number[]> {
+    const nearest = new NearestChunks(vector, perKindMax * CANDIDATES_PER_RESULT);
+    for (const model of modelsOf(stores)) {
+      const lacking: FileRow[] = [];
+      for (const file of filesWith(model, stores, files)) {
+        const known = this.#vectors.get(model.number, file.number);
+        if (known === undefined) lacking.push(file);
+        else nearest.add(known);
+      }
+      for await (const read of this.#index.readFiles(model, lacking)) {
+        this.#vectors.add(model.number, read);
+        nearest.add(read);
+      }
+    }
+    return nearest.keys;
+  }
+
+  async #cosines(
+    stores: readonly SearchedStore[],
+    files: ReadonlyMap<number, FileRow>,
+    vector: Float32Array,
+    keys: readonly number[],
+  ): Promise<ReadonlyMap<number, number>> {
+    const cosines = new Map<number, number>();
+    const searched = new Set(stores.map(({ number }) => number));
+    const own = keys.filter((key) => searched.has(files.get(fileOfChunk(key))?.storeNumber ?? 0));
+    for (const model of modelsOf(stores))
+      for (const some of inPortions(own))
+        for (const [key, stored] of await this.#index.vectorsOf(model, some))
+          cosines.set(key, cosineOf(vector, stored));
+    return cosines;
+  }
+
+  async #findStores({ owner, storeIds }: SearchPlaces): Promise<readonly SearchedStore[]> {
+    const rows = await this.#db
+      .selectFrom("vector_stores")
+      .leftJoin("vector_models", "vector_models.number", "vector_stores.model_number")
+      .select([
+        "vector_stores.number",
+        "vector_stores.id",
+        "vector_stores.is_expired as isExpired",
+        "vector_stores.model_number as modelNumber",
+        "vector_models.name as modelName",
+        "vector_models.dimensions",
+      ])
+      .where("vector_stores.organization", "=", owner.organization)
+      .where("vector_stores.project", "=", owner.project)
+      .where("vector_stores.id", "in", storeIds)
+      .execute();
+    return rows.map(({ number, id, isExpired, modelNumber, modelName: name, dimensions }) => {
+      const isKnown = modelNumber !== null && name !== null && dimensions !== null;
+      return {
+        number,
+        id,
+        isExpired: isExpired === 1,
+        model: isKnown ? { number: modelNumber, name, dimensions } : null,
+      };
+    });
+  }
+
+  /** The files that are searched: those that were taken in and that meet the filter. */
+  async #findFiles(stores: readonly SearchedStore[], { filter }: SearchScope): Promise<ReadonlyMap<number, FileRow>> {
+    const rows = await this.#rows<FileRow>(sql`
+      select number, store_number as "storeNumber", chunk_count as chunks, word_count as words,
+        model_number as "modelNumber"
+      from vector_store_files as files
+      where store_number in (${sql.join(stores.map(({ number }) => number))}) and status = 'completed'
+        and ${filter === null ? sql`true` : filterSql(filter)}`);
+    return new Map(rows.map((row) => [row.number, row]));
+  }
+
+  async #load(stores: readonly SearchedStore[], keys: readonly number[]): Promise<readonly FoundChunk[]> {
+    const ids = new Map(stores.map(({ number, id }) => [number, id]));
+    const chunks: FoundChunk[] = [];
+    for (const some of inPortions(keys)) {
+      const rows = await this.#rows<ChunkRow>(sql`
+        select chunks.key, chunks.text, chunks.first, chunks.last, chunks.headings, files.store_number as "storeNumber",
+          files.file_id as "fileId", files.filename, files.attributes
+        from vector_store_chunks as chunks
+        join vector_store_files as files on files.number = chunks.key / ${sql.lit(CHUNKS_OF_FILE_MAX)}
+        where chunks.key in (${sql.join(some)})`);
+      chunks.push(...rows.map((row) => foundChunk(row, ids.get(row.storeNumber) ?? "")));
+    }
+    return chunks;
+  }
+
+  async #rows<Row>(query: RawBuilder<unknown>): Promise<readonly Row[]> {
+    const { rows } = await sql<Row>`${query}`.execute(this.#db);
+    return rows;
+  }
+}
+
+interface ChunkRow {
+  readonly key: number;
+  readonly text: string;
+  readonly first: number;
+  readonly last: number;
+  readonly headings: string;
+  readonly storeNumber: number;
+  readonly fileId: string;
+  readonly filename: string;
+  readonly attributes: string | null;
+}
+
+function foundChunk(row: ChunkRow, storeId: string): FoundChunk {
+  const { key, text, first: start, last: end, fileId, filename, attributes } = row;
+  return {
+    key,
+    storeId,
+    fileId,
+    filename,
+    attributes: attributes === null ? null : storedJson<FileAttributes>(attributes),
+    ordinal: ordinalOfChunk(key),
+    text,
+    start,
+    end,
+    headings: storedJson<readonly string[]>(row.headings),
+  };
+}
+
+function isModel(model: VectorModel | null, other: VectorModel): boolean {
+  return model !== null && model.name === other.name && model.dimensions === other.dimensions;
+}
+
+/** The models of these stores, each once. */
+function modelsOf(stores: readonly SearchedStore[]): readonly NumberedModel[] {
+  return [...new Map(stores.flatMap(({ model }) => (model === null ? [] : [[model.number, model]]))).values()];
+}
+
+/** The files that have vectors in stores that use this model. */
+function filesWith(
+  model: NumberedModel,
+  stores: readonly SearchedStore[],
+  files: ReadonlyMap<number, FileRow>,
+): readonly FileRow[] {
+  const using = new Set(stores.flatMap((store) => (store.model?.number === model.number ? [store.number] : [])));
+  return [...files.values()].filter(({ storeNumber, modelNumber }) => using.has(storeNumber) && modelNumber !== null);
+}
+
+/** The keys with the highest values. */
+function best(keys: readonly number[], valueOf: (key: number) => number, max: number): readonly number[] {
+  const values = new Map(keys.map((key) => [key, valueOf(key)]));
+  return keys.toSorted((one, other) => (values.get(other) ?? 0) - (values.get(one) ?? 0) || one - other).slice(0, max);
+}
+
+function* inPortions(keys: readonly number[]): Generator<readonly number[]> {
+  for (let start = 0; start < keys.length; start += KEYS_AT_ONCE_MAX) yield keys.slice(start, start + KEYS_AT_ONCE_MAX);
+}

@@ -1,0 +1,39 @@
+import { type RawBuilder, sql } from "kysely";
+import type { IndexedChunk } from "../../../vector-stores/ports.ts";
+import { chunkKey, placedWord } from "../chunk-keys.ts";
+
+/** Rows of the table of chunks, to be selected into it. */
+export function postgresChunkRows(fileNumber: number, chunks: readonly IndexedChunk[]): RawBuilder<unknown> {
+  return sql`select * from unnest(
+    ${keysOf(fileNumber, chunks)}::bigint[],
+    ${chunks.map(({ text }) => text)}::text[],
+    ${chunks.map(({ start }) => start)}::bigint[],
+    ${chunks.map(({ end }) => end)}::bigint[],
+    ${chunks.map(({ headings }) => JSON.stringify(headings))}::text[],
+    ${chunks.map(({ words }) => words.length)}::bigint[])`;
+}
+
+/** Rows of the index of words, to be selected into it: each word once, and how often those are there that repeat. */
+export function postgresWordRows(
+  fileNumber: number,
+  storeNumber: number,
+  chunks: readonly IndexedChunk[],
+): RawBuilder<unknown> {
+  const counted = chunks.map(({ words }) => countEach(words));
+  const placed = counted.map((counts) => [...counts.keys()].map((word) => placedWord(storeNumber, word)).join(" "));
+  const repeated = counted.map((counts) => JSON.stringify(Object.fromEntries([...counts].filter(([, n]) => n > 1))));
+  return sql`(key, words, repeated)
+    select key, array_to_tsvector(string_to_array(words, ' ')), repeated::jsonb
+    from unnest(${keysOf(fileNumber, chunks)}::bigint[], ${placed}::text[], ${repeated}::text[])
+      as given (key, words, repeated)`;
+}
+
+function keysOf(fileNumber: number, chunks: readonly IndexedChunk[]): readonly number[] {
+  return chunks.map(({ ordinal }) => chunkKey(fileNumber, ordinal));
+}
+
+function countEach(words: readonly string[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1);
+  return counts;
+}

@@ -1,0 +1,98 @@
+import { Worker } from "node:worker_threads";
+import { assert } from "../../base/assert.ts";
+import { StoreBusy } from "../../responses-api/ports.ts";
+import type { ChunkQuestion, ChunksFound, SearchScope, VectorModel } from "../../vector-stores/ports.ts";
+import { errorOf } from "../owner/thread/messages.ts";
+import type { SearchAnswer, SearchPlaces, SearchRequest, SearchThreadData } from "./search-messages.ts";
+
+/** Searches are answered one after the other. Beyond this many, a search is refused. */
+const WAITING_MAX = 256;
+
+type Request = SearchRequest extends infer Each ? (Each extends unknown ? Omit<Each, "id"> : never) : never;
+
+interface WaitingSearch {
+  readonly resolve: (answer: SearchAnswer) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/**
+ * Searches in a thread with a connection of its own, so that neither the event loop nor the writes of others wait for a
+ * search. The thread starts with the first search. If it ends by itself, its searches reject and the next search starts
+ * it again.
+ */
+export class ThreadedSearch {
+  readonly #module: URL;
+  readonly #data: SearchThreadData<unknown>;
+  #thread: Worker | null = null;
+  #lastId = 0;
+  readonly #waiting = new Map<number, WaitingSearch>();
+
+  /** The thread starts with this module and is given these data. */
+  constructor(module: URL, data: SearchThreadData<unknown>) {
+    this.#module = module;
+    this.#data = data;
+  }
+
+  /** As `ChunkFinder.modelsOf`. */
+  async modelsOf(scope: SearchPlaces): Promise<readonly VectorModel[]> {
+    const answer = await this.#ask({ name: "models", scope }, null);
+    assert(answer.name === "models", "a question for models is answered with them");
+    return answer.models;
+  }
+
+  /** As `ChunkFinder.find`. */
+  async find(
+    scope: SearchScope,
+    questions: readonly ChunkQuestion[],
+    perKindMax: number,
+    signal: AbortSignal,
+  ): Promise<ChunksFound> {
+    const answer = await this.#ask({ name: "find", scope, questions, perKindMax }, signal);
+    assert(answer.name === "find", "a search is answered with what it found");
+    return answer.found;
+  }
+
+  /** Ends the thread. Searches that wait reject. */
+  async close(): Promise<void> {
+    await this.#thread?.terminate();
+  }
+
+  async #ask(request: Request, signal: AbortSignal | null): Promise<SearchAnswer> {
+    if (this.#waiting.size >= WAITING_MAX) throw new StoreBusy("too many searches wait for their turn");
+    const thread = (this.#thread ??= this.#start());
+    const id = (this.#lastId += 1);
+    const { promise, resolve, reject } = Promise.withResolvers<SearchAnswer>();
+    const leave = (): void => reject(signal?.reason);
+    this.#waiting.set(id, { resolve, reject });
+    signal?.addEventListener("abort", leave, { once: true });
+    thread.postMessage({ ...request, id });
+    try {
+      const answer = await promise;
+      if (answer.name === "failed") throw errorOf(answer.error);
+      return answer;
+    } finally {
+      this.#waiting.delete(id);
+      signal?.removeEventListener("abort", leave);
+    }
+  }
+
+  #start(): Worker {
+    const thread = new Worker(this.#module, {
+      env: {},
+      execArgv: [],
+      workerData: this.#data,
+    });
+    let fault: unknown = null;
+    thread.on("message", (answer: SearchAnswer) => this.#waiting.get(answer.id)?.resolve(answer));
+    thread.on("error", (error) => {
+      fault = error;
+    });
+    thread.once("exit", () => {
+      if (this.#thread === thread) this.#thread = null;
+      const ended = new Error("the search thread ended", { cause: fault });
+      for (const { reject } of this.#waiting.values()) reject(ended);
+    });
+    thread.unref();
+    return thread;
+  }
+}

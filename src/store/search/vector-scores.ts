@@ -1,0 +1,69 @@
+import { LRUCache } from "lru-cache";
+import { Best } from "./best.ts";
+import { chunkKey } from "./chunk-keys.ts";
+import { eachProduct, type QuantizedVectors } from "./quantized.ts";
+
+/** What a file costs besides its vectors, in bytes. */
+const FILE_BYTES = 256;
+
+/** Vectors of one file by one model. */
+export interface FileVectors {
+  /** The number of the file. */
+  readonly file: number;
+  /** The places of the chunks in the file. */
+  readonly ordinals: Uint32Array;
+  readonly vectors: QuantizedVectors;
+}
+
+/** Keeps vectors of files in memory, the least recently used first out. A file's vectors never change. */
+export class VectorCache {
+  readonly #files: LRUCache<string, FileVectors>;
+
+  constructor(bytesMax: number) {
+    this.#files = new LRUCache({
+      maxSize: Math.max(1, bytesMax),
+      sizeCalculation: ({ ordinals, vectors }) =>
+        FILE_BYTES + ordinals.byteLength + vectors.rows.byteLength + vectors.scales.byteLength,
+    });
+  }
+
+  get(modelNumber: number, fileNumber: number): FileVectors | undefined {
+    return this.#files.get(`${modelNumber} ${fileNumber}`);
+  }
+
+  add(modelNumber: number, file: FileVectors): void {
+    this.#files.set(`${modelNumber} ${file.file}`, file);
+  }
+}
+
+/** The places in its file of chunks with these keys. */
+export function ordinalsOf(fileNumber: number, keys: readonly number[]): Uint32Array {
+  return Uint32Array.from(keys, (key) => key - chunkKey(fileNumber, 0));
+}
+
+/** The keys of the chunks nearest to a vector, in no order, by estimated cosines. */
+export class NearestChunks {
+  readonly #vector: Float32Array;
+  readonly #best: Best;
+
+  constructor(vector: Float32Array, max: number) {
+    this.#vector = vector;
+    this.#best = new Best(max);
+  }
+
+  add({ file, ordinals, vectors }: FileVectors): void {
+    const base = chunkKey(file, 0);
+    eachProduct(vectors, this.#vector, (row, product) => this.#best.add(base + (ordinals[row] ?? 0), product));
+  }
+
+  get keys(): readonly number[] {
+    return this.#best.keys;
+  }
+}
+
+/** The cosine of vectors of unit length. */
+export function cosineOf(vector: Float32Array, other: Float32Array): number {
+  let sum = 0;
+  for (let k = 0; k < vector.length; k++) sum += (vector[k] ?? 0) * (other[k] ?? 0);
+  return sum;
+}

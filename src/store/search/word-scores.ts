@@ -1,0 +1,98 @@
+import { Best } from "./best.ts";
+import { chunkKey, fileOfChunk } from "./chunk-keys.ts";
+
+/** How much repeating a word counts, and how much the length of a chunk. The values of the literature. */
+const K1 = 1.2;
+const B = 0.75;
+
+/** A file that is searched. */
+export interface SearchedFile {
+  readonly number: number;
+  readonly chunks: number;
+  readonly words: number;
+}
+
+/** A word is in a chunk. */
+export interface WordCount {
+  readonly key: number;
+  /** How often. */
+  readonly count: number;
+}
+
+/** What one word is worth in each chunk that has it. */
+interface ScoredWord {
+  readonly rarity: number;
+  readonly counts: ReadonlyMap<number, number>;
+}
+
+/** The BM25 scores of the chunks of some files for one question, with the statistics of these files. */
+export class WordScores {
+  readonly #files: ReadonlyMap<number, SearchedFile>;
+  readonly #words: ScoredWord[] = [];
+  /** Scores as if all chunks had the same length, to find candidates without looking at each chunk. */
+  readonly #estimates = new Map<number, Float64Array>();
+  readonly #chunkCount: number;
+  readonly #averageLength: number;
+
+  constructor(files: ReadonlyMap<number, SearchedFile>) {
+    this.#files = files;
+    let chunks = 0;
+    let words = 0;
+    for (const file of files.values()) {
+      chunks += file.chunks;
+      words += file.words;
+    }
+    this.#chunkCount = chunks;
+    this.#averageLength = chunks === 0 ? 1 : Math.max(1, words / chunks);
+  }
+
+  get chunkCount(): number {
+    return this.#chunkCount;
+  }
+
+  /** Adds what one word is worth. `rows`: every chunk of the searched stores that has it. */
+  add(rows: readonly WordCount[]): void {
+    const counts = new Map<number, number>();
+    for (const { key, count } of rows) if (this.#files.has(fileOfChunk(key))) counts.set(key, count);
+    const rarity = Math.log(1 + (this.#chunkCount - counts.size + 0.5) / (counts.size + 0.5));
+    this.#words.push({ rarity, counts });
+    for (const [key, count] of counts) {
+      const file = fileOfChunk(key);
+      const ofFile = this.#estimatesOf(file);
+      const ordinal = key - chunkKey(file, 0);
+      ofFile[ordinal] = (ofFile[ordinal] ?? 0) + rarity * damped(count, 1);
+    }
+  }
+
+  /** The keys of the chunks that may be best, in no order. */
+  candidates(max: number): readonly number[] {
+    const best = new Best(max);
+    for (const [file, scores] of this.#estimates)
+      for (let ordinal = 0; ordinal < scores.length; ordinal++) {
+        const score = scores[ordinal] ?? 0;
+        if (score > 0) best.add(chunkKey(file, ordinal), score);
+      }
+    return best.keys;
+  }
+
+  /** The score of a chunk that has `length` words. */
+  scoreOf(key: number, length: number): number {
+    let score = 0;
+    for (const { rarity, counts } of this.#words) {
+      const count = counts.get(key);
+      if (count !== undefined) score += rarity * damped(count, length / this.#averageLength);
+    }
+    return score;
+  }
+
+  #estimatesOf(fileNumber: number): Float64Array {
+    const known = this.#estimates.get(fileNumber) ?? new Float64Array(this.#files.get(fileNumber)?.chunks ?? 0);
+    this.#estimates.set(fileNumber, known);
+    return known;
+  }
+}
+
+/** What `count` repetitions are worth in a chunk of this length, of which 1 is the average. */
+function damped(count: number, length: number): number {
+  return (count * (K1 + 1)) / (count + K1 * (1 - B + B * length));
+}

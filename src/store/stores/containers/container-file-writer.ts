@@ -1,0 +1,304 @@
+import { type Kysely, sql } from "kysely";
+import type { ContainerFile } from "../../../../generated/responses-api/types.ts";
+import { newId } from "../../../base/ids.ts";
+import { bytesAtMost } from "../../../base/limits/bytes-at-most.ts";
+import type { ContainerChange, ContainerRefusal } from "../../../responses-api/containers.ts";
+import type { Owner } from "../../../runs/ports.ts";
+import { KEEP_ROWS } from "../../database/dialectal.ts";
+import type { Database } from "../../database/schema.ts";
+import type { DatabaseCalls } from "../../owner/database-calls.ts";
+import type { ContainerBytes } from "../files/file-bytes.ts";
+import { writeSignal } from "../files/file-folder.ts";
+import { findGoneHolders } from "../files/gone-holders.ts";
+import { Removals } from "../files/removals.ts";
+import { type StoredQuota, storageLock } from "../storage-quota.ts";
+import { secondsNow } from "../vector-stores/store-statements.ts";
+import { DATA_FOLDER } from "./container-path.ts";
+import { type ContainerFileRow, findContainerRow, isRunning, shownContainerFile } from "./container-rows.ts";
+
+export interface ContainerLimits {
+  readonly containerBytesMax: number;
+  readonly fileBytesMax: number;
+  readonly filesMax: number;
+  /** Of one owner, at the same time; 0 for no limit, as in the next member. */
+  readonly containersMax: number;
+  /** Of the files of all containers of one owner. */
+  readonly ownerBytesMax: number;
+}
+
+/** A file to write into a container. */
+export interface FileToWrite {
+  /** Null for `/mnt/data/<id>.png`. */
+  readonly path: string | null;
+  readonly content: AsyncIterable<Uint8Array>;
+  readonly source: ContainerFile["source"];
+  /** The uploaded file that it is a copy of; null if it is none. */
+  readonly uploadId: string | null;
+}
+
+/** How many more bytes there may be, and what is told if there are more. */
+interface Room {
+  readonly bytesMax: number;
+  readonly refusal: ContainerRefusal;
+}
+
+/** A row whose bytes are not there yet. */
+type Draft = Omit<ContainerFileRow, "number" | "holder" | "upload_id"> & { readonly holder: number };
+
+interface Filled {
+  readonly bytes: number;
+  /** Ids of the files whose place it took; they are to be erased. */
+  readonly replaced: readonly string[];
+}
+
+/** A file that nobody sees, and the worker that holds it. */
+interface HeldFile {
+  readonly containerId: string;
+  readonly id: string;
+  readonly holder: number;
+}
+
+type Calls = Pick<DatabaseCalls, "query" | "workerNumber" | "findDeadWorkers">;
+
+/**
+ * Writes and removes the files of containers. As with uploaded files, a row is written before the bytes and removed
+ * after them, and names its worker meanwhile.
+ */
+export class ContainerFileWriter {
+  readonly #db: Kysely<Database>;
+  readonly #calls: Calls;
+  readonly #bytes: ContainerBytes;
+  readonly #quota: StoredQuota;
+  readonly #limits: ContainerLimits;
+  readonly #removals = new Removals<HeldFile>((file) => this.#erase(file));
+
+  constructor(
+    db: Kysely<Database>,
+    calls: Calls,
+    { bytes, quota, limits }: { bytes: ContainerBytes; quota: StoredQuota; limits: ContainerLimits },
+  ) {
+    this.#db = db;
+    this.#calls = calls;
+    this.#bytes = bytes;
+    this.#quota = quota;
+    this.#limits = limits;
+  }
+
+  /** The new file takes the place of one at its path. Rejects with `StorageQuotaExceeded`, or as `content` does. */
+  async write(
+    owner: Owner,
+    containerId: string,
+    file: FileToWrite,
+    signal?: AbortSignal,
+  ): Promise<ContainerChange<ContainerFile>> {
+    const room = await this.#findRoom(owner, containerId, file.path);
+    if ("reason" in room) return { type: "refused", refusal: room };
+    await this.#quota.requireRoom(owner);
+    const draft = await this.#draft(owner, containerId, file);
+    const written = await this.#fill(
+      owner,
+      draft,
+      bytesAtMost(file.content, room.bytesMax, () => new TooManyBytes()),
+      writeSignal(signal),
+    ).catch(async (error: unknown) => {
+      await this.#removals.remove([{ containerId, id: draft.id, holder: draft.holder }]);
+      if (error instanceof TooManyBytes) return room.refusal;
+      const now = await this.#findRoom(owner, containerId, draft.path);
+      // A container that is deleted loses its folder, and what is being written with it.
+      if (signal?.aborted !== true && "reason" in now) return now;
+      throw error;
+    });
+    if ("reason" in written) return { type: "refused", refusal: written };
+    await this.#removals.remove(written.replaced.map((id) => ({ containerId, id, holder: draft.holder })));
+    return { type: "changed", result: shownContainerFile({ ...draft, bytes: written.bytes }) };
+  }
+
+  /** Returns false if the container has no such file. */
+  async remove(owner: Owner, containerId: string, fileId: string): Promise<boolean> {
+    const holder = await this.#calls.workerNumber();
+    const { numUpdatedRows } = await this.#db
+      .updateTable("container_files")
+      .set({ holder })
+      .where("id", "=", fileId)
+      .where("container_id", "=", containerId)
+      .where("organization", "=", owner.organization)
+      .where("project", "=", owner.project)
+      .where("holder", "is", null)
+      .executeTakeFirstOrThrow();
+    if (numUpdatedRows === 0n) return false;
+    await this.#removals.remove([{ containerId, id: fileId, holder }]);
+    return true;
+  }
+
+  /** Removes all files of a container that nobody can see any more. Files that are being written go by themselves. */
+  async removeAll(containerId: string): Promise<void> {
+    const shown = await this.#db
+      .selectFrom("container_files")
+      .select("id")
+      .where("container_id", "=", containerId)
+      .where("holder", "is", null)
+      .execute();
+    await this.#bytes.removeContainer(
+      containerId,
+      shown.map(({ id }) => id),
+    );
+    await this.#db
+      .deleteFrom("container_files")
+      .where("container_id", "=", containerId)
+      .where("holder", "is", null)
+      .execute();
+  }
+
+  /** Removes files that dead workers did not finish writing or removing, and those that could not be removed yet. */
+  async removeLeftovers(): Promise<void> {
+    await this.#removals.removeWaiting();
+    for (const holder of await findGoneHolders(this.#db, this.#calls, "container_files")) {
+      const rows = await this.#db
+        .selectFrom("container_files")
+        .select(["id", "container_id"])
+        .where("holder", "=", holder)
+        .execute();
+      for (const { id, container_id: containerId } of rows) {
+        await this.#bytes.removeUnfinished(containerId, id);
+        await this.#forget({ id, holder });
+      }
+    }
+  }
+
+  async #draft(owner: Owner, containerId: string, file: FileToWrite): Promise<Draft> {
+    const createdAt = secondsNow();
+    const id = newId("cfile", createdAt);
+    const draft: Draft = {
+      id,
+      container_id: containerId,
+      organization: owner.organization,
+      project: owner.project,
+      path: file.path ?? `${DATA_FOLDER}${id}.png`,
+      bytes: 0,
+      created_at: createdAt,
+      source: file.source,
+      holder: await this.#calls.workerNumber(),
+    };
+    await this.#db
+      .insertInto("container_files")
+      .values({ ...draft, upload_id: file.uploadId })
+      .execute();
+    return draft;
+  }
+
+  /** Writes the bytes and shows the file. */
+  async #fill(
+    owner: Owner,
+    draft: Draft,
+    content: AsyncIterable<Uint8Array>,
+    signal: AbortSignal,
+  ): Promise<Filled | ContainerRefusal> {
+    const bytes = await this.#bytes.write(draft.container_id, draft.id, content, signal);
+    const replaced = await this.#show(draft, bytes);
+    return replaced === null ? await this.#refuse(owner, draft, bytes) : { bytes, replaced };
+  }
+
+  /**
+   * In one statement: shows the new file and takes what was at its path away, unless a limit forbids it or the
+   * container has ended. Returns the ids of what was replaced; null if nothing was changed.
+   */
+  async #show(draft: Draft, bytes: number): Promise<readonly string[] | null> {
+    const { containerBytesMax, filesMax, ownerBytesMax } = this.#limits;
+    const { container_id: containerId } = draft;
+    const others = sql`from container_files where container_id = ${containerId} and holder is null
+      and path <> ${draft.path}`;
+    const ofOwner = sql`(select coalesce(sum(bytes), 0) from container_files
+      where organization = ${draft.organization} and project = ${draft.project} and holder is null
+      and not (container_id = ${containerId} and path = ${draft.path}))`;
+    const { sql: text, parameters } = sql`
+      update container_files set
+        holder = case id when ${draft.id} then null else cast(${draft.holder} as bigint) end,
+        bytes = case id when ${draft.id} then ${bytes} else bytes end,
+        upload_id = coalesce(upload_id, (select before.upload_id from container_files as before
+          where before.container_id = ${containerId} and before.path = ${draft.path} and before.upload_id is not null
+          order by before.number desc limit 1))
+      where ((id = ${draft.id} and holder = ${draft.holder})
+          or (container_id = ${containerId} and path = ${draft.path} and holder is null))
+        and exists (select 1 from container_files where id = ${draft.id} and holder = ${draft.holder})
+        and exists (select 1 from containers where id = ${containerId} and state = 'running'
+          and expires_at > ${secondsNow()} ${KEEP_ROWS})
+        and (select coalesce(sum(bytes), 0) ${others}) + ${bytes} <= ${containerBytesMax}
+        and (select count(*) ${others}) < ${filesMax}
+        and ${ownerBytesMax === 0 ? sql`true` : sql`${ofOwner} + ${bytes} <= ${ownerBytesMax}`}
+        and ${this.#quota.hasRoom(draft, bytes)}
+      returning id`.compile(this.#db);
+    const { rows } = await this.#calls.query({ sql: text, parameters }, storageLock(draft));
+    const ids = rows.map(({ id }: { readonly id: string }) => id);
+    return ids.includes(draft.id) ? ids.filter((id) => id !== draft.id) : null;
+  }
+
+  /** Why a file could not be shown: others wrote meanwhile, or the container has ended. */
+  async #refuse(owner: Owner, draft: Draft, bytes: number): Promise<ContainerRefusal> {
+    await this.#removals.remove([{ containerId: draft.container_id, id: draft.id, holder: draft.holder }]);
+    const room = await this.#findRoom(owner, draft.container_id, draft.path);
+    if ("reason" in room) return room;
+    await this.#quota.requireRoom(owner, bytes);
+    return bytes > room.bytesMax
+      ? room.refusal
+      : { reason: "container_full", bytesMax: this.#limits.containerBytesMax };
+  }
+
+  /** The bytes that a file at this path may have, or why there can be none. */
+  async #findRoom(owner: Owner, containerId: string, path: string | null): Promise<Room | ContainerRefusal> {
+    const row = await findContainerRow(this.#db, owner, containerId);
+    if (row === null) return { reason: "unknown_container" };
+    if (!isRunning(row)) return { reason: "expired_container" };
+    const { containerBytesMax, fileBytesMax, filesMax, ownerBytesMax } = this.#limits;
+    const others = await this.#addUp(containerId, path);
+    if (others.files >= filesMax) return { reason: "too_many_files", filesMax };
+    const ofOwner = ownerBytesMax === 0 ? 0 : await this.#bytesOf(owner);
+    const rooms: readonly Room[] = [
+      { bytesMax: fileBytesMax, refusal: { reason: "file_too_large", bytesMax: fileBytesMax } },
+      {
+        bytesMax: containerBytesMax - others.bytes,
+        refusal: { reason: "container_full", bytesMax: containerBytesMax },
+      },
+      {
+        bytesMax: ownerBytesMax === 0 ? Number.MAX_SAFE_INTEGER : ownerBytesMax - ofOwner + others.replaced,
+        refusal: { reason: "owner_full", bytesMax: ownerBytesMax },
+      },
+    ];
+    return rooms.reduce((least, room) => (room.bytesMax < least.bytesMax ? room : least));
+  }
+
+  /** The files of a container beside the one at this path, and the bytes of that. */
+  async #addUp(
+    containerId: string,
+    path: string | null,
+  ): Promise<{ readonly files: number; readonly bytes: number; readonly replaced: number }> {
+    const { rows } = await sql<{ readonly files: number; readonly bytes: number; readonly replaced: number }>`
+      select count(*) filter (where path <> ${path ?? ""}) as files,
+        coalesce(sum(bytes) filter (where path <> ${path ?? ""}), 0) as bytes,
+        coalesce(sum(bytes) filter (where path = ${path ?? ""}), 0) as replaced
+      from container_files where container_id = ${containerId} and holder is null`.execute(this.#db);
+    return rows[0] ?? { files: 0, bytes: 0, replaced: 0 };
+  }
+
+  async #bytesOf(owner: Owner): Promise<number> {
+    const row = await this.#db
+      .selectFrom("container_files")
+      .select((files) => files.fn.sum<number | null>("bytes").as("bytes"))
+      .where("organization", "=", owner.organization)
+      .where("project", "=", owner.project)
+      .executeTakeFirst();
+    return row?.bytes ?? 0;
+  }
+
+  /** Removes the contents first: a row without contents is found again, contents without a row are not. */
+  async #erase({ containerId, id, holder }: HeldFile): Promise<void> {
+    await this.#bytes.remove(containerId, id);
+    await this.#forget({ id, holder });
+  }
+
+  async #forget({ id, holder }: Omit<HeldFile, "containerId">): Promise<void> {
+    await this.#db.deleteFrom("container_files").where("id", "=", id).where("holder", "=", holder).execute();
+  }
+}
+
+/** There are more bytes than there is room. */
+class TooManyBytes extends Error {}

@@ -1,0 +1,66 @@
+import { type Kysely, sql } from "kysely";
+import { SKIP_LOCKED } from "../../database/dialectal.ts";
+import type { Database } from "../../database/schema.ts";
+import type { ContainerFileWriter } from "./container-file-writer.ts";
+
+/** How many containers one step looks at. */
+const CONTAINERS_AT_ONCE_MAX = 20;
+/** How long an expired container is shown. */
+const SHOWN_SECONDS = 86_400;
+
+/** Marks containers whose time is over, so that no use can put it off any more. False if there were none. */
+export async function expireContainers(db: Kysely<Database>, now: number): Promise<boolean> {
+  const due = db
+    .selectFrom("containers")
+    .select("number")
+    .where(sql<boolean>`state = 'running'`) // Not as a parameter, which would keep the index from being used.
+    .where("expires_at", "<=", now)
+    .limit(CONTAINERS_AT_ONCE_MAX)
+    .modifyEnd(SKIP_LOCKED);
+  const { numUpdatedRows } = await db
+    .updateTable("containers")
+    .set({ state: "expired" })
+    .where("number", "in", due)
+    .executeTakeFirstOrThrow();
+  return numUpdatedRows > 0n;
+}
+
+/**
+ * Removes the files of containers that are expired or deleted, and the rows of the deleted ones. A process that dies
+ * meanwhile leaves the rest to the next sweep. False if there were none.
+ */
+export async function emptyContainers(
+  db: Kysely<Database>,
+  writer: Pick<ContainerFileWriter, "removeAll">,
+): Promise<boolean> {
+  const ended = await db
+    .selectFrom("containers")
+    .select(["id", "number"])
+    .where(sql<boolean>`state <> 'running'`)
+    .where(sql<boolean>`is_emptied = 0`)
+    .limit(CONTAINERS_AT_ONCE_MAX)
+    .execute();
+  for (const { id, number } of ended) {
+    await writer.removeAll(id);
+    await db.deleteFrom("containers").where("number", "=", number).where("state", "=", "deleted").execute();
+    await db
+      .updateTable("containers")
+      .set({ is_emptied: 1 })
+      .where("number", "=", number)
+      .where("state", "=", "expired")
+      .execute();
+  }
+  return ended.length > 0;
+}
+
+/** Removes the rows of containers that expired long ago. False if there were none. */
+export async function forgetContainers(db: Kysely<Database>, now: number): Promise<boolean> {
+  const old = db
+    .selectFrom("containers")
+    .select("number")
+    .where(sql<boolean>`is_emptied = 1`)
+    .where("expires_at", "<=", now - SHOWN_SECONDS)
+    .limit(CONTAINERS_AT_ONCE_MAX);
+  const { numDeletedRows } = await db.deleteFrom("containers").where("number", "in", old).executeTakeFirstOrThrow();
+  return numDeletedRows > 0n;
+}

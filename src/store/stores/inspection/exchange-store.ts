@@ -1,0 +1,101 @@
+import { type Kysely, sql } from "kysely";
+import type { ResponseExchange } from "../../../../generated/responses-api/types.ts";
+import type { ExchangeStore } from "../../../responses-api/inspection.ts";
+import type { Owner } from "../../../runs/ports.ts";
+import type { Database } from "../../database/schema.ts";
+import { storedJson } from "../../database/stored-json.ts";
+
+/** After this many bytes more, an owner's oldest exchanges are removed if there are too many. */
+const CHECKED_BYTES = 4 * 1024 * 1024;
+/** For how many owners bytes are counted. If there is one more, the one counted longest is checked at once. */
+const COUNTED_OWNERS_MAX = 10_000;
+/** How many are read for one response. */
+const READ_MAX = 256;
+/** How many one step removes. */
+const STEP_ROWS = 200;
+
+/** The exchanges in the database, written one by one. */
+export class StoredExchanges implements ExchangeStore {
+  readonly #db: Kysely<Database>;
+  readonly #ownerBytesMax: number;
+  /** Bytes that this process added since the last check, by owner. */
+  readonly #unchecked = new Map<string, { readonly owner: Owner; readonly bytes: number }>();
+
+  /** `ownerBytesMax`: how much is kept for one owner, in bytes; 0 for no limit. */
+  constructor(db: Kysely<Database>, ownerBytesMax: number) {
+    this.#db = db;
+    this.#ownerBytesMax = ownerBytesMax;
+  }
+
+  async add({ organization, project }: Owner, responseId: string, exchange: ResponseExchange): Promise<void> {
+    const { id, created_at, ...rest } = exchange;
+    const body = JSON.stringify(rest);
+    const bytes = Buffer.byteLength(body);
+    await this.#db
+      .insertInto("response_exchanges")
+      .values({ id, response_id: responseId, organization, project, created_at, bytes, body })
+      .execute();
+    const due = this.#ownerBytesMax === 0 ? null : this.#count({ organization, project }, bytes);
+    if (due !== null) await this.#removeOldest(due);
+  }
+
+  async list({ organization, project }: Owner, responseId: string): Promise<readonly ResponseExchange[]> {
+    const rows = await this.#db
+      .selectFrom("response_exchanges")
+      .select(["id", "created_at", "body"])
+      .where("response_id", "=", responseId)
+      .where("organization", "=", organization)
+      .where("project", "=", project)
+      .orderBy("sequence")
+      .limit(READ_MAX)
+      .execute();
+    return rows.map(({ id, created_at, body }) => ({
+      ...storedJson<Omit<ResponseExchange, "id" | "created_at">>(body),
+      id,
+      created_at,
+    }));
+  }
+
+  async remove({ organization, project }: Owner, responseId: string): Promise<void> {
+    await this.#db
+      .deleteFrom("response_exchanges")
+      .where("response_id", "=", responseId)
+      .where("organization", "=", organization)
+      .where("project", "=", project)
+      .execute();
+  }
+
+  async deleteExpired(before: number): Promise<number> {
+    const { numDeletedRows } = await this.#db
+      .deleteFrom("response_exchanges")
+      .where("sequence", "in", (query) =>
+        query.selectFrom("response_exchanges").select("sequence").where("created_at", "<", before).limit(STEP_ROWS),
+      )
+      .executeTakeFirstOrThrow();
+    return Number(numDeletedRows);
+  }
+
+  /** Counts what an owner adds. Returns an owner to be checked, if one is due. */
+  #count(owner: Owner, bytes: number): Owner | null {
+    const key = JSON.stringify([owner.organization, owner.project]);
+    const sum = (this.#unchecked.get(key)?.bytes ?? 0) + bytes;
+    this.#unchecked.set(key, { owner, bytes: sum });
+    if (sum >= Math.min(CHECKED_BYTES, this.#ownerBytesMax)) return this.#take(key);
+    const [longest = key] = this.#unchecked.keys();
+    return this.#unchecked.size > COUNTED_OWNERS_MAX ? this.#take(longest) : null;
+  }
+
+  #take(key: string): Owner | null {
+    const counted = this.#unchecked.get(key);
+    this.#unchecked.delete(key);
+    return counted?.owner ?? null;
+  }
+
+  async #removeOldest({ organization, project }: Owner): Promise<void> {
+    await sql`delete from response_exchanges where sequence in (
+      select sequence from (
+        select sequence, sum(bytes) over (order by sequence desc) as kept
+        from response_exchanges where organization = ${organization} and project = ${project}) as counted
+      where kept > ${sql.lit(this.#ownerBytesMax)})`.execute(this.#db);
+  }
+}

@@ -1,0 +1,66 @@
+import { type Kysely, sql } from "kysely";
+import type { RefusedRequest } from "../../../../generated/responses-api/types.ts";
+import { newId } from "../../../base/ids.ts";
+import type { RefusalStore } from "../../../responses-api/inspection.ts";
+import type { Owner } from "../../../runs/ports.ts";
+import type { Database } from "../../database/schema.ts";
+import { storedJson } from "../../database/stored-json.ts";
+
+/** Stands in the place of a response's id. No response has it. */
+const REFUSED = "refused";
+/** How many are kept for one owner; up to `CHECK_EVERY` more until the next check. */
+const REFUSALS_MAX = 1_000;
+/** After so many additions of this process, an owner's oldest are removed. */
+const CHECK_EVERY = 50;
+
+/** Refused requests in the table of exchanges, whose limits of bytes and age hold for them as well. */
+export class StoredRefusals implements RefusalStore {
+  readonly #db: Kysely<Database>;
+  readonly #refusalsMax: number;
+  #added = 0;
+
+  constructor(db: Kysely<Database>, refusalsMax: number = REFUSALS_MAX) {
+    this.#db = db;
+    this.#refusalsMax = refusalsMax;
+  }
+
+  async add({ organization, project }: Owner, refused: RefusedRequest): Promise<void> {
+    const { created_at } = refused;
+    const body = JSON.stringify(refused);
+    const id = newId("exch", created_at);
+    const bytes = Buffer.byteLength(body);
+    await this.#db
+      .insertInto("response_exchanges")
+      .values({ id, response_id: REFUSED, organization, project, created_at, bytes, body })
+      .execute();
+    this.#added += 1;
+    if (this.#added % Math.min(CHECK_EVERY, this.#refusalsMax) === 0)
+      await this.#removeOldest({ organization, project });
+  }
+
+  async list(
+    { organization, project }: Owner,
+    { from, before }: { readonly from: number; readonly before: number },
+  ): Promise<readonly RefusedRequest[]> {
+    const rows = await this.#db
+      .selectFrom("response_exchanges")
+      .select("body")
+      .where("response_id", "=", REFUSED)
+      .where("organization", "=", organization)
+      .where("project", "=", project)
+      .where("created_at", ">=", from)
+      .where("created_at", "<", before)
+      .orderBy("sequence", "desc")
+      .limit(this.#refusalsMax)
+      .execute();
+    return rows.map(({ body }) => storedJson<RefusedRequest>(body));
+  }
+
+  async #removeOldest({ organization, project }: Owner): Promise<void> {
+    await sql`delete from response_exchanges
+      where response_id = ${REFUSED} and organization = ${organization} and project = ${project} and sequence <= (
+        select sequence from response_exchanges
+        where response_id = ${REFUSED} and organization = ${organization} and project = ${project}
+        order by sequence desc limit 1 offset ${sql.lit(this.#refusalsMax)})`.execute(this.#db);
+  }
+}

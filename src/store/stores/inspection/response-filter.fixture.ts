@@ -1,0 +1,16 @@
+import type { ResponseFilter } from "../../../responses-api/inspection.ts";
+
+/** A filter that leaves nothing out. */
+export const ALL: ResponseFilter = {
+  statuses: null,
+  model: null,
+  kind: null,
+  isBackground: null,
+  createdAfter: null,
+  createdBefore: null,
+  metadata: {},
+  keyId: null,
+  conversationId: null,
+  previousId: null,
+  words: [],
+};

@@ -1,0 +1,97 @@
+import { type ExpressionBuilder, type RawBuilder, type SqlBool, sql } from "kysely";
+import type { RunKind } from "../../../../generated/responses-api/types.ts";
+import type { ResponseFilter } from "../../../responses-api/inspection.ts";
+import type { Owner } from "../../../runs/ports.ts";
+import { dialectal, hasText } from "../../database/dialectal.ts";
+import type { Database } from "../../database/schema.ts";
+import { isId } from "../../database/time-first.ts";
+
+/** How much of an item is searched, in characters. */
+const SEARCHED_CHARACTERS = 16 * 1024;
+
+type Responses = ExpressionBuilder<Database, "responses">;
+
+/** Whether responses are also limited to those after a place, and to those before one. */
+export interface PlacedSides {
+  readonly isAfter: boolean;
+  readonly isBefore: boolean;
+}
+
+/**
+ * Whether a response is this owner's, within the time of the filter, and continues the response that the filter names.
+ * An index in the order of lists answers it: the one of the owner, or the one of what responses continue. SQLite looks
+ * up one limit of each side in an index: a place is nearer than the time, so `+` keeps the time out of the index. It
+ * also keeps the owner out of it where the other index is the better one.
+ */
+export function isInReach(
+  owner: Owner,
+  { createdAfter, createdBefore, previousId }: Pick<ResponseFilter, "createdAfter" | "createdBefore" | "previousId">,
+  placed: PlacedSides = { isAfter: false, isBefore: false },
+) {
+  const created = (isPlaced: boolean) => (isPlaced ? sql`+responses.created_at` : sql`responses.created_at`);
+  return (expression: Responses) =>
+    expression.and([
+      sql<SqlBool>`${ownerColumn("responses.organization", previousId)} = ${owner.organization}`,
+      sql<SqlBool>`${ownerColumn("responses.project", previousId)} = ${owner.project}`,
+      ...(previousId === null ? [] : [isId("responses.previous_response_id", previousId)]),
+      ...(createdAfter === null ? [] : [sql<SqlBool>`${created(placed.isAfter)} >= ${createdAfter}`]),
+      ...(createdBefore === null ? [] : [sql<SqlBool>`${created(placed.isBefore)} < ${createdBefore}`]),
+    ]);
+}
+
+function ownerColumn(column: string, previousId: string | null): RawBuilder<string> {
+  const name = sql.ref<string>(column);
+  return previousId === null ? name : dialectal(sql<string>`+${name}`, () => name);
+}
+
+/** The rest of the filter. */
+export function fits(filter: ResponseFilter) {
+  return (expression: Responses) =>
+    expression.and([
+      ...(filter.statuses === null ? [] : [expression("responses.status", "in", filter.statuses)]),
+      ...(filter.model === null ? [] : [expression("responses.model", "=", filter.model)]),
+      ...(filter.keyId === null ? [] : [expression("responses.key_id", "=", filter.keyId)]),
+      ...(filter.conversationId === null ? [] : [expression("responses.conversation_id", "=", filter.conversationId)]),
+      ...(filter.kind === null ? [] : [sql<SqlBool>`${KIND} = ${filter.kind}`]),
+      ...(filter.isBackground === null ? [] : [hasBackground(filter.isBackground)]),
+      ...Object.entries(filter.metadata).map(([name, value]) => hasPair(name, value)),
+      ...filter.words.map(hasWord),
+    ]);
+}
+
+/** Whether the filter has more than what an index answers. */
+export function hasMore(filter: ResponseFilter): boolean {
+  const { statuses, model, kind, isBackground, metadata, keyId, conversationId, words } = filter;
+  const single = [statuses, model, kind, isBackground, keyId, conversationId];
+  return single.some((value) => value !== null) || words.length > 0 || Object.keys(metadata).length > 0;
+}
+
+/** What earlier releases stored has no kind. */
+export const KIND: RawBuilder<RunKind> = sql<RunKind>`coalesce(responses.kind,
+  case when ${hasText("responses.body", sql.lit('"background":true'))} then 'background'
+    when responses.streamed = 1 then 'streamed' else 'plain' end)`;
+
+function hasBackground(isBackground: boolean): RawBuilder<SqlBool> {
+  return isBackground ? sql<SqlBool>`${KIND} = 'background'` : sql<SqlBool>`${KIND} <> 'background'`;
+}
+
+/** A pair as the JSON of metadata has it. Quotes within a text are escaped, so it stands for nothing else there. */
+function hasPair(name: string, value: string): RawBuilder<SqlBool> {
+  const pair = `${JSON.stringify(name)}:${JSON.stringify(value)}`;
+  return sql<SqlBool>`(${hasText("responses.metadata", sql.val(pair))}
+    or (responses.metadata is null and ${hasText("responses.body", sql.val(pair))}))`;
+}
+
+/** Whether an item has the word, as JSON writes it. */
+function hasWord(word: string): RawBuilder<SqlBool> {
+  const written = JSON.stringify(word).slice(1, -1);
+  const pattern = `%${written.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`;
+  const text = sql`substr(items.body, 1, ${sql.lit(SEARCHED_CHARACTERS)})`;
+  const isLike = dialectal<SqlBool>(
+    sql<SqlBool>`${text} like ${pattern} escape '\\'`,
+    () => sql<SqlBool>`${text} ilike ${pattern} escape '\\'`,
+  );
+  // With an offset, PostgreSQL looks at the items of each response instead of reading all items first.
+  return sql<SqlBool>`exists (
+    select 1 from items where items.response_number = responses.number and ${isLike} limit 1 offset 0)`;
+}

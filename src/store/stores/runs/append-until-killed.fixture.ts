@@ -1,0 +1,20 @@
+/**
+ * The process that `crash.test.ts` kills. It appends to one run and prints the number of each event once that is
+ * stored.
+ */
+import { writeSync } from "node:fs";
+import { openStore } from "../../open-store.ts";
+import { aResponse, OURS } from "../../stored-shapes.fixture.ts";
+import { textEvents } from "./text-events.fixture.ts";
+
+const STDOUT = 1;
+const [, , file = ":memory:"] = process.argv;
+
+const { events } = await openStore({ file });
+await events.open({ owner: OURS, response: aResponse("resp_1"), inputItems: [] }, []);
+for (let next = 0; ; ) {
+  const count = 1 + (next % 40);
+  await events.append("resp_1", textEvents(next, count));
+  next += count;
+  writeSync(STDOUT, `${next - 1}\n`);
+}

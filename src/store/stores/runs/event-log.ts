@@ -1,0 +1,186 @@
+import { type Kysely, type SqlBool, sql } from "kysely";
+import type { Response, ResponseNote } from "../../../../generated/responses-api/types.ts";
+import { assert } from "../../../base/assert.ts";
+import { jsonOf } from "../../../base/json/json-text.ts";
+import { isSmall } from "../../../base/json/write-json.ts";
+import {
+  type ClosedRun,
+  type EventLog,
+  type OpenedRun,
+  type RecordedEvent,
+  RunLost,
+  type WaitingEvent,
+} from "../../../runs/ports.ts";
+import type { Database } from "../../database/schema.ts";
+import { isId } from "../../database/time-first.ts";
+import type { DatabaseCalls } from "../../owner/database-calls.ts";
+import { packEvents } from "../../rows/events/event-block.ts";
+import type { ConversationEnd } from "../../rows/items/conversation-changes.ts";
+import { type ItemText, itemTextOf, itemTextsOf } from "../../rows/items/item-text.ts";
+import { readStoredEvents } from "../../rows/runs/read-stored-events.ts";
+import type { Snapshot } from "../../rows/runs/response-columns.ts";
+import { endingOf, originOf } from "../../rows/runs/summary-columns.ts";
+import type { PatientJob, WriteJob, WriteOutcome } from "../../rows/runs/write-job.ts";
+import type { CommitQueue, CommitUrgency } from "./commit-queue.ts";
+import type { PatientWrites } from "./patient-writes.ts";
+
+/** Notes on a run take no more room than this, about. */
+const NOTES_CHARACTERS_MAX = 16 * 1024;
+
+/**
+ * The event log in the database. Writing to a run that was deleted, has ended, or belongs to another worker throws
+ * `RunLost`.
+ */
+export class StoredEventLog implements EventLog {
+  readonly #db: Kysely<Database>;
+  readonly #queue: CommitQueue<WriteJob, WriteOutcome>;
+  readonly #calls: Pick<DatabaseCalls, "findTail">;
+  readonly #patient: PatientWrites;
+  /** The runs with long inputs that are being opened. Their later events wait until the opening is in the queue. */
+  readonly #preparing = new Map<string, Promise<void>>();
+
+  constructor(
+    db: Kysely<Database>,
+    queue: CommitQueue<WriteJob, WriteOutcome>,
+    calls: Pick<DatabaseCalls, "findTail">,
+    patient: PatientWrites,
+  ) {
+    this.#patient = patient;
+    this.#db = db;
+    this.#queue = queue;
+    this.#calls = calls;
+  }
+
+  async open(run: OpenedRun, events: readonly RecordedEvent[]): Promise<void> {
+    // Small inputs are serialized without waiting for a turn.
+    const { inputItems } = run;
+    const { stored } = isSmall(inputItems)
+      ? { stored: this.#queue.add(openJob(run, inputItems.map(itemTextOf), events), "urgent") }
+      : await this.#prepare(run, events);
+    requireWritten(await stored);
+  }
+
+  async append(responseId: string, events: readonly WaitingEvent[]): Promise<void> {
+    const prepared = this.#preparing.get(responseId);
+    if (prepared !== undefined) await prepared;
+    const job: PatientJob = { type: "append", responseId, events: packEvents(events) };
+    await this.#goOn(job, "shared");
+  }
+
+  async advance(responseId: string, events: readonly RecordedEvent[], response: Response): Promise<void> {
+    const job: PatientJob = { type: "advance", responseId, snapshot: snapshotOf(response), events: packEvents(events) };
+    await this.#goOn(job, "urgent");
+  }
+
+  async close(responseId: string, events: readonly WaitingEvent[], end: ClosedRun): Promise<void> {
+    const job: PatientJob = {
+      type: "close",
+      responseId,
+      snapshot: snapshotOf(end.response),
+      ending: endingOf(end),
+      items: end.outputItems.map(itemTextOf),
+      events: packEvents(events),
+      conversation: endInConversation(end.response),
+    };
+    await this.#goOn(job, "urgent");
+  }
+
+  async storeWhole(run: OpenedRun, events: readonly RecordedEvent[], end: ClosedRun): Promise<void> {
+    const { owner, inputItems } = run;
+    const job: WriteJob = {
+      type: "whole",
+      responseId: end.response.id,
+      owner,
+      snapshot: snapshotOf(end.response),
+      origin: originOf(run),
+      ending: endingOf(end),
+      streamed: run.streamed ?? false,
+      conversation: endInConversation(end.response),
+      inputItems: isSmall(inputItems) ? inputItems.map(itemTextOf) : await itemTextsOf(inputItems),
+      outputItems: end.outputItems.map(itemTextOf),
+      events: packEvents(events, end.response),
+    };
+    requireWritten(await this.#queue.add(job, "urgent"));
+  }
+
+  async addNote(responseId: string, note: ResponseNote): Promise<void> {
+    const json = JSON.stringify(note);
+    await this.#patient.write(responseId, () => this.#storeNote(responseId, json));
+  }
+
+  /** If its answer is lost, a note may be stored twice. */
+  async #storeNote(responseId: string, json: string): Promise<"written"> {
+    await this.#db
+      .updateTable("responses")
+      .set({
+        notes: sql<string>`case when notes is null then ${`[${json}]`}
+          else substr(notes, 1, length(notes) - 1) || ${`,${json}]`} end`,
+      })
+      .where(isId("responses.id", responseId))
+      .where(sql<SqlBool>`(notes is null or length(notes) < ${NOTES_CHARACTERS_MAX})`)
+      .execute();
+    return "written";
+  }
+
+  /** Stores more of a run that is in the store. */
+  async #goOn(job: PatientJob, urgency: CommitUrgency): Promise<void> {
+    requireWritten(await this.#patient.write(job.responseId, () => this.#queue.add(job, urgency)));
+  }
+
+  /** Resolves once the opening of a run with long inputs is in the queue, with the promise of its commit. */
+  async #prepare(run: OpenedRun, events: readonly RecordedEvent[]) {
+    const { id } = run.response;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#preparing.set(id, promise);
+    try {
+      const job = openJob(run, await itemTextsOf(run.inputItems), events);
+      return { stored: this.#queue.add(job, "urgent") };
+    } finally {
+      this.#preparing.delete(id);
+      resolve();
+    }
+  }
+
+  async *read(responseId: string, after: number): AsyncGenerator<readonly RecordedEvent[], void> {
+    const tail = await this.#calls.findTail(responseId);
+    yield* readStoredEvents(this.#db, responseId, after, tail);
+  }
+}
+
+function openJob(run: OpenedRun, items: readonly ItemText[], events: readonly RecordedEvent[]): WriteJob {
+  const { owner, response } = run;
+  return {
+    type: "open",
+    responseId: response.id,
+    owner,
+    snapshot: snapshotOf(response),
+    origin: originOf(run),
+    task: run.task ?? null,
+    streamed: run.streamed ?? false,
+    conversationId: response.conversation?.id ?? null,
+    items,
+    events: packEvents(events),
+  };
+}
+
+function snapshotOf(response: Response): Snapshot {
+  return {
+    status: response.status,
+    model: response.model,
+    previous_response_id: response.previous_response_id,
+    created_at: response.created_at,
+    completed_at: response.completed_at,
+    body: jsonOf(response),
+  };
+}
+
+/** Only a finished answer is added to the conversation, together with its input. */
+function endInConversation({ conversation, status }: Response): ConversationEnd | null {
+  if (conversation === undefined) return null;
+  return { conversationId: conversation.id, addsItems: status === "completed" || status === "incomplete" };
+}
+
+function requireWritten(outcome: WriteOutcome): void {
+  assert(outcome !== "out_of_order", "the events of a run are stored in order and without gaps");
+  if (outcome === "unchanged") throw new RunLost("nothing more can be stored of this run");
+}

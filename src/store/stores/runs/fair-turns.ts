@@ -1,0 +1,41 @@
+import type { Kysely } from "kysely";
+import type { Owner } from "../../../runs/ports.ts";
+import type { Database } from "../../database/schema.ts";
+import { IS_LIVE } from "../../rows/runs/run-rows.ts";
+
+/**
+ * The order in which these runs, which are in the order of their age, get places: each owner gets the next place in
+ * turn, and the runs that are being made for it count.
+ */
+export function takeTurns<Run extends Owner>(
+  waiting: readonly Run[],
+  running: ReadonlyMap<string, number>,
+): readonly Run[] {
+  const places = new Map(running);
+  const ranked = waiting.map((run) => {
+    const owner = nameOfOwner(run);
+    const rank = (places.get(owner) ?? 0) + 1;
+    places.set(owner, rank);
+    return { run, rank };
+  });
+  const inTurn = ranked.toSorted((one, other) => one.rank - other.rank); // Equal ones stay in the order of their age.
+  return inTurn.map(({ run }) => run);
+}
+
+/** One text for both parts of an owner. */
+export function nameOfOwner({ organization, project }: Owner): string {
+  return JSON.stringify([organization, project]);
+}
+
+/** How many background runs are being made for each owner. */
+export async function countRunning(db: Kysely<Database>): Promise<ReadonlyMap<string, number>> {
+  const rows = await db
+    .selectFrom("responses")
+    .select((expression) => ["organization", "project", expression.fn.countAll<number>().as("count")])
+    .where(IS_LIVE)
+    .where("worker", "is not", null)
+    .where("task", "is not", null)
+    .groupBy(["organization", "project"])
+    .execute();
+  return new Map(rows.map(({ count, ...owner }) => [nameOfOwner(owner), count]));
+}

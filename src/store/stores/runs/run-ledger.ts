@@ -1,0 +1,162 @@
+import { type Kysely, sql } from "kysely";
+import type { Response } from "../../../../generated/responses-api/types.ts";
+import { rememberJson } from "../../../base/json/json-text.ts";
+import type { AbandonedRun, Release, RunLedger, TurnAttempts, UnmadeRun, UnmadeRuns } from "../../../runs/ports.ts";
+import type { Database } from "../../database/schema.ts";
+import { storedJson } from "../../database/stored-json.ts";
+import { isId } from "../../database/time-first.ts";
+import type { ClaimedRun, DatabaseCalls, UnmadeRow } from "../../owner/database-calls.ts";
+import { IS_LIVE } from "../../rows/runs/run-rows.ts";
+import type { WriteJob, WriteOutcome } from "../../rows/runs/write-job.ts";
+import type { CommitQueue } from "./commit-queue.ts";
+import { countRunning, takeTurns } from "./fair-turns.ts";
+
+/** Told of runs that no server makes, and of what this one does about them. No method may throw. */
+export interface ClaimObserver {
+  /** How many there are. */
+  found(unmade: number): void;
+  /** `queue`: another server has left them; `dead`: their server is gone; `own`: they were this server's own. */
+  claimed(from: UnmadeRun["from"], runs: number): void;
+  /** The lease of this server had expired, and others may have claimed its runs. */
+  lostLease(): void;
+}
+
+const NOBODY: ClaimObserver = { found() {}, claimed() {}, lostLease() {} };
+
+/** The ledger of workers and runs in the database. */
+export class StoredRunLedger implements RunLedger {
+  readonly #observer: ClaimObserver;
+  readonly #db: Kysely<Database>;
+  readonly #queue: CommitQueue<WriteJob, WriteOutcome>;
+  readonly #calls: DatabaseCalls;
+
+  constructor(
+    db: Kysely<Database>,
+    queue: CommitQueue<WriteJob, WriteOutcome>,
+    calls: DatabaseCalls,
+    observer: ClaimObserver = NOBODY,
+  ) {
+    this.#observer = observer;
+    this.#db = db;
+    this.#queue = queue;
+    this.#calls = calls;
+  }
+
+  async listUnmade(isHere: (responseId: string) => boolean): Promise<UnmadeRuns> {
+    const [rows, own] = [await this.#calls.listUnmadeRuns(), await this.#calls.workerNumber()];
+    const unmade = rows.filter(({ id, worker }) => worker !== own || !isHere(id));
+    this.#observer.found(unmade.length);
+    const waiting = unmade.filter(({ needsPlace }) => needsPlace === 1);
+    const others = unmade.filter(({ needsPlace }) => needsPlace !== 1);
+    const inTurn = waiting.length === 0 ? [] : takeTurns(waiting, await countRunning(this.#db));
+    return { runs: [...others, ...inTurn].map((row) => unmadeRun(row, own)), ...(await this.#findWorkers()) };
+  }
+
+  async claim(runs: readonly UnmadeRun[]): Promise<readonly AbandonedRun[]> {
+    if (runs.length === 0) return [];
+    const origins = new Map(runs.map(({ responseId, from }) => [responseId, from]));
+    const claimed = await this.#calls.claimRuns([...origins.keys()]);
+    return claimed.map((row) => {
+      const response = rememberJson(storedJson<Response>(row.body), row.body);
+      const from = origins.get(response.id) ?? "queue";
+      this.#observer.claimed(from, 1);
+      return abandonedRun(row, response, from);
+    });
+  }
+
+  async #findWorkers(): Promise<Pick<UnmadeRuns, "workers" | "taskVersion">> {
+    const rows = await this.#db.selectFrom("workers").select("task_version").execute();
+    return { workers: rows.length, taskVersion: Math.max(0, ...rows.map(({ task_version: version }) => version ?? 0)) };
+  }
+
+  async countWaiting(): Promise<number> {
+    const { count } = await this.#db
+      .selectFrom("responses")
+      .select((expression) => expression.fn.countAll<number>().as("count"))
+      .where(IS_LIVE)
+      .where("worker", "is", null)
+      .executeTakeFirstOrThrow();
+    return count;
+  }
+
+  async release(responseId: string, { hadBegun, pauseMs = null, attempts = null }: Release): Promise<void> {
+    const json = attempts === null ? null : JSON.stringify(attempts);
+    await this.#queue.add({ type: "release", responseId, hadBegun, pauseMs, attempts: json }, "urgent");
+  }
+
+  async renewLease(): Promise<boolean> {
+    const isKept = await this.#calls.renewLease();
+    if (!isKept) this.#observer.lostLease();
+    return isKept;
+  }
+
+  async listHeld(): Promise<readonly string[]> {
+    const rows = await this.#db
+      .selectFrom("responses")
+      .select("id")
+      .where("worker", "=", await this.#calls.workerNumber())
+      .where(IS_LIVE)
+      .execute();
+    return rows.map(({ id }) => id);
+  }
+
+  async countRestart(responseId: string, steps: number): Promise<void> {
+    await this.#db
+      .updateTable("responses")
+      .set({
+        restarts: sql<number>`case when restart_steps = ${steps} then restarts + 1 else 1 end`,
+        restart_steps: steps,
+      })
+      .where(isId("responses.id", responseId))
+      .execute();
+  }
+
+  async requestStop(responseId: string): Promise<void> {
+    await this.#db
+      .updateTable("responses")
+      .set({ stop_asked: 1 })
+      .where(isId("responses.id", responseId))
+      .where(IS_LIVE)
+      .execute();
+  }
+
+  async listStopRequests(): Promise<readonly string[]> {
+    const rows = await this.#db
+      .selectFrom("responses")
+      .select("id")
+      .where("worker", "=", await this.#calls.workerNumber())
+      .where(IS_LIVE)
+      .where("stop_asked", "=", 1)
+      .execute();
+    return rows.map(({ id }) => id);
+  }
+}
+
+function unmadeRun({ id, worker, needsPlace, taskHead }: UnmadeRow, own: number): UnmadeRun {
+  const version = /^\{"version":(\d+),/.exec(taskHead ?? "")?.[1];
+  return {
+    responseId: id,
+    from: originOf(worker, own),
+    needsPlace: needsPlace === 1,
+    taskVersion: version === undefined ? null : Number(version),
+  };
+}
+
+/** `worker`: who held the run. */
+function originOf(worker: number | null, own: number): UnmadeRun["from"] {
+  if (worker === null) return "queue";
+  return worker === own ? "own" : "dead";
+}
+
+function abandonedRun(row: ClaimedRun, response: Response, from: UnmadeRun["from"]): AbandonedRun {
+  const { organization, project, task, restarts, restart_steps: restartSteps, turn_attempts: attempts } = row;
+  return {
+    owner: { organization, project },
+    response,
+    task,
+    from,
+    restarts,
+    restartSteps,
+    attempts: attempts === null ? null : storedJson<TurnAttempts>(attempts),
+  };
+}

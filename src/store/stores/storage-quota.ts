@@ -1,0 +1,79 @@
+import { type Kysely, type RawBuilder, sql } from "kysely";
+import { type StorageQuota, StorageQuotaExceeded } from "../../responses-api/ports.ts";
+import type { Owner } from "../../runs/ports.ts";
+import { dialectal } from "../database/dialectal.ts";
+import type { Database } from "../database/schema.ts";
+import { foldUsage } from "../owner/postgres/count-postgres-usage.ts";
+
+/** The rows that together tell how much is stored for each owner. */
+const USAGE = dialectal(
+  sql`owner_usage`,
+  () => sql`(select organization, project, bytes from owner_usage
+    union all select organization, project, bytes from owner_usage_changes) as owner_usage`,
+);
+/** An owner with more rows gets fewer. */
+const ROWS_MAX = 1_000;
+
+/** Whatever compares the bytes stored for an owner with a limit and adds to them has this lock. */
+export function storageLock({ organization, project }: Owner): string {
+  return JSON.stringify(["storage", organization, project]);
+}
+
+/** Compares the bytes stored for an owner, as counted by `count-usage.ts`, with the limit. */
+export class StoredQuota implements StorageQuota {
+  readonly #db: Kysely<Database>;
+  readonly #bytesMax: number;
+  /** The bytes that this process is writing now, by owner. */
+  readonly #underWay = new Map<string, number>();
+
+  /** With `bytesMax` 0 there is no limit, and nothing is looked up. */
+  constructor(db: Kysely<Database>, bytesMax: number) {
+    this.#db = db;
+    this.#bytesMax = bytesMax;
+  }
+
+  async requireRoom(owner: Owner, bytes = 1): Promise<void> {
+    if (this.#bytesMax === 0) return;
+    const { rows } = await sql<{ readonly count: number; readonly stored: number }>`
+      select count(*) as count, coalesce(sum(bytes), 0) as stored ${usageOf(owner)}`.execute(this.#db);
+    const { count, stored } = rows[0] ?? { count: 0, stored: 0 };
+    if (count > ROWS_MAX) await foldUsage(this.#db, owner);
+    if (stored + bytes > this.#bytesMax) throw this.exceeded();
+  }
+
+  exceeded(): StorageQuotaExceeded {
+    return new StorageQuotaExceeded(this.#bytesMax);
+  }
+
+  /**
+   * Whether there is room, as a condition of the statement that stores the bytes. If that has `storageLock`, such
+   * statements exceed the limit neither one by one nor together.
+   */
+  hasRoom(owner: Owner, bytes: number): RawBuilder<boolean> {
+    if (this.#bytesMax === 0) return sql<boolean>`true`;
+    return sql<boolean>`(select coalesce(sum(bytes), 0) ${usageOf(owner)}) + ${bytes} <= ${this.#bytesMax}`;
+  }
+
+  /**
+   * Writes `bytes` if there is room for them beside what this process is writing already. Several processes that write
+   * at the same moment may exceed the limit, each by one write.
+   */
+  async writeWithin<Result>(owner: Owner, bytes: number, write: () => Promise<Result>): Promise<Result> {
+    if (this.#bytesMax === 0) return await write();
+    const key = storageLock(owner);
+    const ahead = this.#underWay.get(key) ?? 0;
+    this.#underWay.set(key, ahead + bytes);
+    try {
+      await this.requireRoom(owner, ahead + bytes);
+      return await write();
+    } finally {
+      const left = (this.#underWay.get(key) ?? 0) - bytes;
+      if (left > 0) this.#underWay.set(key, left);
+      else this.#underWay.delete(key);
+    }
+  }
+}
+
+function usageOf({ organization, project }: Owner): RawBuilder<unknown> {
+  return sql`from ${USAGE} where organization = ${organization} and project = ${project}`;
+}

@@ -1,0 +1,55 @@
+import type { Kysely } from "kysely";
+import type { NewStoreFile, VectorStoreRefusal } from "../../../responses-api/vector-stores.ts";
+import type { Owner } from "../../../runs/ports.ts";
+import type { Database } from "../../database/schema.ts";
+import { secondsNow } from "./store-statements.ts";
+
+/** SQLite's limit on variables is higher. */
+const IDS_AT_ONCE_MAX = 500;
+
+/** Why these files cannot be added, whatever the store; null if they can. `bytesMax` 0: no limit. */
+export async function refuseFiles(
+  db: Kysely<Database>,
+  owner: Owner,
+  files: readonly NewStoreFile[],
+  bytesMax: number,
+): Promise<VectorStoreRefusal | null> {
+  const known = new Set<string>();
+  for (let start = 0; start < files.length; start += IDS_AT_ONCE_MAX)
+    for (const id of await findUploads(db, owner, files.slice(start, start + IDS_AT_ONCE_MAX))) known.add(id);
+  const missing = files.find(({ fileId }) => !known.has(fileId));
+  if (missing !== undefined) return { reason: "unknown_file", fileId: missing.fileId };
+  if (bytesMax === 0 || files.length === 0) return null;
+  return (await bytesOf(db, owner)) >= bytesMax ? { reason: "full", bytesMax } : null;
+}
+
+async function findUploads(
+  db: Kysely<Database>,
+  owner: Owner,
+  files: readonly NewStoreFile[],
+): Promise<readonly string[]> {
+  const rows = await db
+    .selectFrom("files")
+    .select("id")
+    .where(
+      "id",
+      "in",
+      files.map(({ fileId }) => fileId),
+    )
+    .where("organization", "=", owner.organization)
+    .where("project", "=", owner.project)
+    .where("holder", "is", null)
+    .where((row) => row.or([row("expires_at", "is", null), row("expires_at", ">", secondsNow())]))
+    .execute();
+  return rows.map(({ id }) => id);
+}
+
+async function bytesOf(db: Kysely<Database>, owner: Owner): Promise<number> {
+  const row = await db
+    .selectFrom("vector_store_files")
+    .select((files) => files.fn.sum<number | null>("usage_bytes").as("bytes"))
+    .where("organization", "=", owner.organization)
+    .where("project", "=", owner.project)
+    .executeTakeFirst();
+  return row?.bytes ?? 0;
+}

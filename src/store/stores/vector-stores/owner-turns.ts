@@ -1,0 +1,31 @@
+import { LRUCache } from "lru-cache";
+import type { Owner } from "../../../runs/ports.ts";
+
+/** Owners beyond this number count as new. */
+const OWNERS_MAX = 10_000;
+
+/** Gives owners turns. */
+export class OwnerTurns {
+  /** When each owner last had a turn, as a count of turns. */
+  readonly #had = new LRUCache<string, number>({ max: OWNERS_MAX });
+  #turns = 0;
+
+  /**
+   * Gives a turn to whoever's last one was longest ago, and returns the owner; null if nobody waits. Those without one
+   * have it in the order in which they stand.
+   */
+  takeNext(waiting: readonly Owner[]): Owner | null {
+    let next: Owner | null = null;
+    for (const owner of waiting) if (next === null || this.#lastOf(owner) < this.#lastOf(next)) next = owner;
+    if (next !== null) this.#had.set(keyOf(next), ++this.#turns);
+    return next;
+  }
+
+  #lastOf(owner: Owner): number {
+    return this.#had.peek(keyOf(owner)) ?? 0;
+  }
+}
+
+function keyOf({ organization, project }: Owner): string {
+  return JSON.stringify([organization, project]);
+}
