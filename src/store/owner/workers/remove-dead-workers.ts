@@ -2,7 +2,7 @@ import type { Kysely } from "kysely";
 import type { RowInserter, RowOfResponse } from "../../database/row-inserter.ts";
 import type { Database } from "../../database/schema.ts";
 import { type JournalEntry, readJournal } from "../../rows/events/journal.ts";
-import { findLiveRun } from "../../rows/runs/run-rows.ts";
+import { findNextNumbers } from "../../rows/runs/run-rows.ts";
 
 /**
  * Removes workers, so that they can write nothing more and their runs can be claimed. The events in their journals
@@ -34,12 +34,12 @@ async function recoverTails(
       rows.flatMap((row) => readJournal(row.body)),
       (entry) => entry.responseId,
     );
-    const chunks: RowOfResponse<"event_chunks">[] = [];
-    for (const [responseId, entriesOfRun] of entries) {
-      // The events of an ended run are all in chunks; those of a deleted run are not needed.
-      const run = await findLiveRun(transaction, worker, responseId);
-      if (run !== null) chunks.push(...chunksOf(entriesOfRun, run.tail.nextNumber));
-    }
+    // The events of an ended run are all in chunks; those of a deleted run are not needed.
+    const nextNumbers = entries.size === 0 ? new Map<string, number>() : await findNextNumbers(transaction, worker);
+    const chunks = [...entries].flatMap(([responseId, entriesOfRun]) => {
+      const nextNumber = nextNumbers.get(responseId);
+      return nextNumber === undefined ? [] : chunksOf(entriesOfRun, nextNumber);
+    });
     await inserter.insertParts(transaction, "event_chunks", chunks);
     await transaction.deleteFrom("event_journal").where("worker", "=", worker).execute();
   }

@@ -167,6 +167,24 @@ export async function findNextNumber(db: Kysely<Database>, responseId: string): 
   return newest === undefined ? 0 : newest.last_number + 1;
 }
 
+/** The number of the event that follows the chunks of each live run of a worker, by the ids of their responses. */
+export async function findNextNumbers(db: Kysely<Database>, worker: number): Promise<ReadonlyMap<string, number>> {
+  const rows = await db
+    .selectFrom("responses")
+    .select((query) => [
+      "responses.id",
+      query
+        .selectFrom("event_chunks")
+        .select(({ fn }) => fn.max("last_number").as("last_number"))
+        .whereRef("event_chunks.response_number", "=", "responses.number")
+        .as("lastNumber"),
+    ])
+    .where("responses.worker", "=", worker)
+    .where(IS_LIVE)
+    .execute();
+  return new Map(rows.map(({ id, lastNumber }) => [id, lastNumber === null ? 0 : lastNumber + 1]));
+}
+
 /** The number of a response, for use inside a query; null if it is not stored. */
 export function numberOf(db: Kysely<Database>, responseId: string | IdValue) {
   return db.selectFrom("responses").select("responses.number").where(isId("responses.id", responseId));
