@@ -1,5 +1,5 @@
 import { createServer, type Socket } from "node:net";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { lastChunk, sse, textChunk } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
 import { startTestServer } from "../test-server.ts";
 import { verifies } from "../verifies.ts";
@@ -69,6 +69,40 @@ test.each([
   expect([await ask(), await ask(), calls]).toEqual([200, 200, [0, 0, 1]]);
   expect([await ask(), await ask(LONG_INPUT), calls]).toEqual([200, 200, [0, 0, 1, 2, 2, 3]]);
 });
+
+test("no call fails on connections that the model server resets a moment after each answer", async () => {
+  verifies("chat-engine.connections.closed-by-server");
+  const latest = new Map<Socket, number>();
+  const { ask, calls } = await serveAbove((socket, nth) => {
+    latest.set(socket, nth);
+    answers(socket);
+    // Not before the client has read the answer, and not while it waits for a later one.
+    setTimeout(() => setImmediate(() => latest.get(socket) === nth && socket.resetAndDestroy()), 2);
+  });
+
+  const statuses = await Promise.all(Array.from({ length: 4 }, () => askOften(ask, 50)));
+  expect(new Set(statuses.flat())).toEqual(new Set([200]));
+  expect(calls.length).toBe(200);
+});
+
+test("a call that the model server has had for longer than a close travels is not sent again", async () => {
+  verifies("chat-engine.connections.closed-by-server");
+  vi.useFakeTimers({ toFake: ["performance"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const { ask, calls } = await serveAbove((socket, nth) => {
+    if (nth === 0) return answers(socket);
+    vi.advanceTimersByTime(2_001);
+    return socket.end();
+  });
+
+  expect([await ask(), await ask(), calls]).toEqual([200, 502, [0, 0]]);
+});
+
+async function askOften(ask: () => Promise<number>, times: number): Promise<readonly number[]> {
+  const statuses: number[] = [];
+  for (let time = 0; time < times; time++) statuses.push(await ask());
+  return statuses;
+}
 
 test("a call is not sent again if its connection is new, if a byte of its answer came, or twice", async () => {
   verifies("chat-engine.connections.closed-by-server");

@@ -8,6 +8,12 @@ import { PartsBody } from "./request-body.ts";
 /** How a connection ends that the other side has closed. */
 const CLOSED_CODES: ReadonlySet<string> = new Set(["ECONNRESET", "EPIPE", "UND_ERR_SOCKET"]);
 
+/**
+ * How long news of a close travels at most, in milliseconds. If a connection closes later than that after a call was
+ * sent on it, the server was still there when the call came, and may have worked on it.
+ */
+const CLOSE_TRAVEL_MS_MAX = 2_000;
+
 export interface ModelConnectionOptions {
   /** Maximum number of connections. Each carries one call at a time; further calls wait. */
   readonly connectionsMax: number;
@@ -24,8 +30,9 @@ export function openConnections({ connectionsMax, connectMs }: ModelConnectionOp
 }
 
 /**
- * Sends a call once more, through `fresh`, if it was sent on a reused connection that then closed without a byte of an
- * answer: the server had closed it before, and has not seen the call. `fresh` opens a connection for each call.
+ * Sends a call once more, through `fresh`, if it was sent on a reused connection that closed at once without a byte of
+ * an answer: the server had closed it before, and has not seen the call. The same holds for a call that still waited to
+ * be sent when its connection was reset, which undici fails, too. `fresh` opens a connection for each call.
  */
 function resendFresh(fresh: Dispatcher): Dispatcher.DispatcherComposeInterceptor {
   watchSentCalls();
@@ -46,7 +53,9 @@ class FirstSending implements Dispatcher.DispatchHandler {
   readonly #handler: Dispatcher.DispatchHandler;
   /** Null if the call cannot be sent again. */
   #sendAgain: (() => void) | null;
-  #sent: { readonly socket: Socket; readonly bytesBefore: number } | null = null;
+  #hasStarted = false;
+  /** `atMs` is read from the clock of `performance`. */
+  #sent: { readonly socket: Socket; readonly bytesBefore: number; readonly atMs: number } | null = null;
 
   constructor(handler: Dispatcher.DispatchHandler, { path, body }: Dispatcher.DispatchOptions, sendAgain: () => void) {
     this.path = path;
@@ -56,10 +65,11 @@ class FirstSending implements Dispatcher.DispatchHandler {
 
   /** The call is written to this socket now. */
   sentOn(socket: Socket): void {
-    this.#sent = { socket, bytesBefore: socket.bytesRead };
+    this.#sent = { socket, bytesBefore: socket.bytesRead, atMs: performance.now() };
   }
 
   onRequestStart(controller: Dispatcher.DispatchController, context: unknown): void {
+    this.#hasStarted = true;
     this.#handler.onRequestStart?.(controller, context);
     starting = controller.aborted ? null : this;
   }
@@ -83,9 +93,10 @@ class FirstSending implements Dispatcher.DispatchHandler {
   }
 
   #metClosedConnection(error: Error): boolean {
-    if (this.#sent === null || !("code" in error) || !CLOSED_CODES.has(String(error.code))) return false;
-    const { socket, bytesBefore } = this.#sent;
-    return bytesBefore > 0 && socket.bytesRead === bytesBefore;
+    if (!("code" in error) || !CLOSED_CODES.has(String(error.code))) return false;
+    if (this.#sent === null) return !this.#hasStarted;
+    const { socket, bytesBefore, atMs } = this.#sent;
+    return bytesBefore > 0 && socket.bytesRead === bytesBefore && performance.now() - atMs <= CLOSE_TRAVEL_MS_MAX;
   }
 }
 
