@@ -140,6 +140,7 @@ export const EXCEPTIONS: readonly Group[] = [
       'reply ResponseErrorCode: no "misalignment_policy_violation"',
       "reply PromptCacheBreakpoint.ttl: no such member",
       "reply PromptCacheOptions.comparison_response_id: no such member",
+      "reply Response.prompt_cache_diagnostics: no such member",
       'reply PromptCacheOptions.ttl: no "12h"',
       "*.async: no such member",
       "reply ResponseCompactionCompactingEvent: no such object",

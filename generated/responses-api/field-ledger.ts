@@ -333,7 +333,7 @@ export const fieldLedger: Readonly<Record<string, LedgerEntry>> = {
   },
   "prompt_cache_options.comparison_response_id": {
     "server": "emulated",
-    "note": "echoed; nothing is compared, because a model server caches as it chooses"
+    "note": "echoed; prompt_cache_diagnostics of the response is unavailable, because a model server caches as it chooses"
   },
   "service_tier": {
     "chat-completions": "emulated",

@@ -3538,6 +3538,34 @@ export interface components {
             /** @enum {string} */
             ttl: "12h" | "30m";
         };
+        /** @description What became of the cached prefix beside that of `prompt_cache_options.comparison_response_id`. This server sends `unavailable`, because a model server caches as it chooses; the other results are the reference's. */
+        PromptCacheDiagnostics: components["schemas"]["PromptCacheHit"] | components["schemas"]["PromptCacheMiss"] | components["schemas"]["PromptCacheComparisonNotFound"] | components["schemas"]["PromptCacheUncompared"];
+        /** @description The prefix was found in the cache. */
+        PromptCacheHit: {
+            /** @constant */
+            type: "cache_hit";
+        };
+        /** @description The prefix was not found in the cache. */
+        PromptCacheMiss: {
+            /** @constant */
+            type: "cache_miss";
+            /** @description Input tokens after the first difference, estimated. */
+            cache_missed_tokens: number;
+            /** @description Tokens of the prefix that could be used again. */
+            comparison_reusable_tokens?: number;
+            /** @enum {string} */
+            reason: "context_compacted" | "input_changed" | "model_changed" | "prompt_cache_key_changed" | "reasoning_effort_changed" | "service_tier_changed" | "text_format_changed" | "tools_changed" | "verbosity_changed";
+        };
+        /** @description There is no response to compare with. */
+        PromptCacheComparisonNotFound: {
+            /** @constant */
+            type: "comparison_response_not_found";
+        };
+        /** @description Nothing was compared. */
+        PromptCacheUncompared: {
+            /** @constant */
+            type: "unavailable";
+        };
         /** @description Programmes of the reference for special fields. */
         AccessProgramsInput: {
             /** @enum {string|null} */
@@ -3878,7 +3906,7 @@ export interface components {
             image_gen: components["schemas"]["ImageGenUsage"];
             web_search: components["schemas"]["WebSearchUsage"];
         };
-        /** @description A response, finished or not. Every member is present, null if it has no value, with five exceptions. `conversation`, `prompt`, `prompt_cache_options` and `image` are present only if used, and `billing` only in plain bodies of finished responses. */
+        /** @description A response, finished or not. Every member is present, null if it has no value, with six exceptions. `conversation`, `prompt`, `prompt_cache_options` and `image` are present only if used, `prompt_cache_diagnostics` only if asked for by `comparison_response_id`, and `billing` only in plain bodies of finished responses. */
         Response: {
             /** @description Begins with resp_. */
             id: string;
@@ -3912,6 +3940,7 @@ export interface components {
             presence_penalty: number;
             previous_response_id: string | null;
             prompt?: components["schemas"]["PromptTemplate"];
+            prompt_cache_diagnostics?: components["schemas"]["PromptCacheDiagnostics"];
             prompt_cache_key: string | null;
             prompt_cache_options?: components["schemas"]["PromptCacheOptions"];
             prompt_cache_retention: components["schemas"]["PromptCacheRetention"] | null;
@@ -6407,6 +6436,11 @@ export type ModerationInput = components['schemas']['ModerationInput'];
 export type ContextManagement = components['schemas']['ContextManagement'];
 export type PromptCacheOptionsInput = components['schemas']['PromptCacheOptionsInput'];
 export type PromptCacheOptions = components['schemas']['PromptCacheOptions'];
+export type PromptCacheDiagnostics = components['schemas']['PromptCacheDiagnostics'];
+export type PromptCacheHit = components['schemas']['PromptCacheHit'];
+export type PromptCacheMiss = components['schemas']['PromptCacheMiss'];
+export type PromptCacheComparisonNotFound = components['schemas']['PromptCacheComparisonNotFound'];
+export type PromptCacheUncompared = components['schemas']['PromptCacheUncompared'];
 export type AccessProgramsInput = components['schemas']['AccessProgramsInput'];
 export type AccessPrograms = components['schemas']['AccessPrograms'];
 export type BackgroundOptionsInput = components['schemas']['BackgroundOptionsInput'];

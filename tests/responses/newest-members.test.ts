@@ -11,6 +11,11 @@ describe("a member that only the newest SDKs have", () => {
     ["moderation", { moderation: { model: "omni-moderation-latest" } }, { moderation: null }],
     ["image auto", { image: { context_compression: "auto" } }, { image: { context_compression: "disabled" } }],
     ["image disabled", { image: { context_compression: "disabled" } }, { image: { context_compression: "disabled" } }],
+    [
+      "a response to compare the cache with",
+      { prompt_cache_options: { comparison_response_id: "resp_1" } },
+      { prompt_cache_diagnostics: { type: "unavailable" } },
+    ],
     ["a window", { background_options: { completion_window: "soonest" } }, { status: "completed" }],
     [
       "a long window",
@@ -24,10 +29,13 @@ describe("a member that only the newest SDKs have", () => {
     expect(response).not.toHaveProperty("background_options");
   });
 
-  test("is absent from the response if it was not sent", async () => {
-    const { create } = await serveBehind(says("Hi"));
-    expect(await readResponse(await create({}))).not.toHaveProperty("image");
-  });
+  test.each(["image", "prompt_cache_diagnostics"])(
+    "is absent from the response if it was not sent: %s",
+    async (name) => {
+      const { create } = await serveBehind(says("Hi"));
+      expect(await readResponse(await create({ prompt_cache_options: { mode: "explicit" } }))).not.toHaveProperty(name);
+    },
+  );
 
   test.each<[string, object, string]>([
     [

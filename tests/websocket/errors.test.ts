@@ -53,6 +53,15 @@ const FRAMES: Readonly<
       message: "Invalid value: 'response.inject'. Supported values are: 'response.create' and 'response.cancel'.",
     },
   ],
+  "that steers a response": [
+    { type: "response.steer", previous_response_id: "resp_1", input: "Rather in French." },
+    {
+      code: "steering_not_supported",
+      param: "type",
+      message:
+        "This server does not support 'response.steer'. Send the input with 'response.create' once the response has ended, or end it with 'response.cancel' first.",
+    },
+  ],
   "of a type that is no string": [
     { type: 7 },
     {
@@ -146,6 +155,14 @@ describe("a frame", () => {
       expect((await socket.create()).response.status).toBe("completed");
     },
   );
+
+  test("that steers a response leaves it as it is", async () => {
+    verifies("websocket.responses.steering-refused");
+    socket.ask({ input: "slowly", stream_id: "a" });
+    socket.send({ type: "response.steer", previous_response_id: "resp_1", input: "Faster!" });
+    expect((await socket.turn()).refusal.error.code).toBe("steering_not_supported");
+    expect((await socket.turn("a")).text).toBe("Slow and late.");
+  });
 
   test("gets the same error as over HTTP", async () => {
     for (const members of [{ colour: 1 }, { tools: [{ type: "nothing" }] }, { previous_response_id: "resp_x" }]) {

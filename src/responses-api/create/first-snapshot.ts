@@ -78,15 +78,14 @@ function imageEcho({ image }: CreateResponseRequest): Pick<Response, "image"> {
 
 function promptCacheEcho({
   prompt_cache_options: options,
-}: CreateResponseRequest): Pick<Response, "prompt_cache_options"> {
+}: CreateResponseRequest): Pick<Response, "prompt_cache_options" | "prompt_cache_diagnostics"> {
   if (options == null) return {};
-  const { comparison_response_id: compared, mode, ttl } = options;
+  const { comparison_response_id: compared } = options;
+  const applied = { mode: options.mode ?? "implicit", ttl: options.ttl ?? "30m" };
+  if (compared == null) return { prompt_cache_options: applied };
   return {
-    prompt_cache_options: {
-      ...(compared == null ? {} : { comparison_response_id: compared }),
-      mode: mode ?? "implicit",
-      ttl: ttl ?? "30m",
-    },
+    prompt_cache_diagnostics: { type: "unavailable" }, // A model server does not say what it has in its cache.
+    prompt_cache_options: { comparison_response_id: compared, ...applied },
   };
 }
 

@@ -7,7 +7,7 @@ import { checkMembersOf } from "../checks/check-body.ts";
 import { invalidType, invalidValue, missingParameter } from "../errors/parameter-errors.ts";
 import { bodyNotAnObject } from "../errors/request-errors.ts";
 import { typeWords, validationError } from "../errors/validation/validation-error.ts";
-import { backgroundOverWebSocket, invalidStreamId } from "../errors/websocket-errors.ts";
+import { backgroundOverWebSocket, invalidStreamId, steeringNotSupported } from "../errors/websocket-errors.ts";
 
 /** A client's frame, with the parts needed before it is served. */
 export interface Frame {
@@ -26,6 +26,7 @@ export interface Frame {
 
 const CREATE = "response.create";
 const CANCEL = "response.cancel";
+const STEER = "response.steer";
 
 /** Never throws an `ApiError`: a faulty frame gives a content of type `fault`. */
 export function readFrame(message: unknown): Frame {
@@ -44,6 +45,7 @@ export function readFrame(message: unknown): Frame {
 
 function readContent(type: unknown, message: unknown): Frame["content"] {
   if (type === CREATE) return { type: "create", asked: readCreateFrame(message) };
+  if (type === STEER) throw steeringNotSupported();
   if (type !== CANCEL) throw unknownType(type);
   if (!validateResponseCancelFrame(message)) throw validationError(validateResponseCancelFrame.errors ?? [], "");
   return { type: "cancel", responseId: message.response_id ?? null };
