@@ -19,22 +19,13 @@ import type {
   ToolInput,
   Usage,
 } from "../generated/responses-api/types.ts";
+import type { AllHold, Same } from "./same-types.ts";
 
 type Sdk = OpenAI.Responses.Response;
 type Tagged = { readonly type?: string | null };
 
 /** The tags of the variants of `From` that are not assignable to `To`. */
 type Unfit<From extends Tagged, To> = From extends To ? never : From["type"];
-
-/** Compiles only if both types are the same. */
-type Same<A, B> = [A] extends [B]
-  ? [B] extends [A]
-    ? true
-    : { missing: Exclude<B, A> }
-  : { unexpected: Exclude<A, B> };
-
-/** Compiles only if each type is `true`. */
-export type AllHold<T extends readonly true[]> = T;
 
 type Assignable<From, To> = From extends To ? true : { from: From; to: To };
 

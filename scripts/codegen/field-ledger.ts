@@ -5,6 +5,7 @@ import { header, repository } from "./contracts.ts";
 import type { Output } from "./outputs.ts";
 
 const SPEC = "specs/field-ledger.yaml";
+const SDK_SPEC = "specs/sdk-ledger.yaml";
 
 /**
  * Generates the field ledger: what the server does with each member of a create request. The server reads it when it
@@ -26,4 +27,15 @@ export function makeFieldLedger(): Output {
     `export const fieldLedger: Readonly<Record<string, LedgerEntry>> = ${JSON.stringify(ledger, null, 2)};\n`,
   ].join("\n");
   return { path: "generated/responses-api/field-ledger.ts", text };
+}
+
+/** Generates the list of what the official SDK has beyond the contract, for the tests that compare it with both. */
+export function makeSdkLedger(): Output {
+  const ledger: unknown = parse(readFileSync(join(repository, SDK_SPEC), "utf8"));
+  const text = [
+    header(SDK_SPEC),
+    "/** By path. `source` is a resource of the SDK. */",
+    `export const sdkLedger = ${JSON.stringify(ledger, null, 2)} as const;\n`,
+  ].join("\n");
+  return { path: "generated/responses-api/sdk-ledger.ts", text };
 }

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { contracts } from "./contracts.ts";
 import { generateDocs } from "./docs.ts";
-import { makeFieldLedger } from "./field-ledger.ts";
+import { makeFieldLedger, makeSdkLedger } from "./field-ledger.ts";
 import { generateContract } from "./generate-contract.ts";
 import { prepareGenerator } from "./generator-jar.ts";
 import { applyDifferences, compareOutputs, type Difference } from "./outputs.ts";
@@ -20,6 +20,7 @@ async function main(isCheck: boolean): Promise<void> {
       ...made.flatMap((one) => one.outputs),
       ...(await generateDocs(made.map((one) => one.reference))),
       makeFieldLedger(),
+      makeSdkLedger(),
     ];
     const skipped = made.flatMap((one) => one.skipped);
     const differences = compareOutputs(outputs, skipped);
