@@ -26,6 +26,7 @@ test.each([
   ["json-through-its-readers", "src/store/a.ts", "const response: Response = JSON.parse(row.body);"],
   ["no-drawers", "src/runs/utils/a.ts", ""],
   ["generated-says-so", "generated/responses-api/types.ts", "export type A = string;"],
+  ["no-pairs-of-names", "src/a.ts", "const [low, high] = [0, marks.length];"],
   ["no-tabs", "src/a.ts", "\tconst a = 1;"],
   ["the-map-is-true", "README.md", "It begins in `src/main.ts` and ends in `src/end.ts`."],
 ])("%s fires, and no other rule does", (rule, path, text) => {
@@ -42,6 +43,7 @@ test.each([
   ["src/api/operations/get-file.ts", `export interface GetFileParts {}\n${HANDLER}\nexport function fileBody() {}`],
   ["src/base/json/read-json.ts", "return JSON.parse(text);"],
   ["src/a.test.ts", "const body = JSON.parse(text);"],
+  ["src/a.ts", "const [first, second] = parts;\nconst [head, ...others] = [...left, ...right];"],
   ["README.md", "See `docs/decisions/` and `src/*/ports.ts`, then `src/main.ts`."],
 ])("nothing fires on %s: %s", (path, text) => {
   expect(firingOn(path, text)).toEqual([]);

@@ -53,7 +53,9 @@ async function scrollList(scrollMs: number): Promise<{ frames: number; ms: numbe
   if (list === null) throw new Error("The page has no list of events.");
   const startedAt = performance.now();
   const span = list.scrollHeight - list.clientHeight;
-  let [frames, before, slowestMs] = [0, startedAt, 0];
+  let frames = 0;
+  let before = startedAt;
+  let slowestMs = 0;
   while (before - startedAt < scrollMs) {
     const now = await new Promise<number>((resolve) => requestAnimationFrame(resolve));
     slowestMs = Math.max(slowestMs, Math.round(now - before));

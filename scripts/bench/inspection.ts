@@ -63,7 +63,8 @@ async function measureOn(database: BenchDatabase): Promise<void> {
 async function measureList({ archive }: Store, name: string, filter: ResponseFilter): Promise<void> {
   const wanted = 50;
   const times: number[] = [];
-  let [rows, pages] = [0, 0];
+  let rows = 0;
+  let pages = 0;
   for (let round = 0; round < ROUNDS; round++) {
     [rows, pages] = [0, 0];
     for (let after: string | null | undefined = null; after !== undefined && rows < wanted; pages++) {

@@ -53,7 +53,8 @@ async function measureStore(browser: Browser, name: string, databaseUrl: string 
     for (const [view, query] of VIEWS) {
       const opened: Opened[] = [];
       for (let round = 0; round < ROUNDS; round++) opened.push(await open(browser, server, query));
-      const [list, plots] = [opened.map(({ listMs }) => listMs), opened.map(({ plotsMs }) => plotsMs)];
+      const list = opened.map(({ listMs }) => listMs);
+      const plots = opened.map(({ plotsMs }) => plotsMs);
       console.log(
         `${view}: list ${median(list)} ms (slowest ${Math.max(...list)}), list and plots ${median(plots)} ms (slowest ${Math.max(...plots)})`,
       );

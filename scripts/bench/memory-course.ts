@@ -31,7 +31,8 @@ export class MemoryCourse {
   /** Whether the memory was flat in the second half, by the line that fits it best. Prints it. */
   judge(): boolean {
     const half = this.#points.slice(Math.floor(this.#points.length / 2));
-    const [first, last] = [half.at(0), half.at(-1)];
+    const first = half.at(0);
+    const last = half.at(-1);
     if (first === undefined || last === undefined) return true;
     const growth = slopeOf(half) * (last.x - first.x);
     const isFlat = growth <= Math.max(GROWTH_MB_MAX, first.y * GROWTH_SHARE_MAX);

@@ -39,7 +39,8 @@ export function startCommand({ command, env, ready, log }: Command): Promise<Sta
     stdio: ["ignore", "pipe", log === undefined ? "inherit" : "pipe"],
   });
   return new Promise((resolve, reject) => {
-    let [output, isReady] = ["", false];
+    let output = "";
+    let isReady = false;
     const fail = (how: string): void => reject(new Error(`${command.join(" ")} ${how}: ${output}`));
     const timer = setTimeout(() => {
       child.kill("SIGKILL");

@@ -24,7 +24,8 @@ const COMMON = { API_KEYS: `${KEY}=acme/web`, SEAL_KEYS: "0123456789abcdef".repe
  */
 export async function measureReaders(): Promise<void> {
   const upstream = await startUpstream();
-  const [postgres, redis] = [await startPostgres({ fsync: true }), await startRedis()];
+  const postgres = await startPostgres({ fsync: true });
+  const redis = await startRedis();
   try {
     console.log(`\nreaders on another node, ${PACE_MS} ms between tokens`);
     const brokers = [

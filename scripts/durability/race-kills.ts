@@ -20,7 +20,9 @@ export interface Race {
 /** Kills nodes under waves of runs, and judges each wave after its end, when all nodes are up. */
 export async function raceKills({ title, system, world, runs, wave }: Race): Promise<Outcome> {
   const startedAt = Date.now();
-  const [names, trouble, verdicts] = [new RunNames(), new Trouble(), new Array<Verdict>()];
+  const names = new RunNames();
+  const trouble = new Trouble();
+  const verdicts = new Array<Verdict>();
   for (let begun = 0; begun < runs; begun += wave) {
     const killed = trouble.faults.length;
     const group = Array.from({ length: Math.min(wave, runs - begun) }, () => new Run(names.next()));

@@ -20,7 +20,9 @@ export interface OutageRace {
 /** Breaks the way to the database again and again, with so many runs under way all the time. */
 export async function raceOutages({ title, system, world, outages, underWay }: OutageRace): Promise<Outcome> {
   const startedAt = Date.now();
-  const [names, trouble, runs] = [new RunNames(), new Trouble(), new Array<Run>()];
+  const names = new RunNames();
+  const trouble = new Trouble();
+  const runs = new Array<Run>();
   const lengths = drawOutages(outages);
   const total = lengths.reduce((sum, ms) => sum + ms, 0) / 1000;
   console.log(
@@ -44,6 +46,7 @@ export async function raceOutages({ title, system, world, outages, underWay }: O
     ...Array.from({ length: underWay }, keepRunning),
     breakDatabase(lengths, breaking).finally(() => (isOver = true)),
   ]);
-  const [verdicts, history] = [await judgeRuns(runs, system), await world.history()];
+  const verdicts = await judgeRuns(runs, system);
+  const history = await world.history();
   return outcomeOf({ title, system, verdicts, faults: trouble.faults, history, startedAt });
 }

@@ -98,7 +98,9 @@ function readGgml(bytes: Buffer) {
   const words = Array.from({ length: int() }, () => take(int()).toString("latin1"));
   const tensors = new Map<string, { shape: number[]; values: number[]; bits: number }>();
   while (place < bytes.length) {
-    const [sizes, length, type] = [int(), int(), int()];
+    const sizes = int();
+    const length = int();
+    const type = int();
     const shape = Array.from({ length: sizes }, int);
     const path = take(length).toString();
     const count = shape.reduce((product, size) => product * size, 1);

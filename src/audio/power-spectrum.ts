@@ -30,7 +30,8 @@ export class PowerSpectrum {
     for (let n = 0; n < this.#window.length; n += 1)
       this.#real[this.#order[n] ?? 0] = ((samples[n] ?? 0) / 32_768) * (this.#window[n] ?? 0);
     this.#transform();
-    const [real, imaginary] = [this.#real, this.#imaginary];
+    const real = this.#real;
+    const imaginary = this.#imaginary;
     const scale = 2 / (this.#size * this.#windowPower);
     const power = new Float64Array(this.#size / 2);
     for (let k = 0; k < power.length; k += 1) power[k] = ((real[k] ?? 0) ** 2 + (imaginary[k] ?? 0) ** 2) * scale;
@@ -42,7 +43,10 @@ export class PowerSpectrum {
    * per second of sound.
    */
   #transform(): void {
-    const [real, imaginary, cosines, sines] = [this.#real, this.#imaginary, this.#cosines, this.#sines];
+    const real = this.#real;
+    const imaginary = this.#imaginary;
+    const cosines = this.#cosines;
+    const sines = this.#sines;
     const size = this.#size;
     for (let half = 1; half < size; half *= 2) {
       const step = size / (2 * half);

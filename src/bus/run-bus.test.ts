@@ -49,7 +49,8 @@ async function startNode(network: MemoryNetwork, file: string, duties: Partial<B
 /** Two nodes on one database. */
 async function startPair(network = new MemoryNetwork()) {
   const file = temporaryFile();
-  const [owner, other] = [await startNode(network, file), await startNode(network, file)];
+  const owner = await startNode(network, file);
+  const other = await startNode(network, file);
   return { network, owner, other };
 }
 
@@ -206,7 +207,8 @@ for (const [name, faults] of Object.entries(FAULTS)) {
 
 testStores("without a broker readers stay about a second behind and lose nothing", async () => {
   const { network, owner, other } = await startPair();
-  const [run, quiet] = [await MadeRun.open(owner, "resp_1"), await MadeRun.open(owner, "resp_2")];
+  const run = await MadeRun.open(owner, "resp_1");
+  const quiet = await MadeRun.open(owner, "resp_2");
   const [seen, heard]: number[][] = [[], []];
   const reading = [follow(other, run.id, seen ?? []), follow(other, quiet.id, heard ?? [])];
   await expect.poll(() => owner.bus.load.told).toBe(2);
@@ -287,14 +289,16 @@ testStores("who waits for the end of a response hears of it and not of its event
 
 testStores("stops, work and taken runs are told to everyone at once", async () => {
   const told: string[] = [];
-  const [network, file] = [new MemoryNetwork(), temporaryFile()];
+  const network = new MemoryNetwork();
+  const file = temporaryFile();
   const duties = {
     lookForStops: (ids: readonly string[]) => void told.push(`stop ${ids.join()}`),
     lookForWork: () => void told.push("work"),
     lookForStopped: () => void told.push("stopped"),
     forgetKeys: () => void told.push("keys"),
   };
-  const [one] = [await startNode(network, file), await startNode(network, file, duties)];
+  const one = await startNode(network, file);
+  await startNode(network, file, duties);
   one.bus.tellStop("resp_1");
   one.bus.tellWork();
   one.bus.tellWork(); // Both are one message.

@@ -38,7 +38,8 @@ export function readActivatedSockets(
   problems: string[],
 ): ActivatedSockets {
   const { LISTEN_PID, LISTEN_FDS, LISTEN_FDNAMES = "" } = environment;
-  const [meant, count] = [Number(LISTEN_PID), Number(LISTEN_FDS)];
+  const meant = Number(LISTEN_PID);
+  const count = Number(LISTEN_FDS);
   if (!(count > 0) || (meant !== ids.pid && meant !== ids.ppid)) return NONE;
   const names = LISTEN_FDNAMES.split(":");
   const isPrimarys = meant !== ids.pid;

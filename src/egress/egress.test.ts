@@ -60,7 +60,8 @@ test("slow look-ups of one caller do not delay other callers", async () => {
 });
 
 test("guards with shared slots look up at most three names at once", async () => {
-  let [running, most] = [0, 0];
+  let running = 0;
+  let most = 0;
   const resolve = async () => {
     most = Math.max(most, ++running);
     await new Promise(setImmediate);

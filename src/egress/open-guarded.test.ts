@@ -94,7 +94,8 @@ describe("a guarded call of any method", () => {
   test("gives up a call at once that still waits for a connection", async () => {
     const { url } = await serveHttp(() => {});
     const guard = createGuard();
-    const [all, last] = [new AbortController(), new AbortController()];
+    const all = new AbortController();
+    const last = new AbortController();
     const others = Array.from({ length: 256 }, () => guard.openGuarded(url, callOf({ signal: all.signal })));
     const waiting = guard.openGuarded(url, callOf({ signal: last.signal }));
     last.abort(new Error("no longer wanted"));

@@ -61,7 +61,8 @@ async function ask(provider: ChatProvider, text: string, request: FormatRequest,
 
 /** Removes the thinking text and the marks that some models add. */
 function unwrapped(answer: string, mark: string): Answer {
-  const [start, end] = [`<${mark}>`, `</${mark}>`];
+  const start = `<${mark}>`;
+  const end = `</${mark}>`;
   const said = answer.replace(/^\s*<think>[\s\S]*?<\/think>/, "").trim();
   return {
     text: said.replaceAll(start, "").replaceAll(end, "").trim(),

@@ -11,7 +11,8 @@ const { signal } = new AbortController();
 /** A model server, once it is started, and the engine that looks for it. */
 async function withServer() {
   let isStarted = false;
-  let [time, looks] = [0, 0];
+  let time = 0;
+  let looks = 0;
   const server = await serveChat((response, { path }) => {
     if (path === "/v1/models") return response.end('{"data":[{"id":"llama"}]}');
     response.writeHead(200, { "content-type": "text/event-stream" });

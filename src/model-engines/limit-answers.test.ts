@@ -27,7 +27,8 @@ interface LimitedAnswer {
 
 /** Reads a turn of one batch through the limits. */
 async function readLimited(said: readonly ModelEvent[], limits: Partial<AnswerLimits> = {}): Promise<LimitedAnswer> {
-  let [reached, wasStopped] = [0, true];
+  let reached = 0;
+  let wasStopped = true;
   async function* turn(): AsyncGenerator<readonly ModelEvent[]> {
     yield said;
     wasStopped = false;

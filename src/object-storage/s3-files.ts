@@ -55,7 +55,8 @@ export class S3Files implements FileBytes {
 
   /** Where the connection breaks, goes on with the bytes that are missing. */
   async *stream(id: string): AsyncGenerator<Uint8Array> {
-    let [sent, breaks] = [0, 0];
+    let sent = 0;
+    let breaks = 0;
     for (;;) {
       const { body } = await this.#openFrom(this.#keyOf(id), sent);
       try {

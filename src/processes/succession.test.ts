@@ -16,7 +16,8 @@ function stageOther() {
 }
 
 function stageSuccession() {
-  const [predecessor, started] = [stageOther(), [stageOther(), stageOther()]];
+  const predecessor = stageOther();
+  const started = [stageOther(), stageOther()];
   const done: string[] = [];
   let starts = 0;
   const succession = new Succession({

@@ -49,7 +49,8 @@ describe.each(STORES)("counted in $name", ({ name, why, open }) => {
   };
 
   test("exactly the limit is let through by several servers together", async () => {
-    const [all, caller] = [await servers(3), key()];
+    const all = await servers(3);
+    const caller = key();
     const asked = all.flatMap((rates) => Array.from({ length: 100 }, () => rates.take(caller, "requests", 1)));
     const takings = await Promise.all(asked);
     expect(takings.filter(({ taken }) => taken)).toHaveLength(LIMITS.requests);
@@ -59,14 +60,16 @@ describe.each(STORES)("counted in $name", ({ name, why, open }) => {
   });
 
   test("a refused taking leaves what is left to smaller ones", async () => {
-    const [[one, other], caller] = [await servers(2), key()];
+    const [one, other] = await servers(2);
+    const caller = key();
     expect(await one?.take(caller, "tokens", 7900)).toMatchObject({ taken: true });
     expect(await other?.take(caller, "tokens", 101)).toMatchObject({ taken: false, standing: { remaining: 100 } });
     expect(await other?.take(caller, "tokens", 100)).toMatchObject({ taken: true, standing: { remaining: 0 } });
   });
 
   test("what a request used in the end counts for all servers", async () => {
-    const [[one, other], caller] = [await servers(2), key()];
+    const [one, other] = await servers(2);
+    const caller = key();
     const more = await one?.take(caller, "tokens", 2000);
     const less = await one?.take(caller, "tokens", 2000);
     more?.correct(3000);
@@ -77,7 +80,8 @@ describe.each(STORES)("counted in $name", ({ name, why, open }) => {
   });
 
   test("a small taking of tokens right after the request was counted is not waited for, and counts", async () => {
-    const [[one, other], caller] = [await servers(2), key()];
+    const [one, other] = await servers(2);
+    const caller = key();
     await one?.standing(caller, "tokens");
     expect(await one?.take(caller, "tokens", 1000)).toMatchObject({ taken: true, standing: { remaining: 7000 } });
     await expect.poll(() => other?.standing(caller, "tokens")).toMatchObject({ remaining: 7000 });
@@ -97,7 +101,8 @@ describe.each(STORES)("counted in $name", ({ name, why, open }) => {
   });
 
   test("many changes of the same counters at once settle each other's order and never wait for ever", async () => {
-    const [one, other] = [await openOne(), await openOne()];
+    const one = await openOne();
+    const other = await openOne();
     const names = Array.from({ length: 20 }, () => randomHex(16));
     const changes = (order: readonly string[]) =>
       order.flatMap((each) => [change({ name: each, amount: 1, limit: 1000 })]);

@@ -45,7 +45,8 @@ describe("the rates of a minute", () => {
 
   test("are charged for what was used beyond the estimate, and get back what was not used", async () => {
     const all = rates();
-    const [one, other] = [await all.take(KEY, "tokens", 40), await all.take(KEY, "tokens", 40)];
+    const one = await all.take(KEY, "tokens", 40);
+    const other = await all.take(KEY, "tokens", 40);
     one.correct(10);
     expect(await all.standing(KEY, "tokens")).toMatchObject({ remaining: 50 });
     other.correct(100);

@@ -43,7 +43,8 @@ test("a seal with a changed, added or missing character does not open", () => {
   for (const text of ["", "a", "ab", "abc"]) {
     const sealed = sealer.seal(text, "rs_1", OWNER);
     for (let at = 0; at <= sealed.length; at += 1) {
-      const [before, after] = [sealed.slice(0, at), sealed.slice(at + 1)];
+      const before = sealed.slice(0, at);
+      const after = sealed.slice(at + 1);
       for (const character of ["A", "B", "_", "=", " ", "é", ""]) {
         const changed = `${before}${character}${after}`;
         if (changed !== sealed) expect(sealer.open(changed, OWNER), changed).toBeNull();
@@ -54,7 +55,9 @@ test("a seal with a changed, added or missing character does not open", () => {
 
 test("the newest key seals; every key opens its own seals and those without a key id", () => {
   verifies("state.sealed.keys-rotate");
-  const [first, second, third] = [randomBytes(32), randomBytes(32), randomBytes(32)];
+  const first = randomBytes(32);
+  const second = randomBytes(32);
+  const third = randomBytes(32);
   const oldest = sealWithoutKeyId(first, "from the beginning");
   const before = createSealer(() => [second, first]).seal("before", "rs_1", OWNER);
   const rotated = createSealer(() => [third, second, first]);
@@ -67,7 +70,8 @@ test("the newest key seals; every key opens its own seals and those without a ke
 });
 
 test("a running server learns of a key that another process added, but does not read the keys for every forged seal", () => {
-  const [old, added] = [randomBytes(32), randomBytes(32)];
+  const old = randomBytes(32);
+  const added = randomBytes(32);
   let keys: readonly Buffer[] = [old];
   let reads = 0;
   let nowMs = 0;

@@ -86,7 +86,8 @@ export async function startResponsesApi(
   const filesWaiting = new FilesWaiting();
   const told = { onCommit: telemetry.onCommit, claims: telemetry.claims, onFilesWaiting: filesWaiting.tell };
   const store = await openTriedStore(config, told, log);
-  const [stopping, runs] = [new AbortController(), openRunHost(config, telemetry)];
+  const stopping = new AbortController();
+  const runs = openRunHost(config, telemetry);
   const bus = await chooseBus(config, { places: store.places, runs, observer: telemetry.bus, joined }, log);
   telemetry.watchOthers(store, bus);
   const rates = await chooseRates(config, { store, joined }, log);
@@ -118,13 +119,8 @@ export async function startResponsesApi(
     );
     code.start();
     const sweeping = joined === null || joined.seat.number === 1 ? sweepExpired(store, config, log) : null;
-    const announce = async (): Promise<void> => {
-      stopping.abort();
-      server.announceLeaving();
-      await sleep(config.drainDelayMs);
-    };
     const closeOnce = async ({ isReplaced, until }: Leaving): Promise<void> => {
-      await (isReplaced ? server.handOver() : announce());
+      await (isReplaced ? server.handOver() : announceLeaving(server, stopping, config.drainDelayMs));
       await drain([stopClaiming, (over) => server.close(over), (over) => keeper.close(over)], drainMs, until);
       await Promise.all([tools.close(), code.close(), sweeping?.stop()]);
       await closeAll(bus, rates, store, telemetry);
@@ -136,6 +132,17 @@ export async function startResponsesApi(
     await closeAll(bus, rates, store, telemetry);
     throw error;
   }
+}
+
+/** Says that this server is about to end, and waits until load balancers know. */
+async function announceLeaving(
+  server: Pick<RunningServer, "announceLeaving">,
+  stopping: AbortController,
+  delayMs: number,
+): Promise<void> {
+  stopping.abort();
+  server.announceLeaving();
+  await sleep(delayMs);
 }
 
 /** Takes these steps one after the other. They get a signal that aborts when open requests and runs have to end. */

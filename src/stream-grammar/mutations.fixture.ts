@@ -52,7 +52,9 @@ function dropped(events: readonly SampleEvent[], at: number): Mutation[] {
 
 /** A background response may fail or be cancelled before it is in progress. */
 function isFailureWhileQueued(events: readonly SampleEvent[], at: number): boolean {
-  const [before, { type }, next] = [events[at - 1], eventAt(events, at), events[at + 1]];
+  const before = events[at - 1];
+  const { type } = eventAt(events, at);
+  const next = events[at + 1];
   return (
     type === "response.in_progress" &&
     before?.type === "response.queued" &&
@@ -124,7 +126,8 @@ function mayBeExchanged(one: SampleEvent, other: SampleEvent): boolean {
     return true;
   if (sounds.length === 2) return SOUND_DELTA.test(one.type) && SOUND_DELTA.test(other.type);
   if (isDeltaOrAnnotation(one) && isDeltaOrAnnotation(other) && one.type !== other.type) return true;
-  const [first, second] = [JSON.stringify(one["delta"]), JSON.stringify(other["delta"])];
+  const first = JSON.stringify(one["delta"]);
+  const second = JSON.stringify(other["delta"]);
   return (
     one.type === other.type &&
     IS_DELTA.test(one.type) &&

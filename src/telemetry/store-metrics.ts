@@ -35,7 +35,8 @@ export function measureClaims(meters: Meters) {
     METRICS.runsClaimed,
     ORIGINS.map((from) => ({ from })),
   );
-  let [unmade, lost] = [0, 0];
+  let unmade = 0;
+  let lost = 0;
   meters.watch(METRICS.runsUnmade, () => unmade);
   meters.watch(METRICS.leasesLost, () => lost);
   return {

@@ -20,7 +20,8 @@ export function tokenizerFor(model: string): Tokenizer {
     encoding,
     async count(texts, signal) {
       const lengths: number[] = [];
-      let [text, characters] = ["", 0];
+      let text = "";
+      let characters = 0;
       for (const each of texts) {
         characters += each.length;
         if (text.length === COUNTED_CHARS_MAX) continue;

@@ -111,7 +111,8 @@ interface PlacedChunk {
 /** Adds the chunk to a passage that it overlaps. Returns false if there is none. */
 function joinOverlapping(places: readonly PlacedChunk[], chunk: FoundChunk): boolean {
   for (const { chunks } of places) {
-    const [first, last] = [chunks[0], chunks.at(-1)];
+    const first = chunks[0];
+    const last = chunks.at(-1);
     if (first === undefined || last === undefined) continue;
     if (first.fileId !== chunk.fileId || first.storeId !== chunk.storeId) continue;
     if (chunk.ordinal === last.ordinal + 1 && chunk.start < last.end) return chunks.push(chunk) > 0;

@@ -172,7 +172,8 @@ function random(): number {
 function someWords(count: number): string[] {
   return Array.from({ length: count }, () => {
     const wanted = random() * seen;
-    let [low, high] = [0, DIFFERENT_WORDS - 1];
+    let low = 0;
+    let high = DIFFERENT_WORDS - 1;
     while (low < high) {
       const middle = (low + high) >> 1;
       if ((FREQUENCIES[middle] ?? 0) < wanted) low = middle + 1;

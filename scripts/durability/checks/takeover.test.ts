@@ -26,7 +26,8 @@ test("only runs of the killed node are measured, from the kill to what was not i
     { at: 1005, connectedAt: 800 },
     { at: 3000, connectedAt: 1500 },
   ];
-  const [ours, others] = [runOf("run-1", events), runOf("run-2", events)];
+  const ours = runOf("run-1", events);
+  const others = runOf("run-2", events);
   const turns = [ask("run-1", "left", 850), ask("run-2", "right", 850), ask("run-1", "left", 1010)];
   const history = { turns: [...turns, ask("run-1", "right", 2500), ask("run-2", "right", 2600)], calls: [] };
   const observed = { faults: [kill(1000, [ours, others])], completed: new Set([ours, others]), history };

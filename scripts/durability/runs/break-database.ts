@@ -30,7 +30,8 @@ export async function breakDatabase(lengths: readonly number[], breaking: Breaki
   for (const [index, ms] of lengths.entries()) {
     await sleep(CALM_MS_MIN + Math.random() * (CALM_MS_MAX - CALM_MS_MIN));
     await trouble.during(async (): Promise<Fault> => {
-      const [beganAt, found] = [Date.now(), findRuns(runs())];
+      const beganAt = Date.now();
+      const found = findRuns(runs());
       if (index % 2 === 0) await proxy.cut();
       else proxy.silence();
       await sleep(ms);

@@ -46,7 +46,8 @@ function progressOf(runs: readonly Run[]): number {
 }
 
 async function kill(node: Node, runs: readonly Run[], isAway: boolean): Promise<Fault> {
-  const [beganAt, found] = [Date.now(), findRuns(runs)];
+  const beganAt = Date.now();
+  const found = findRuns(runs);
   await node.kill();
   const at = Date.now();
   if (isAway) await waitUntil(() => areOver(runs), AWAY_MS);

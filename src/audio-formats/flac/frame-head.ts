@@ -19,7 +19,10 @@ const CRC8_POLYNOMIAL = 0x07;
 export function readFrameHead(bytes: Uint8Array, place: number): FrameHead | null {
   const [sync0 = 0, sync1 = 0, lengths = 0, shape = 0, number = 0] = bytes.subarray(place, place + 5);
   if (sync0 !== 0xff || (sync1 & 0xfe) !== 0xf8 || (shape & 1) !== 0) return null;
-  const [sizeCode, rateCode, assignment, bitsCode] = [lengths >> 4, lengths & 15, shape >> 4, (shape >> 1) & 7];
+  const sizeCode = lengths >> 4;
+  const rateCode = lengths & 15;
+  const assignment = shape >> 4;
+  const bitsCode = (shape >> 1) & 7;
   if (sizeCode === 0 || rateCode === 15 || assignment > MIDDLE_AND_SIDE || bitsCode === RESERVED_BITS) return null;
   const sizePlace = place + 4 + numberBytes(number);
   const sizeBytes = SIZE_BYTES_BY_CODE[sizeCode] ?? 0;

@@ -35,7 +35,8 @@ export function readOpusHead(packet: Uint8Array): OpusHead {
     return { channels, preSkip, streamCount: 1, coupledStreamCount: channels - 1, channelMappingTable: mapping };
   }
   if (bytes.length < HEAD_BYTES + 2 + channels) throw broken();
-  const [streamCount = 0, coupledStreamCount = 0] = [bytes[19], bytes[20]];
+  const streamCount = bytes[19] ?? 0;
+  const coupledStreamCount = bytes[20] ?? 0;
   const channelMappingTable = [...bytes.subarray(21, 21 + channels)];
   const streams = streamCount + coupledStreamCount;
   const isPossible = streamCount > 0 && coupledStreamCount <= streamCount && streams <= CHANNELS_MAX;

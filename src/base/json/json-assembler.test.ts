@@ -26,7 +26,8 @@ function parsed(bytes: Buffer): unknown {
 
 /** Compares the JSON as well, because `toEqual` ignores the order of members and a member named `__proto__`. */
 function check(bytes: Buffer, cuts: readonly number[]): void {
-  const [own, usual] = [assembled(bytes, cuts), parsed(bytes)];
+  const own = assembled(bytes, cuts);
+  const usual = parsed(bytes);
   expect(own).toEqual(usual);
   expect(JSON.stringify(own)).toBe(JSON.stringify(usual));
 }

@@ -5,7 +5,8 @@ const MIB = 1024 * 1024;
 
 test("a holder gets bytes as long as all holders together have no more than the budget", () => {
   const budget = new ByteBudget(2 * MIB);
-  const [first, second] = [budget.open(), budget.open()];
+  const first = budget.open();
+  const second = budget.open();
   expect([first.add(MIB), second.add(MIB), second.add(1)]).toEqual([true, true, false]);
   expect([first.bytes, second.bytes, budget.heldBytes]).toEqual([MIB, MIB, 2 * MIB]);
   first.remove(10);
@@ -14,7 +15,8 @@ test("a holder gets bytes as long as all holders together have no more than the 
 
 test("what is released can be held by others", () => {
   const budget = new ByteBudget(MIB);
-  const [first, second] = [budget.open(), budget.open()];
+  const first = budget.open();
+  const second = budget.open();
   first.add(MIB);
   first.release();
   first.release();

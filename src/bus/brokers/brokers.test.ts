@@ -94,10 +94,8 @@ for (const [name, kind] of Object.entries(KINDS)) {
     test("carries texts in order to whoever has joined their channel", async () => {
       const url = await kind.shared();
       const namespace = randomHex(8);
-      const [one, other] = [
-        await connect(kind, url, ["a", "b"], namespace),
-        await connect(kind, url, ["b"], namespace),
-      ];
+      const one = await connect(kind, url, ["a", "b"], namespace);
+      const other = await connect(kind, url, ["b"], namespace);
       const texts = Array.from({ length: 500 }, (_, number) => `${number} ü ' \\ "`);
       for (const text of texts) one.broker.send("b", text);
       one.broker.send("a", "only one");
@@ -124,7 +122,8 @@ for (const [name, kind] of Object.entries(KINDS)) {
     test("sends what waits when it is closed", async () => {
       const url = await kind.shared();
       const namespace = randomHex(8);
-      const [one, other] = [await connect(kind, url, [], namespace), await connect(kind, url, ["a"], namespace)];
+      const one = await connect(kind, url, [], namespace);
+      const other = await connect(kind, url, ["a"], namespace);
       one.broker.send("a", "last words");
       await one.broker.close();
       await expect.poll(() => other.heard).toEqual(["last words"]);

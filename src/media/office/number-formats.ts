@@ -43,7 +43,8 @@ export function shownDate(days: number, since1904: boolean): string | null {
   if (!(days >= 0 && days < DAYS_MAX)) return null;
   const first = since1904 ? FIRST_DAY_1904_MS : FIRST_DAY_MS;
   const date = new Date(first + Math.round((days * DAY_MS) / SECOND_MS) * SECOND_MS).toISOString();
-  const [day, time] = [date.slice(0, 10), date.slice(11, 19)];
+  const day = date.slice(0, 10);
+  const time = date.slice(11, 19);
   if (days < 1) return time;
   return time === "00:00:00" ? day : `${day} ${time}`;
 }

@@ -20,7 +20,8 @@ export async function readWorkbook(
   const workbook = parts.get("workbook") ?? "";
   const { sheets, since1904 } = await readSheets(archive, workbook);
   const targets = await readTargets(archive, workbook, "worksheet");
-  const [strings, styles] = [parts.get("sharedStrings"), parts.get("sheetStyles")];
+  const strings = parts.get("sharedStrings");
+  const styles = parts.get("sheetStyles");
   const context = {
     sharedStrings: strings === undefined ? [] : await readSharedStrings(archive, strings),
     dateStyles: styles === undefined ? [] : await readDateStyles(archive, styles),
@@ -51,7 +52,8 @@ async function readSheets(archive: Archive, part: string): Promise<{ sheets: rea
 async function readSharedStrings(archive: Archive, part: string): Promise<readonly string[]> {
   const strings: string[] = [];
   let pieces: string[] = [];
-  let [isText, isPhonetic] = [false, false];
+  let isText = false;
+  let isPhonetic = false;
   await readXml(archive, part, {
     opened(name) {
       if (name === "si") pieces = [];

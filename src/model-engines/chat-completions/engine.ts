@@ -71,7 +71,8 @@ export function createChatCompletionsEngine(options: ChatCompletionsOptions): Mo
   const tokens = new TokenCounter(server, profile);
   const windows = new ContextWindows(server);
   const continuations = new Continuations(server, profile.continuation);
-  const [schemaForms, requiredCalls] = [new SchemaForms(), new RequiredCalls()];
+  const schemaForms = new SchemaForms();
+  const requiredCalls = new RequiredCalls();
   const turns = new TurnAsker({
     server,
     profile,

@@ -13,7 +13,8 @@ export function getReadiness({
 }: Pick<ResponseServices, "readiness">): ResponsesApiHandlers<Caller>["getReadiness"] {
   return async () => {
     const [isStoreReady, hasRoom] = await Promise.all([readiness.isStoreReady(), readiness.hasRoom()]);
-    const [store, disk] = [stateOf(isStoreReady), stateOf(hasRoom)];
+    const store = stateOf(isStoreReady);
+    const disk = stateOf(hasRoom);
     const server = stateOf(!readiness.isLeaving());
     const isReady = [store, disk, server].every((state) => state === "ok");
     return {

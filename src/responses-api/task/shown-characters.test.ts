@@ -28,7 +28,8 @@ test("an attachment counts the same, whatever its size and whether the JSON is r
   });
   const sound = (size: number): object => ({ input_audio: { data: "A".repeat(size), format: "wav" } });
   for (const make of [image, sound]) {
-    const [small, large] = [make(2_000), make(2_000_000)];
+    const small = make(2_000);
+    const large = make(2_000_000);
     expect(shownCharacters(large)).toBe(shownCharacters(small));
     expect(shownCharacters(rememberJson(large, JSON.stringify(large)))).toBe(shownCharacters(small));
     expect(shownCharacters(small)).toBeGreaterThan(4_000);

@@ -14,7 +14,9 @@ async function textOf(line: CallLine): Promise<string> {
 
 test("events leave in the order of their places, whoever is ready first", async () => {
   const line = new CallLine();
-  const [first, second, third] = [line.take(), line.take(), line.take()];
+  const first = line.take();
+  const second = line.take();
+  const third = line.take();
   const text = textOf(line);
   third.add(says("5"), says("6"));
   third.close();
@@ -65,7 +67,8 @@ test("every order of work gives the same text", async () => {
 
 test("a full line lets its writers wait, but never the place at the front for the others", async () => {
   const line = new CallLine(100);
-  const [front, behind] = [line.take(), line.take()];
+  const front = line.take();
+  const behind = line.take();
   behind.add(says("x".repeat(200)));
   expect(await settles(behind.room())).toBe(false);
   expect(await settles(behind.read())).toBe(true);

@@ -45,7 +45,8 @@ test("a turn larger than the limit is not remembered and removes no other", () =
 
 test("connections share one budget and return their part of it", () => {
   const shared = new CharacterBudget(10);
-  const [first, second] = [new ConnectionMemory(shared, 10), new ConnectionMemory(shared, 10)];
+  const first = new ConnectionMemory(shared, 10);
+  const second = new ConnectionMemory(shared, 10);
   first.remember(null, "r1", turn(8));
   second.remember(null, "r2", turn(8));
   expect([known(first, "r1"), known(second, "r2")]).toEqual([["r1"], []]);
@@ -59,7 +60,9 @@ test("connections share one budget and return their part of it", () => {
 });
 
 test("a turn holds all items since the stored response", () => {
-  const [hello, name, bye] = [said("hello"), said("name"), said("bye")];
+  const hello = said("hello");
+  const name = said("name");
+  const bye = said("bye");
   const first = turnAfter({ previousId: "resp_stored", previous: null, items: [hello], exchanges: [] });
   const second = turnAfter({ previousId: "resp_1", previous: first, items: [name, bye], exchanges: [] });
   expect(first).toEqual({

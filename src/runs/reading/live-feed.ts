@@ -51,7 +51,8 @@ export class LiveFeed {
 
   /** Readers find events that are missing before these in the log. */
   publish(events: readonly WaitingEvent[]): void {
-    const [first, last] = [events[0], events.at(-1)];
+    const first = events[0];
+    const last = events.at(-1);
     if (first === undefined || last === undefined) return;
     const isGapBefore = this.#shown !== -1 && first.number > this.#shown + 1;
     this.#shown = Math.max(this.#shown, last.number + last.count - 1);

@@ -83,7 +83,8 @@ export class EventTimes {
 /** The milliseconds of each event, by number; null where none are known. */
 export function readEventTimes(text: string): (number: number) => number | null {
   const marks: (readonly [number: number, atMs: number])[] = [];
-  let [number, atMs] = [0, 0];
+  let number = 0;
+  let atMs = 0;
   for (const mark of text.split(" ")) {
     const [numbers, ms] = mark.split(":");
     if (numbers === undefined || ms === undefined) continue;
@@ -96,7 +97,8 @@ export function readEventTimes(text: string): (number: number) => number | null 
 
 /** The place of the last mark that is not after this number; −1 if there is none. */
 function lastBefore(marks: readonly (readonly [number: number, atMs: number])[], wanted: number): number {
-  let [low, high] = [0, marks.length];
+  let low = 0;
+  let high = marks.length;
   while (low < high) {
     const middle = (low + high) >> 1;
     if ((marks[middle]?.[0] ?? 0) <= wanted) low = middle + 1;
@@ -109,7 +111,8 @@ function lastBefore(marks: readonly (readonly [number: number, atMs: number])[],
 function writeMarks(marks: readonly number[]): string {
   const written: string[] = [];
   for (let index = 0; index < marks.length; index += 2) {
-    const [number = 0, atMs = 0] = [marks[index], marks[index + 1]];
+    const number = marks[index] ?? 0;
+    const atMs = marks[index + 1] ?? 0;
     written.push(`${number - (marks[index - 2] ?? 0)}:${atMs - (marks[index - 1] ?? 0)}`);
   }
   return written.join(" ");

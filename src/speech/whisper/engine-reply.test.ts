@@ -135,7 +135,9 @@ describe("the engine's confidence", () => {
   });
 
   test("decides between two answers; a second answer without words is never chosen", () => {
-    const [unsure, sure, silent] = [heard(-0.4, -0.4), heard(-0.3), heard()];
+    const unsure = heard(-0.4, -0.4);
+    const sure = heard(-0.3);
+    const silent = heard();
     expect(moreConfident(unsure, sure)).toBe(sure);
     expect(moreConfident(sure, unsure)).toBe(sure);
     expect(moreConfident(unsure, silent)).toBe(unsure);

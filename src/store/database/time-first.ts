@@ -17,7 +17,8 @@ const MOVED_SQL = sql.lit(MOVED);
  */
 export function timeFirst(id: string): string {
   const characters = /^[\w-]*$/.test(id) ? id : [...(id.split("\0", 1)[0] ?? "")];
-  const [end, start] = [characters.slice(-MOVED), characters.slice(0, Math.max(0, characters.length - MOVED))];
+  const end = characters.slice(-MOVED);
+  const start = characters.slice(0, Math.max(0, characters.length - MOVED));
   return [end, start].map((part) => (typeof part === "string" ? part : part.join(""))).join("");
 }
 
@@ -56,7 +57,8 @@ export function isSameId(column: string, other: string): RawBuilder<SqlBool> {
 
 /** Whether a column holds one of these ids. Uses the column's index. */
 export function isOneOf(column: string, ids: readonly string[]): RawBuilder<SqlBool> {
-  const [name, form] = [sql.ref(column), timeFirstSql(column)];
+  const name = sql.ref(column);
+  const form = timeFirstSql(column);
   const forms = JSON.stringify(ids.map(timeFirst));
   return dialectal(
     sql<SqlBool>`(${form} in (select value from json_each(${forms})) and ${name} in (${sql.join(ids)}))`,

@@ -39,7 +39,8 @@ export class Best {
   #sink(): void {
     let place = 0;
     for (;;) {
-      const [left, right] = [2 * place + 1, 2 * place + 2];
+      const left = 2 * place + 1;
+      const right = 2 * place + 2;
       let lowest = place;
       if (this.#valueAt(left) < this.#valueAt(lowest)) lowest = left;
       if (this.#valueAt(right) < this.#valueAt(lowest)) lowest = right;
@@ -54,7 +55,8 @@ export class Best {
   }
 
   #swap(one: number, other: number): void {
-    const [key, value] = [this.#keys[one] ?? 0, this.#values[one] ?? 0];
+    const key = this.#keys[one] ?? 0;
+    const value = this.#values[one] ?? 0;
     this.#keys[one] = this.#keys[other] ?? 0;
     this.#values[one] = this.#values[other] ?? 0;
     this.#keys[other] = key;

@@ -69,7 +69,8 @@ testStores(
   "items that another worker has deleted or replaced are noticed, also where their numbers are used again",
   async () => {
     const file = temporaryFile();
-    const [store, other] = [await openTestStore({ file }), await openTestStore({ file })];
+    const store = await openTestStore({ file });
+    const other = await openTestStore({ file });
     await begin(store, "conv_1", ["msg_1", "msg_2", "msg_3"]);
     await idsIn(store, "conv_1");
     await other.conversations.deleteItem(OURS, "conv_1", "msg_3");
@@ -391,7 +392,8 @@ testStores(
 
 testStores("a response whose conversation another one has taken meanwhile is not stored whole", async () => {
   const file = temporaryFile();
-  const [slept, other] = [await openTestStore({ file }), await openTestStore({ file })];
+  const slept = await openTestStore({ file });
+  const other = await openTestStore({ file });
   await begin(slept, "conv_1");
   await slept.conversations.lock(OURS, "conv_1", "resp_1");
   await letLeasesRunOut(file);

@@ -7,7 +7,8 @@ import { aKey, OTHERS, OURS } from "../stored-shapes.fixture.ts";
 testStores("a key is found by the hash of its secret, with its owner", async () => {
   const { keys } = await openTestStore();
   const [other = OURS] = OTHERS;
-  const [ours, theirs] = [hashApiKey(newApiKey()), hashApiKey(newApiKey())];
+  const ours = hashApiKey(newApiKey());
+  const theirs = hashApiKey(newApiKey());
   const added = await keys.addKey(aKey(ours, OURS));
   await keys.addKey(aKey(theirs, other));
   expect(added).toMatchObject({ id: expect.stringMatching(/^key_/), owners: [OURS], name: "laptop", revokedAt: null });
@@ -66,7 +67,8 @@ testStores("a key cannot be added twice", async () => {
 
 testStores("of several servers that add a first key at the same time, one does", async () => {
   const file = temporaryFile();
-  const [one, other] = [await openTestStore({ file }), await openTestStore({ file })];
+  const one = await openTestStore({ file });
+  const other = await openTestStore({ file });
   const added = await Promise.all(
     [one, other, one, other].map(({ keys }, index) => keys.addFirstKey(aKey(`hash ${index}`, OURS))),
   );

@@ -6,7 +6,9 @@ import { anItem, OURS } from "../stored-shapes.fixture.ts";
 
 const NEVER = new AbortController().signal;
 /** How many bytes each writer stores, how many writers there are, and how many of them there is room for. */
-const [BYTES, WRITERS, FITTING] = [1_000, 20, 3];
+const BYTES = 1_000;
+const WRITERS = 20;
+const FITTING = 3;
 
 async function* content(): AsyncGenerator<Uint8Array> {
   yield Buffer.alloc(BYTES, "x");

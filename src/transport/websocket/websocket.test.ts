@@ -226,7 +226,8 @@ test("a socket that does not answer pings is closed", async () => {
 
 test("a large message that stalls ends the session, and a small one may be slow", async () => {
   const sample = await startSockets(echo, { options: { pingIntervalMs: 100 } });
-  const [stalled, small] = [open(sample), open(sample)];
+  const stalled = open(sample);
+  const small = open(sample);
   await Promise.all([once(stalled, "message"), once(small, "message")]);
   stalled.send(`"${"x".repeat(200_000)}`, { fin: false });
   small.send(`"${"x".repeat(1000)}`, { fin: false });

@@ -100,7 +100,8 @@ function tokensOf(atoms: readonly Atom[]): number {
 }
 
 function rangeOf(atoms: readonly Atom[]): TextRange {
-  const [first, last] = [atoms[0], atoms.at(-1)];
+  const first = atoms[0];
+  const last = atoms.at(-1);
   if (first === undefined || last === undefined) throw new RangeError("a chunk has an atom");
   return { start: first.start, end: last.end, headings: first.headings };
 }

@@ -124,7 +124,8 @@ export class SentenceCutter {
 function sentenceEnd(text: string, shortest: number): number {
   for (const { index, segment } of sentences.segment(text)) {
     const end = index + segment.length;
-    const [said, rest] = [text.slice(0, end), text.slice(end)];
+    const said = text.slice(0, end);
+    const rest = text.slice(end);
     if (said.trim().length >= shortest && /[\p{L}\p{N}]/u.test(said) && endsThere(said, rest)) return end;
   }
   return 0;

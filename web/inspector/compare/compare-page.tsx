@@ -15,8 +15,10 @@ import { diffTexts, type Stretch } from "./word-diff.ts";
 
 /** Two runs side by side, with their differences marked. */
 export function ComparePage({ left, right }: { readonly left: string; readonly right: string }) {
-  const [one, other] = [useRun(left), useRun(right)];
-  const [oneResponse, otherResponse] = [one.response.reply, other.response.reply];
+  const one = useRun(left);
+  const other = useRun(right);
+  const oneResponse = one.response.reply;
+  const otherResponse = other.response.reply;
   const error = one.response.error ?? other.response.error;
   if (oneResponse === null || otherResponse === null)
     return error === null ? (

@@ -11,7 +11,8 @@ test("words that only one side has are marked", () => {
 });
 
 test("each side of a difference reads as it was", () => {
-  const [left, right] = ["one two three four five", "zero two three five six seven"];
+  const left = "one two three four five";
+  const right = "zero two three five six seven";
   const stretches = diffTexts(left, right);
   const side = (name: string): string =>
     stretches

@@ -12,10 +12,12 @@ const LINES_MAX = 3_000;
 /** The differences between two texts, by words. */
 export function diffTexts(left: string, right: string): Stretch[] {
   const split = (text: string): string[] => text.match(/\s+|[^\s]+/g) ?? [];
-  const [leftWords, rightWords] = [split(left), split(right)];
+  const leftWords = split(left);
+  const rightWords = split(right);
   if (Math.max(leftWords.length, rightWords.length) <= WORDS_MAX) return diffLists(leftWords, rightWords);
   const lines = (text: string): string[] => text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
-  const [leftLines, rightLines] = [lines(left), lines(right)];
+  const leftLines = lines(left);
+  const rightLines = lines(right);
   if (Math.max(leftLines.length, rightLines.length) <= LINES_MAX) return diffLists(leftLines, rightLines);
   return left === right
     ? [{ in: "both", text: left }]
@@ -41,9 +43,11 @@ function diffLists(left: readonly string[], right: readonly string[]): Stretch[]
     if (last?.in === where) last.text += text;
     else stretches.push({ in: where, text });
   };
-  let [row, column] = [0, 0];
+  let row = 0;
+  let column = 0;
   while (row < left.length || column < right.length) {
-    const [one, other] = [left[row], right[column]];
+    const one = left[row];
+    const other = right[column];
     if (one !== undefined && one === other) {
       add("both", one);
       row += 1;

@@ -88,7 +88,8 @@ function within({ event, members }: Call, namespace: string): Call {
 }
 
 function webCall(action: Members, called: (name: string, args: unknown) => Call): Call {
-  const [url, queries] = [textAt(action, "url"), listAt(action, "queries")];
+  const url = textAt(action, "url");
+  const queries = listAt(action, "queries");
   if (textAt(action, "type") === "open_page") return called("open_page", { url });
   if (textAt(action, "type") === "find_in_page")
     return called("find_in_page", { url, pattern: textAt(action, "pattern") });

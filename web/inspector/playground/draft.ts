@@ -105,7 +105,8 @@ export function readDraft(draft: Draft): DraftRequest {
 /** Members of `text` and `reasoning` stand beside those of the settings; all others take their place. */
 function withMore(settings: Members, more: Members): Members {
   const shared = ["text", "reasoning"].flatMap((name): [string, Members][] => {
-    const [own, given] = [membersAt(settings, name), membersAt(more, name)];
+    const own = membersAt(settings, name);
+    const given = membersAt(more, name);
     return hasMember(settings, name) && hasMember(more, name) ? [[name, { ...own, ...given }]] : [];
   });
   return { ...settings, ...more, ...Object.fromEntries(shared) };

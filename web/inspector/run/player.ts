@@ -82,6 +82,7 @@ export function usePlayer(events: readonly LoggedEvent[]): Player {
 }
 
 function gapAfter(events: readonly LoggedEvent[], index: number, gapMsMax: number): number {
-  const [before, after] = [events[index]?.atMs ?? 0, events[index + 1]?.atMs ?? null];
+  const before = events[index]?.atMs ?? 0;
+  const after = events[index + 1]?.atMs ?? null;
   return after === null ? GAP_MS_UNKNOWN : Math.min(gapMsMax, Math.max(0, after - before));
 }

@@ -74,7 +74,8 @@ const TIME_PAGES_MAX = 200;
 
 /** Reads when the stored events happened. Resolves to the time of the last one, in milliseconds. */
 async function readTimes(client: Antiphon, id: string, { times, after, signal }: TimeReading): Promise<number> {
-  let [last, lastMs] = [after, 0];
+  let last = after;
+  let lastMs = 0;
   for (let page = 0; page < TIME_PAGES_MAX; page++) {
     const query = { limit: TIMES_PER_PAGE, ...(last === null ? {} : { after: last }) };
     const { data, has_more: hasMore } = await client.listResponseTimeline(id, query, { signal });

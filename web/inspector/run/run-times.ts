@@ -20,7 +20,8 @@ const SPAN_MS_MIN = 20;
 export function timesOf(events: readonly LoggedEvent[], outputTokens: number | null): RunTimes {
   const timeOf = (found: LoggedEvent | undefined): number | null => found?.atMs ?? null;
   const deltas = events.filter(({ event }) => DELTA.test(event.type));
-  const [first, last] = [timeOf(deltas[0]), timeOf(deltas.at(-1))];
+  const first = timeOf(deltas[0]);
+  const last = timeOf(deltas.at(-1));
   const spanMs = first === null || last === null ? 0 : last - first;
   return {
     startedMs: timeOf(events.find(({ event }) => event.type === "response.in_progress")),

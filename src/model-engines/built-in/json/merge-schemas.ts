@@ -59,7 +59,8 @@ function common(one: unknown, other: unknown): unknown {
 
 /** `integer` and `number` have `integer` in common. */
 function commonTypes(one: unknown, other: unknown): unknown {
-  const [first, second] = [new Set(listOf(one)), new Set(listOf(other))];
+  const first = new Set(listOf(one));
+  const second = new Set(listOf(other));
   const both = [...first].filter((type) => second.has(type) || (type === "integer" && second.has("number")));
   const integers = second.has("integer") && first.has("number") ? ["integer"] : [];
   const types = [...new Set([...both, ...integers])];

@@ -35,9 +35,11 @@ export function readClass(cursor: PatternCursor): CharacterClass {
 function readRange(cursor: PatternCursor): CharacterClass {
   const first = readMember(cursor);
   if (cursor.takeMatch(/-(?!\])/y) === null) return first;
-  const [from, to] = [first.samples[0], readMember(cursor).samples[0]];
+  const from = first.samples[0];
+  const to = readMember(cursor).samples[0];
   if (from === undefined || to === undefined) throw new UnsupportedPattern();
-  const [low, high] = [from.codePointAt(0) ?? 0, to.codePointAt(0) ?? 0];
+  const low = from.codePointAt(0) ?? 0;
+  const high = to.codePointAt(0) ?? 0;
   const admits = (character: string): boolean => {
     const code = character.codePointAt(0) ?? 0;
     return code >= low && code <= high;

@@ -31,7 +31,8 @@ export function withRefused(
   refused: readonly RefusedRequest[],
   { from, bucketSeconds }: { readonly from: number; readonly bucketSeconds: number },
 ): ResponseCounts {
-  const [buckets, models] = [new Map(counts.buckets), new Map(counts.models)];
+  const buckets = new Map(counts.buckets);
+  const models = new Map(counts.models);
   for (const { created_at: createdAt, model } of refused) {
     addFailed(buckets, Math.floor((createdAt - from) / bucketSeconds));
     if (model !== "") addFailed(models, model);

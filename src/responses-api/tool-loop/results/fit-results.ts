@@ -133,7 +133,8 @@ class ResultCutter {
 
   /** The result in at most `budget` tokens, as far as its notice allows. */
   async #cut(result: HostedResult, size: number, budget: number): Promise<ShownResult> {
-    let [item, tokens] = [result.item, size];
+    let item = result.item;
+    let tokens = size;
     let characters = item.output.length;
     for (let cuts = 0; tokens > budget && cuts < CUTS_MAX; cuts += 1) {
       characters = cuts === CUTS_MAX - 1 ? 0 : Math.floor((characters * budget * AIM) / tokens);

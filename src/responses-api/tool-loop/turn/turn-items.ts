@@ -75,7 +75,8 @@ export class TurnItems {
   }
 
   #endReasoning(): void {
-    const [text, summary] = [this.#reasoning, this.#summary];
+    const text = this.#reasoning;
+    const summary = this.#summary;
     this.#reasoning = "";
     this.#summary = "";
     if (text === "" && summary === "") return;

@@ -24,8 +24,10 @@ export class ToolUsageSum {
   }
 
   #shown(): Response["tool_usage"] {
-    const [input, output] = [this.#input, this.#output];
-    const [inputTokens, outputTokens] = [input.text + input.image, output.text + output.image];
+    const input = this.#input;
+    const output = this.#output;
+    const inputTokens = input.text + input.image;
+    const outputTokens = output.text + output.image;
     return {
       image_gen: {
         input_tokens: inputTokens,

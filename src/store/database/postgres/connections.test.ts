@@ -16,7 +16,8 @@ async function openDatabase(url: string): Promise<Kysely<Database>> {
 describe.skipIf(whyNoPostgres() !== undefined)("a connection to PostgreSQL", () => {
   test("may break between two statements of a transaction, and another takes its place", async () => {
     const url = await databaseOfTest();
-    const [db, other] = [await openDatabase(url), await openDatabase(url)];
+    const db = await openDatabase(url);
+    const other = await openDatabase(url);
     const broken = db.transaction().execute(async (transaction) => {
       const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(transaction);
       await sql`select pg_terminate_backend(${rows[0]?.pid}::integer, 5000)`.execute(other);

@@ -27,7 +27,8 @@ describe.skipIf(whyNoPostgres() !== undefined)("tables in PostgreSQL", () => {
     const rows = await run(url, "select * from information_schema.columns where table_schema = 'public'");
     const found: Record<string, Record<string, string>> = {};
     for (const row of rows) {
-      const [table, column] = [String(row["table_name"]), String(row["column_name"])];
+      const table = String(row["table_name"]);
+      const column = String(row["column_name"]);
       const type = TYPES[String(row["data_type"])] ?? String(row["data_type"]);
       (found[table] ??= {})[column] = `${type}${row["is_nullable"] === "YES" ? "?" : ""}`;
     }

@@ -13,7 +13,8 @@ async function connect(url: string): Promise<Client> {
 
 test.skipIf(whyNoPostgres() !== undefined)("two transactions that wait for each other both end well", async () => {
   const url = await databaseOfTest();
-  const [one, other] = [await connect(url), await connect(url)];
+  const one = await connect(url);
+  const other = await connect(url);
   await one.query("create table counters (number integer primary key, value integer not null)");
   await one.query("insert into counters values (1, 0), (2, 0)");
   const both = Promise.withResolvers<void>();

@@ -14,7 +14,10 @@ import { MIGRATIONS } from "./migrate.ts";
 import { sqliteDialect } from "./sqlite.ts";
 
 const STEM = newIdStem(1_760_000_000);
-const [FIRST, DELETED, LAST, LIVE] = [idOf(0), idOf(10), idOf(20), idOf(30)];
+const FIRST = idOf(0);
+const DELETED = idOf(10);
+const LAST = idOf(20);
+const LIVE = idOf(30);
 
 function idOf(counter: number, prefix = "resp"): string {
   return idFromStem(prefix, STEM, counter);

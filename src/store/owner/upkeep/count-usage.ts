@@ -43,7 +43,8 @@ async function countTable(db: Kysely<Database>, { table, columns, size }: Counte
   const add = (owner: string, bytes: string): string =>
     `insert into owner_usage (organization, project, bytes) values (${owner}.organization, ${owner}.project, ${bytes})
       on conflict (organization, project) do update set bytes = bytes + excluded.bytes`;
-  const [before, after] = [bytesOf(columns, size, "old."), bytesOf(columns, size, "new.")];
+  const before = bytesOf(columns, size, "old.");
+  const after = bytesOf(columns, size, "new.");
   const statements = [
     `create trigger ${table}_usage_added after insert on ${table} begin ${add("new", after)}; end`,
     `create trigger ${table}_usage_changed after update of ${columns.join(", ")} on ${table}

@@ -6,7 +6,8 @@ import { anItem, aResponse, OURS } from "../../stored-shapes.fixture.ts";
 
 /** Runs all steps. Returns how much was erased in total, and by the largest step. */
 async function eraseAll({ erasure }: Store): Promise<{ readonly erased: number; readonly most: number }> {
-  let [erased, most] = [0, 0];
+  let erased = 0;
+  let most = 0;
   for (let cursor: string | null = ""; cursor !== null; ) {
     const step = await erasure.eraseUnused(cursor);
     erased += step.erased;

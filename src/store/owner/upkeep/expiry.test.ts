@@ -9,7 +9,8 @@ const MADE_AT = 1_760_000_000;
 
 /** Runs all steps. Returns how much was removed, and in how many steps. */
 async function expire({ expiry }: Store, before: number): Promise<readonly [deleted: number, steps: number]> {
-  let [deleted, steps] = [0, 0];
+  let deleted = 0;
+  let steps = 0;
   let cursor = null;
   do {
     const step = await expiry.deleteExpired(before, cursor);

@@ -18,7 +18,8 @@ async function unburiedProcess(): Promise<number> {
 /** Whether a run counts as abandoned if this process made it. */
 async function isLeftBy(pid: number, started: string | null): Promise<boolean> {
   const file = temporaryFile();
-  const [one, other] = [await openTestStore({ file }), await openTestStore({ file })];
+  const one = await openTestStore({ file });
+  const other = await openTestStore({ file });
   await one.events.open({ owner: OURS, response: aResponse("resp_1"), inputItems: [] }, []);
   const database = new DatabaseSync(file);
   database

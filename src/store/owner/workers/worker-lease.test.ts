@@ -49,7 +49,8 @@ async function twoWorkers() {
   vi.useFakeTimers({ toFake: ["Date"] });
   onTestFinished(() => void vi.useRealTimers());
   const file = temporaryFile();
-  const [one, other] = [await openStoreInThisThread({ file }), await openStoreInThisThread({ file })];
+  const one = await openStoreInThisThread({ file });
+  const other = await openStoreInThisThread({ file });
   await one.events.open(run("resp_1"), textEvents(0, 1));
   await other.ledger.renewLease();
   const claimed = async () => (await claimUnmade(other.ledger, 10)).map(({ response }) => response.id);

@@ -26,7 +26,8 @@ export function readJournal(body: string): readonly JournalEntry[] {
   for (let line = 0; line < lines.length; ) {
     const [responseId, first, last, count] = lines[line]?.split(" ") ?? [];
     assert(responseId !== undefined && first !== undefined && last !== undefined, "the journal is as it was written");
-    const [firstNumber, lastNumber] = [Number(first), Number(last)];
+    const firstNumber = Number(first);
+    const lastNumber = Number(last);
     // Journals of earlier releases have no count: each of their lines is one event.
     const end = line + 1 + (count === undefined ? lastNumber + 1 - firstNumber : Number(count));
     entries.push({ responseId, firstNumber, lastNumber, body: lines.slice(line + 1, end).join("\n") });

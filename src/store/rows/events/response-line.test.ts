@@ -20,7 +20,8 @@ test("an event reads back byte for byte, whatever its response and the stored on
   fc.assert(
     fc.property(responses, ([members, changes, addsNames]) => {
       const known = Object.entries(changes).filter(([name]) => addsNames || Object.hasOwn(members, name));
-      const [stored, shown] = [responseOf(members), responseOf({ ...members, ...Object.fromEntries(known) })];
+      const stored = responseOf(members);
+      const shown = responseOf({ ...members, ...Object.fromEntries(known) });
       const line = new ResponseLines(stored).lineOf(eventOf(shown));
       if (line === null) return;
       expect(line).not.toContain("\n");

@@ -69,7 +69,8 @@ export async function findForeignTail(db: Kysely<Database>, responseId: string):
   const entries = rows.flatMap(({ body }) => readJournal(body)).filter((entry) => entry.responseId === responseId);
   const next = entries.length === 0 ? 0 : await findNextNumber(db, responseId);
   const missing = entries.filter(({ firstNumber }) => firstNumber >= next);
-  const [first, last] = [missing[0], missing.at(-1)];
+  const first = missing[0];
+  const last = missing.at(-1);
   if (first === undefined || last === undefined) return null;
   const body = missing.map((entry) => entry.body).join("\n");
   return { firstNumber: first.firstNumber, lastNumber: last.lastNumber, body };

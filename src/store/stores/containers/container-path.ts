@@ -45,7 +45,8 @@ function shortened(name: string): string {
 
 /** The longest beginning that has at most so many bytes. */
 function cutTo(text: string, bytesMax: number): string {
-  let [kept, bytes] = ["", 0];
+  let kept = "";
+  let bytes = 0;
   for (const character of text) {
     bytes += Buffer.byteLength(character);
     if (bytes > bytesMax) return kept;

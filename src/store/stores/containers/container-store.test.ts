@@ -75,7 +75,8 @@ async function textIn({ containers }: Store, containerId: string, fileId: string
 
 testStores("a container has copies of uploaded files, under their names", async () => {
   const store = await open();
-  const [first, second] = [await upload(store, "sales.csv", "1,2"), await upload(store, "sales.csv", "3,4")];
+  const first = await upload(store, "sales.csv", "1,2");
+  const second = await upload(store, "sales.csv", "3,4");
   const id = await newContainer(store, { fileIds: [first, second, first] });
   expect(id).toMatch(/^cntr_[0-9a-f]{48}$/);
   expect(await store.containers.findContainer(OURS, id)).toMatchObject({
@@ -187,7 +188,8 @@ testStores("a session knows whether the one before it was another", async () => 
 testStores("uploads are copied once, and what code made of them stays", async () => {
   const store = await open();
   const { containers, sessionContainers } = store;
-  const [first, second] = [await upload(store, "a.csv", "1"), await upload(store, "b.csv", "2")];
+  const first = await upload(store, "a.csv", "1");
+  const second = await upload(store, "b.csv", "2");
   const id = await newContainer(store, { fileIds: [first] });
   await sessionContainers.keep(OURS, id, made("/mnt/data/a.csv", "changed"), NEVER);
   const added = resultOf(await containers.copyMissingUploads(OURS, id, [first, second]));

@@ -157,7 +157,8 @@ testStores("a quiet run does not keep the journal from being cut", async () => {
   const { events } = await openTestStore({ file, commitIntervalMs: 0 });
   await events.open(opening("resp_quiet"), textEvents(0, 1));
   await events.open(opening(), []);
-  const [count, rounds] = [40, 800];
+  const count = 40;
+  const rounds = 800;
   for (let round = 0; round < rounds; round++) await events.append(RUN, textEvents(round * count, count));
   expect((await layoutOf(file, "resp_quiet")).chunks).toEqual([[0, 0]]);
   expect((await layoutOf(file)).journal).toBeLessThan(rounds / 4);

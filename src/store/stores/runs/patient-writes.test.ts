@@ -45,7 +45,8 @@ test("other runs do not wait for it", async () => {
  * fail, as each number of `failing` says.
  */
 function orderedStore(failing: readonly number[], refusal: WriteOutcome = "out_of_order") {
-  let [commits, stored] = [0, 0];
+  let commits = 0;
+  let stored = 0;
   let turn: Promise<unknown> = Promise.resolve();
   const commit = async (number: number): Promise<WriteOutcome> => {
     await new Promise((resolve) => setTimeout(resolve, 5));

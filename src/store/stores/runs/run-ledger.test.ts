@@ -16,7 +16,8 @@ async function change(file: string, sql: string): Promise<void> {
 /** Two workers on one database; the first has started a run. */
 async function twoWorkers() {
   const file = temporaryFile();
-  const [one, other] = [await openTestStore({ file }), await openTestStore({ file })];
+  const one = await openTestStore({ file });
+  const other = await openTestStore({ file });
   await one.events.open({ owner: OURS, response: aResponse(RUN), inputItems: [], task: "{}" }, textEvents(0, 3));
   return { file, one, other };
 }

@@ -43,7 +43,8 @@ export class StoredRunLedger implements RunLedger {
   }
 
   async listUnmade(isHere: (responseId: string) => boolean): Promise<UnmadeRuns> {
-    const [rows, own] = [await this.#calls.listUnmadeRuns(), await this.#calls.workerNumber()];
+    const rows = await this.#calls.listUnmadeRuns();
+    const own = await this.#calls.workerNumber();
     const unmade = rows.filter(({ id, worker }) => worker !== own || !isHere(id));
     this.#observer.found(unmade.length);
     const waiting = unmade.filter(({ needsPlace }) => needsPlace === 1);

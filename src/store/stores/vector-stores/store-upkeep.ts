@@ -58,7 +58,8 @@ export async function eraseChunks(db: Kysely<Database>, calls: Calls, fileNumber
       .orderBy("key")
       .limit(CHUNKS_AT_ONCE_MAX)
       .execute();
-    const [first, last] = [rows[0]?.key, rows.at(-1)?.key];
+    const first = rows[0]?.key;
+    const last = rows.at(-1)?.key;
     if (first === undefined || last === undefined) return;
     await calls.transact(
       compileAll(db, [
