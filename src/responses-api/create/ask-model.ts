@@ -8,7 +8,7 @@ import { sealScope } from "../input/resolve-input.ts";
 import type { ResponseStore } from "../ports.ts";
 import type { ResponseServices } from "../services.ts";
 import type { RunTask } from "../task/run-task.ts";
-import { citeTurn } from "../tool-loop/cite.ts";
+import { citeTurn } from "../tool-loop/citations/cite-turn.ts";
 import { type LoopRun, NO_TOOLS } from "../tool-loop/loop-parts.ts";
 import { writesData } from "../tool-loop/offer-tools.ts";
 import { fitRefused, fitRequest } from "../tool-loop/results/fit-request.ts";

@@ -5,7 +5,7 @@ import type { OfferedHostedTool } from "../offered-tools/accept-tools.ts";
 import { echoHostedTool } from "../offered-tools/echo-hosted-tool.ts";
 import type { TaskTools } from "../offered-tools/task-tools.ts";
 import { kindOfType } from "../offered-tools/tool-kinds.ts";
-import { CITATION_NOTE } from "./cite.ts";
+import { CITATION_NOTE } from "./citations/cite-turn.ts";
 import type { PlacedFunction } from "./open-tools.ts";
 import { FENCE_NOTE } from "./results/fence.ts";
 

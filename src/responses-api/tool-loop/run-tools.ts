@@ -1,7 +1,7 @@
 import type { ModelEvent, ModelRequest } from "../../runs/ports.ts";
 import { ToolNotOpened } from "../hosted-tool.ts";
 import { approvedCalls, withOrigin } from "./approvals.ts";
-import { Sources } from "./cite.ts";
+import { Sources } from "./citations/sources.ts";
 import { holdFunctions } from "./held-functions.ts";
 import { failingTurn } from "./hosted-run.ts";
 import type { LoopRun, LoopServices, ToolTask } from "./loop-parts.ts";

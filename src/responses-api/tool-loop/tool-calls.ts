@@ -5,7 +5,7 @@ import type { ToolCall, ToolOutcome, ToolScope, ToolUsage } from "../hosted-tool
 import { exchangeItems } from "../input/with-exchanges.ts";
 import { ApprovalSpent } from "../ports.ts";
 import type { CallLine } from "./call-line.ts";
-import type { Sources } from "./cite.ts";
+import type { Sources } from "./citations/sources.ts";
 import { EqualCalls } from "./equal-calls.ts";
 import {
   brokenForm,

@@ -5,7 +5,7 @@ import type { TurnFinish } from "../ports.ts";
 import { isApproval } from "./approvals.ts";
 import { ModelTurns } from "./attempts/model-turns.ts";
 import { CallLine } from "./call-line.ts";
-import { Sources } from "./cite.ts";
+import { Sources } from "./citations/sources.ts";
 import { labelOf, wholeItem } from "./hosted-run.ts";
 import type { LoopRun, LoopServices, ToolTask } from "./loop-parts.ts";
 import { offerTools, withNotes } from "./offer-tools.ts";

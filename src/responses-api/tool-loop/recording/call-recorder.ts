@@ -2,7 +2,7 @@ import type { Tool } from "../../../../generated/responses-api/types.ts";
 import { RunLost } from "../../../runs/ports.ts";
 import { type ToolCall, type ToolOutcome, UNKNOWN_EFFECT } from "../../hosted-tool.ts";
 import type { FinishedExchange } from "../../ports.ts";
-import type { Sources } from "../cite.ts";
+import type { Sources } from "../citations/sources.ts";
 import {
   brokenForm,
   type CallResult,

@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
-import { verifies } from "../../../tests/verifies.ts";
-import type { ModelEvent } from "../../runs/ports.ts";
-import type { Citable } from "../hosted-tool.ts";
-import { citeTurn, Sources } from "./cite.ts";
+import { verifies } from "../../../../tests/verifies.ts";
+import type { ModelEvent } from "../../../runs/ports.ts";
+import type { Citable } from "../../hosted-tool.ts";
+import { citeTurn } from "./cite-turn.ts";
+import { Sources } from "./sources.ts";
 
 const PAGE = { type: "web", number: 3, url: "https://www.example.com/a_(b)", title: "A page" } as const;
 const OTHER = { type: "web", number: 4, url: "https://other.test/", title: "Another" } as const;

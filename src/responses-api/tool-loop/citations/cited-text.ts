@@ -1,13 +1,9 @@
-import type { Annotation } from "../../../generated/responses-api/types.ts";
-import type { ModelEvent } from "../../runs/ports.ts";
-import type { Citable, CitedFile } from "../hosted-tool.ts";
+import type { Annotation } from "../../../../generated/responses-api/types.ts";
+import type { ModelEvent } from "../../../runs/ports.ts";
+import type { Citable, CitedFile } from "../../hosted-tool.ts";
+import { SANDBOX, type Sources } from "./sources.ts";
 
-type Batch = readonly ModelEvent[];
 type TextDelta = Extract<ModelEvent, { type: "text_delta" }>;
-
-/** Told to models whose tools return things that can be cited. */
-export const CITATION_NOTE =
-  "Results of tools carry numbers such as [web:3] or [file:2]. Directly behind each sentence that rests on a result write its number as 【web:3】 or 【file:2】. Never invent a number, and write no addresses of pages.";
 
 /** What stands between 【 and 】 in characters, at most; more is no marker. */
 const MARKER_CHARACTERS_MAX = 80;
@@ -16,104 +12,9 @@ const LINK_CHARACTERS_MAX = 4096;
 
 const MARKER = /^【\s*((?:web|file):\d+(?:\s*[,;]\s*(?:web|file):\d+)*)\s*(?:†[^】]*)?】$/;
 const MARKER_BEGIN = /^【\s*(?:web|file):/;
-/** Links to files of a container begin so. */
-const SANDBOX = "sandbox:";
-
-type Numbered = Exclude<Citable, CitedFile>;
-
-/** What a response may cite. The tool loop adds to it while the response is made. */
-export class Sources {
-  readonly #byNumber = new Map<string, Numbered>();
-  readonly #byUrl = new Map<string, Extract<Citable, { type: "web" }>>();
-  readonly #byPath = new Map<string, CitedFile>();
-  /** Pictures that no text has cited yet, by the item that shows them. */
-  readonly #pictures = new Map<string, CitedFile[]>();
-
-  add(sources: readonly Citable[]): void {
-    for (const source of sources) {
-      if (source.type === "container_file") {
-        this.#addFile(source);
-        continue;
-      }
-      this.#byNumber.set(`${source.type}:${source.number}`, source);
-      if (source.type === "web") this.#byUrl.set(source.url, source);
-    }
-  }
-
-  #addFile(file: CitedFile): void {
-    this.#byPath.set(file.path, file);
-    if (file.shownBy === null) return;
-    this.#pictures.set(file.shownBy, [...(this.#pictures.get(file.shownBy) ?? []), file]);
-  }
-
-  /** By an address such as `sandbox:/mnt/data/chart.png`, in which signs may be escaped. */
-  findFile(address: string): CitedFile | undefined {
-    const path = address.slice(SANDBOX.length);
-    return this.#byPath.get(path) ?? this.#byPath.get(unescaped(path));
-  }
-
-  /** The pictures that the item has shown; none when they are asked for again. */
-  takePictures(itemId: string): readonly CitedFile[] {
-    const pictures = this.#pictures.get(itemId) ?? [];
-    this.#pictures.delete(itemId);
-    return pictures;
-  }
-
-  /** By the text of a marker, such as `web:3`. */
-  find(marker: string): Numbered | undefined {
-    return this.#byNumber.get(marker);
-  }
-
-  findUrl(url: string) {
-    return this.#byUrl.get(url) ?? this.#byUrl.get(url.endsWith("/") ? url.slice(0, -1) : `${url}/`);
-  }
-}
-
-/**
- * Replaces the markers in a turn's texts by citations: a web marker by a Markdown link with its annotation, a file
- * marker by an annotation alone. Markers of unknown numbers vanish. Links to known pages that the model wrote itself
- * are annotated too. Links to files of a container, and the pictures that tools have shown before the text, are
- * annotated at its end. If `isData`, the text is JSON: markers are only removed and links are left alone. Indexes count
- * code points.
- */
-export async function* citeTurn(
-  turn: AsyncIterable<Batch>,
-  sources: Sources,
-  isData: boolean,
-): AsyncGenerator<Batch, void> {
-  let text = new CitedText(sources, isData);
-  let pictures: readonly CitedFile[] = [];
-  for await (const batch of turn) {
-    const shown: ModelEvent[] = [];
-    for (const event of batch) {
-      if (event.type === "item_finished") pictures = [...pictures, ...sources.takePictures(event.item.id ?? "")];
-      if (event.type === "text_delta") shown.push(...text.add(event));
-      else if (!endsText(event)) shown.push(event);
-      else {
-        const said = text.end(pictures);
-        if (said.length > 0) pictures = [];
-        shown.push(...said, event);
-        text = new CitedText(sources, isData);
-      }
-    }
-    if (shown.length > 0) yield shown;
-  }
-}
-
-/** Whether text after this event belongs to another part. */
-function endsText({ type }: ModelEvent): boolean {
-  return ![
-    "annotation",
-    "model_resolved",
-    "tool_usage",
-    "audio_delta",
-    "audio_transcript_delta",
-    "audio_done",
-  ].includes(type);
-}
 
 /** The text of one part, whose deltas are rewritten. The result does not depend on how the text is cut into deltas. */
-class CitedText {
+export class CitedText {
   readonly #sources: Sources;
   readonly #isData: boolean;
   #events: ModelEvent[] = [];
@@ -270,14 +171,6 @@ function citationOf({ containerId, fileId, path }: CitedFile, start: number, end
     start_index: start,
     end_index: end,
   };
-}
-
-function unescaped(path: string): string {
-  try {
-    return decodeURIComponent(path);
-  } catch {
-    return path; // A sign of percent that escapes nothing.
-  }
 }
 
 /** In code points. */

@@ -1,0 +1,53 @@
+import type { ModelEvent } from "../../../runs/ports.ts";
+import type { CitedFile } from "../../hosted-tool.ts";
+import { CitedText } from "./cited-text.ts";
+import type { Sources } from "./sources.ts";
+
+type Batch = readonly ModelEvent[];
+
+/** Told to models whose tools return things that can be cited. */
+export const CITATION_NOTE =
+  "Results of tools carry numbers such as [web:3] or [file:2]. Directly behind each sentence that rests on a result write its number as 【web:3】 or 【file:2】. Never invent a number, and write no addresses of pages.";
+
+/**
+ * Replaces the markers in a turn's texts by citations: a web marker by a Markdown link with its annotation, a file
+ * marker by an annotation alone. Markers of unknown numbers vanish. Links to known pages that the model wrote itself
+ * are annotated too. Links to files of a container, and the pictures that tools have shown before the text, are
+ * annotated at its end. If `isData`, the text is JSON: markers are only removed and links are left alone. Indexes count
+ * code points.
+ */
+export async function* citeTurn(
+  turn: AsyncIterable<Batch>,
+  sources: Sources,
+  isData: boolean,
+): AsyncGenerator<Batch, void> {
+  let text = new CitedText(sources, isData);
+  let pictures: readonly CitedFile[] = [];
+  for await (const batch of turn) {
+    const shown: ModelEvent[] = [];
+    for (const event of batch) {
+      if (event.type === "item_finished") pictures = [...pictures, ...sources.takePictures(event.item.id ?? "")];
+      if (event.type === "text_delta") shown.push(...text.add(event));
+      else if (!endsText(event)) shown.push(event);
+      else {
+        const said = text.end(pictures);
+        if (said.length > 0) pictures = [];
+        shown.push(...said, event);
+        text = new CitedText(sources, isData);
+      }
+    }
+    if (shown.length > 0) yield shown;
+  }
+}
+
+/** Whether text after this event belongs to another part. */
+function endsText({ type }: ModelEvent): boolean {
+  return ![
+    "annotation",
+    "model_resolved",
+    "tool_usage",
+    "audio_delta",
+    "audio_transcript_delta",
+    "audio_done",
+  ].includes(type);
+}
