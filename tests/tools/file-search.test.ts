@@ -1,5 +1,6 @@
 import OpenAI from "openai";
 import { expect, onTestFinished, test } from "vitest";
+import { lastChunk, textChunk } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
 import { startChildServer } from "../child-server.ts";
 import { FILE_SEARCH_SCENARIOS } from "../clients/file-search-scenarios.ts";
 import { startToolServers } from "../clients/tool-servers.ts";
@@ -72,6 +73,23 @@ test("a search streams in the order of the reference, and its markers become cit
   ]);
   expect(stream.text).not.toContain("【");
 });
+
+test.each([true, false])(
+  "the label of a result is a marker, and no blank stays before it, streamed: %j",
+  async (stream) => {
+    verifies("tools.citations.by-label", "tools.citations.no-blank-left");
+    const chunks = ["They", " wait ", "[", "file", ":1", "]", " in ", "water ", "【file:1】", "."].map((text) =>
+      textChunk(text),
+    );
+    const script = await serveScript([asks("heron"), [...chunks, lastChunk("stop")]]);
+    const { storeId, fileId } = await filled(script.server);
+    const reply = await script.create({ tools: [toolFor(storeId)], stream });
+    const { output } = stream ? (await readStream(reply)).final : await readResponse(reply);
+    const cited = { type: "file_citation", file_id: fileId, filename: "herons.txt" };
+    const annotations = [9, 18].map((index) => ({ ...cited, index }));
+    expect(output.at(-1)).toMatchObject({ content: [{ text: "They wait in water.", annotations }] });
+  },
+);
 
 test("several stores are searched together, each once, and the model is told passages by number", async () => {
   verifies("tools.file-search.searches-all-stores");

@@ -82,6 +82,7 @@ export class ToolLoop {
     this.#open = point.open;
     this.#turns = point.turns;
     this.#calls.goOnAt(point);
+    if (point.citedBefore > 0) this.sources.goOn();
     this.#items = [...this.#items.filter((item) => !isApproval(item, point.spent)), ...point.items];
     await this.#usage.goOnAt(point.used, this.#items);
   }

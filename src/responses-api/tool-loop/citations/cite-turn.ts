@@ -1,4 +1,4 @@
-import type { ModelEvent } from "../../../runs/ports.ts";
+import { type ModelEvent, RunLost } from "../../../runs/ports.ts";
 import type { CitedFile } from "../../hosted-tool.ts";
 import { CitedText } from "./cited-text.ts";
 import type { Sources } from "./sources.ts";
@@ -11,7 +11,8 @@ export const CITATION_NOTE =
 
 /**
  * Replaces the markers in a turn's texts by citations: a web marker by a Markdown link with its annotation, a file
- * marker by an annotation alone. Markers of unknown numbers vanish. Links to known pages that the model wrote itself
+ * marker by an annotation alone. Markers of unknown numbers vanish, and with a marker the blanks before it. Labels such as
+ * `[file:1]` are markers once the model was told of results. Links to known pages that the model wrote itself
  * are annotated too. Links to files of a container, and the pictures that tools have shown before the text, are
  * annotated at its end. If `isData`, the text is JSON: markers are only removed and links are left alone. Indexes count
  * code points.
@@ -23,21 +24,30 @@ export async function* citeTurn(
 ): AsyncGenerator<Batch, void> {
   let text = new CitedText(sources, isData);
   let pictures: readonly CitedFile[] = [];
-  for await (const batch of turn) {
-    const shown: ModelEvent[] = [];
-    for (const event of batch) {
-      if (event.type === "item_finished") pictures = [...pictures, ...sources.takePictures(event.item.id ?? "")];
-      if (event.type === "text_delta") shown.push(...text.add(event));
-      else if (!endsText(event)) shown.push(event);
-      else {
-        const said = text.end(pictures);
-        if (said.length > 0) pictures = [];
-        shown.push(...said, event);
-        text = new CitedText(sources, isData);
+  try {
+    for await (const batch of turn) {
+      const shown: ModelEvent[] = [];
+      for (const event of batch) {
+        if (event.type === "item_finished") pictures = [...pictures, ...sources.takePictures(event.item.id ?? "")];
+        if (event.type === "text_delta") shown.push(...text.add(event));
+        else if (!endsText(event)) shown.push(event);
+        else {
+          const said = text.end(pictures);
+          if (said.length > 0) pictures = [];
+          shown.push(...said, event);
+          text = new CitedText(sources, isData);
+        }
       }
+      if (shown.length > 0) yield shown;
     }
-    if (shown.length > 0) yield shown;
+  } catch (fault) {
+    // Who goes on with a run that is lost here asks for what follows the text that was shown.
+    const rest = fault instanceof RunLost ? [] : text.end([]);
+    if (rest.length > 0) yield rest;
+    throw fault;
   }
+  const rest = text.end([]); // A run that is stopped ends without an event.
+  if (rest.length > 0) yield rest;
 }
 
 /** Whether text after this event belongs to another part. */

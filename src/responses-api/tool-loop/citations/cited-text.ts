@@ -1,17 +1,13 @@
-import type { Annotation } from "../../../../generated/responses-api/types.ts";
+import type { Annotation, LogProb } from "../../../../generated/responses-api/types.ts";
 import type { ModelEvent } from "../../../runs/ports.ts";
 import type { Citable, CitedFile } from "../../hosted-tool.ts";
-import { SANDBOX, type Sources } from "./sources.ts";
+import { beginsMarker, isBlank, isClosed, MARKER_CHARACTERS_MAX, mayBeMarker, numbersOf } from "./markers.ts";
+import { type Numbered, SANDBOX, type Sources } from "./sources.ts";
 
 type TextDelta = Extract<ModelEvent, { type: "text_delta" }>;
 
-/** What stands between 【 and 】 in characters, at most; more is no marker. */
-const MARKER_CHARACTERS_MAX = 80;
 /** How far before its end the beginning of a Markdown link is looked for, in characters. */
 const LINK_CHARACTERS_MAX = 4096;
-
-const MARKER = /^【\s*((?:web|file):\d+(?:\s*[,;]\s*(?:web|file):\d+)*)\s*(?:†[^】]*)?】$/;
-const MARKER_BEGIN = /^【\s*(?:web|file):/;
 
 /** The text of one part, whose deltas are rewritten. The result does not depend on how the text is cut into deltas. */
 export class CitedText {
@@ -20,8 +16,12 @@ export class CitedText {
   #events: ModelEvent[] = [];
   /** Text that was read and not sent yet. */
   #plain = "";
-  /** What may be a marker. */
+  /** Blanks that a marker behind them would remove. They wait only where the response has results to cite. */
+  #blanks = "";
+  /** What may be a marker. A label is held until the next sign, which may make it the text of a link. */
   #held = "";
+  /** Of deltas that wait as a whole. */
+  #logprobs: readonly LogProb[] = [];
   /** The first half of a character. */
   #half = "";
   /** Code points so far. */
@@ -39,21 +39,40 @@ export class CitedText {
   }
 
   add(delta: TextDelta): readonly ModelEvent[] {
+    const waiting = this.#waiting;
     const text = this.#half + delta.text;
     this.#half = /[\uD800-\uDBFF]$/.exec(text)?.[0] ?? "";
     for (const sign of this.#half === "" ? text : text.slice(0, -1)) this.#read(sign);
-    const events = this.#taken();
+    return this.#withLogprobs(this.#taken(), delta, waiting);
+  }
+
+  /**
+   * Log probabilities fit only the text as the model wrote it; the end of their delta may be shown later. `waiting`:
+   * what waited before the delta.
+   */
+  #withLogprobs(events: readonly ModelEvent[], delta: TextDelta, waiting: string): readonly ModelEvent[] {
     const [only] = events;
-    // Log probabilities fit only the text as the model wrote it.
-    return events.length === 1 && only?.type === "text_delta" && only.text === delta.text ? [delta] : events;
+    const text = only?.type === "text_delta" ? only.text : "";
+    if (events.length === 1 && text === delta.text && this.#logprobs.length === 0) return [delta];
+    const logprobs = [...this.#logprobs, ...(delta.logprobs ?? [])];
+    this.#logprobs = [];
+    if (logprobs.length === 0 || text + this.#waiting !== waiting + delta.text) return events;
+    if (events.length === 1) return [{ type: "text_delta", text, logprobs }];
+    this.#logprobs = logprobs;
+    return events;
+  }
+
+  get #waiting(): string {
+    return this.#blanks + this.#held + this.#half;
   }
 
   /** What is left, and what is cited at the end: also these pictures, if there was a text. */
   end(pictures: readonly CitedFile[]): readonly ModelEvent[] {
-    const held = this.#held;
-    this.#held = "";
-    if (!MARKER_BEGIN.test(held)) this.#write(held);
-    this.#write(this.#half);
+    while (this.#held !== "") {
+      if (beginsMarker(this.#held)) this.#resolve();
+      else this.#release();
+    }
+    this.#write(this.#takeBlanks() + this.#half);
     this.#half = "";
     if (this.#index > 0) for (const picture of pictures) this.#annotate(citationOf(picture, 0, 0));
     for (const link of this.#links.splice(0)) this.#annotate(link);
@@ -71,42 +90,66 @@ export class CitedText {
   }
 
   #read(sign: string): void {
-    if (this.#held === "" && sign !== "【") return this.#write(sign);
-    if (sign === "【") {
-      this.#write(this.#held);
-      this.#held = sign;
-      return;
-    }
-    this.#held += sign;
-    if (sign === "】") this.#resolve();
-    else if (sign === "\n" || this.#held.length > MARKER_CHARACTERS_MAX) this.#release();
-  }
-
-  #release(): void {
     const held = this.#held;
-    this.#held = "";
-    this.#write(held);
+    if (held === "") this.#readOutside(sign);
+    else if (isClosed(held) || sign === "【") {
+      if (isClosed(held) && sign !== "(") this.#resolve();
+      else this.#release();
+      this.#read(sign);
+    } else {
+      this.#held += sign;
+      if (!mayBeMarker(this.#held)) this.#release();
+      else if (sign === "】" && isClosed(this.#held)) this.#resolve();
+    }
   }
 
-  #resolve(): void {
-    const numbers = MARKER.exec(this.#held)?.[1];
-    if (numbers === undefined) return this.#release();
+  #readOutside(sign: string): void {
+    const { hasResults } = this.#sources;
+    if (sign === "【" || (sign === "[" && hasResults)) this.#held = sign;
+    else if (hasResults && isBlank(sign)) this.#wait(sign);
+    else this.#write(this.#takeBlanks() + sign);
+  }
+
+  #wait(blank: string): void {
+    this.#blanks += blank;
+    if (this.#blanks.length > MARKER_CHARACTERS_MAX) this.#write(this.#takeBlanks());
+  }
+
+  /** Reads on behind the first sign of what was held, which begins no marker. */
+  #release(): void {
+    const [first = "", ...rest] = this.#held;
     this.#held = "";
-    if (this.#isData) return;
-    for (const number of numbers.split(/[,;]/)) {
-      const source = this.#sources.find(number.trim());
-      if (source?.type === "web") this.#citePage(source);
-      else if (source !== undefined)
-        this.#annotate({
-          type: "file_citation",
-          file_id: source.fileId,
-          filename: source.filename,
-          index: this.#index,
-        });
-    }
+    this.#write(this.#takeBlanks() + first);
+    for (const sign of rest) this.#read(sign);
+  }
+
+  #takeBlanks(): string {
+    const blanks = this.#blanks;
+    this.#blanks = "";
+    return blanks;
+  }
+
+  /** Replaces what is held: a marker, or the beginning of one at the end of the text. */
+  #resolve(): void {
+    const numbers = numbersOf(this.#held) ?? [];
+    this.#held = "";
+    for (const number of this.#isData ? [] : numbers) this.#cite(this.#sources.find(number));
+    this.#blanks = "";
+  }
+
+  #cite(source: Numbered | undefined): void {
+    if (source?.type === "web") this.#citePage(source);
+    else if (source !== undefined)
+      this.#annotate({
+        type: "file_citation",
+        file_id: source.fileId,
+        filename: source.filename,
+        index: this.#index,
+      });
   }
 
   #citePage({ url, title }: Extract<Citable, { type: "web" }>): void {
+    this.#write(this.#takeBlanks());
     if (!/\s/.test(this.#last)) this.#write(" ");
     this.#flush();
     const link = `([${hostOf(url)}](${url.replaceAll("(", "%28").replaceAll(")", "%29")}))`;

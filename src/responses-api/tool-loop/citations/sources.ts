@@ -3,7 +3,7 @@ import type { Citable, CitedFile } from "../../hosted-tool.ts";
 /** Links to files of a container begin so. */
 export const SANDBOX = "sandbox:";
 
-type Numbered = Exclude<Citable, CitedFile>;
+export type Numbered = Exclude<Citable, CitedFile>;
 
 /** What a response may cite. The tool loop adds to it while the response is made. */
 export class Sources {
@@ -12,6 +12,7 @@ export class Sources {
   readonly #byPath = new Map<string, CitedFile>();
   /** Pictures that no text has cited yet, by the item that shows them. */
   readonly #pictures = new Map<string, CitedFile[]>();
+  #hadResults = false;
 
   add(sources: readonly Citable[]): void {
     for (const source of sources) {
@@ -28,6 +29,16 @@ export class Sources {
     this.#byPath.set(file.path, file);
     if (file.shownBy === null) return;
     this.#pictures.set(file.shownBy, [...(this.#pictures.get(file.shownBy) ?? []), file]);
+  }
+
+  /** The model was told of results with numbers before a crash. They can be named, and not be cited any more. */
+  goOn(): void {
+    this.#hadResults = true;
+  }
+
+  /** Whether the model was told of results with numbers, so that its texts may have markers. */
+  get hasResults(): boolean {
+    return this.#hadResults || this.#byNumber.size > 0;
   }
 
   /** By an address such as `sandbox:/mnt/data/chart.png`, in which signs may be escaped. */

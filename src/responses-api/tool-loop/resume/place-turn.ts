@@ -2,6 +2,7 @@ import type { OutputItem } from "../../../../generated/responses-api/types.ts";
 import type { OpenItem } from "../../../runs/index.ts";
 import type { ModelEvent } from "../../../runs/ports.ts";
 import type { DecidedCall, DecidedPart } from "../../ports.ts";
+import { hasMarker } from "../citations/markers.ts";
 
 /** How far a recorded turn was shown. */
 export interface PlacedTurn {
@@ -79,7 +80,7 @@ export function saidText(events: readonly ModelEvent[]): string {
 
 /** A text with citations is not shown as the model wrote it. */
 function hasText({ content }: Extract<OutputItem, { type: "message" }>, text: string): boolean {
-  const isCited = text.includes("【") || content.some((part) => "annotations" in part && part.annotations.length > 0);
+  const isCited = hasMarker(text) || content.some((part) => "annotations" in part && part.annotations.length > 0);
   return isCited || content.map((part) => (part.type === "refusal" ? part.refusal : part.text)).join("") === text;
 }
 

@@ -306,6 +306,11 @@ describe("a recorded turn", () => {
     expect(steps).toMatchObject([{ events: [{ type: "turn_cut" }, delta("See 【web:1】."), END] }]);
   });
 
+  test("whose labels were removed from its text is found there", () => {
+    const point = resumePoint(shownWith([message("I pay.")]), [], [recorded(1, [said("I pay [file:9]."), calls(1)])]);
+    expect(point.steps).toMatchObject([{ type: "planned", call: { callId: "call_1" } }]);
+  });
+
   test("begins the calls that had not begun, under their ids, and only those", () => {
     const parts = [said("I pay."), calls(0), calls(1), calls(2)];
     const exchanges = [{ ...exchange(0, "may_have", "paid"), turn: 1 }];
