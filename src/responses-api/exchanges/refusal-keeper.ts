@@ -34,8 +34,11 @@ export class RefusalKeeper {
     this.#now = now;
   }
 
-  /** Keeps a refusal. `request`: the body as it was sent, valid or not; null if there was none that can be read. */
-  note({ owner, keyId }: Principal, request: unknown, error: unknown): void {
+  /**
+   * Keeps a refusal. `request`: the body or message as it was sent, valid or not; null if there was none that can be
+   * read.
+   */
+  note({ owner, keyId }: Principal, request: unknown, error: unknown, isOnWebSocket = false): void {
     if (!(error instanceof ApiError) || error.status < 400) return;
     const body = isRecord(request) ? request : {};
     if (body["store"] === false || !this.#hasRoom()) return;
@@ -47,7 +50,7 @@ export class RefusalKeeper {
       message: cut(redactText(error.message, secretsOf(body)), MESSAGE_CHARACTERS_MAX),
       param: error.param,
       model: cut(textOf(body["model"]), MODEL_CHARACTERS_MAX),
-      kind: kindOf(body),
+      kind: kindOf(body, isOnWebSocket),
       key_id: keyId,
       input_preview: cut(previewOf(body["input"]), PREVIEW_CHARACTERS_MAX),
     };
@@ -69,8 +72,9 @@ export class RefusalKeeper {
   }
 }
 
-function kindOf(body: Readonly<Record<string, unknown>>): RunKind {
+function kindOf(body: Readonly<Record<string, unknown>>, isOnWebSocket: boolean): RunKind {
   if (body["background"] === true) return "background";
+  if (isOnWebSocket) return "websocket";
   return body["stream"] === true ? "streamed" : "plain";
 }
 

@@ -21,7 +21,8 @@ export interface Frame {
     | { readonly type: "create"; readonly asked: CreateFrame }
     /** `responseId` is null if the frame names no response. */
     | { readonly type: "cancel"; readonly responseId: string | null }
-    | { readonly type: "fault"; readonly fault: ApiError };
+    /** `sent` is the message: null if it cannot be read, absent if it cancels a response and so requests none. */
+    | { readonly type: "fault"; readonly fault: ApiError; readonly sent?: unknown };
 }
 
 const CREATE = "response.create";
@@ -30,16 +31,16 @@ const STEER = "response.steer";
 
 /** Never throws an `ApiError`: a faulty frame gives a content of type `fault`. */
 export function readFrame(message: unknown): Frame {
-  if (!isRecord(message)) return faultFrame(bodyNotAnObject(typeWords(message)));
+  if (!isRecord(message)) return faultFrame(bodyNotAnObject(typeWords(message)), message);
   const { type, stream_id: streamId, previous_response_id: previousId } = message;
   const lane = streamId ?? null;
-  if (lane !== null && !isLaneName(lane)) return faultFrame(invalidStreamId());
+  if (lane !== null && !isLaneName(lane)) return faultFrame(invalidStreamId(), message);
   const known = { lane, bytes: sizeOf(message), previousId: typeof previousId === "string" ? previousId : null };
   try {
     return { ...known, content: readContent(type, message) };
   } catch (error) {
-    if (error instanceof ApiError) return { ...known, content: { type: "fault", fault: error } };
-    throw error;
+    if (!(error instanceof ApiError)) throw error;
+    return { ...known, content: { type: "fault", fault: error, ...(type === CANCEL ? {} : { sent: message }) } };
   }
 }
 
@@ -51,8 +52,15 @@ function readContent(type: unknown, message: unknown): Frame["content"] {
   return { type: "cancel", responseId: message.response_id ?? null };
 }
 
-export function faultFrame(fault: ApiError): Frame {
-  return { lane: null, bytes: 0, previousId: null, content: { type: "fault", fault } };
+/** `sent`: the message; null if it cannot be read. */
+export function faultFrame(fault: ApiError, sent: unknown): Frame {
+  return { lane: null, bytes: 0, previousId: null, content: { type: "fault", fault, sent } };
+}
+
+/** The request for a response that the frame holds, valid or not; undefined if it holds none. */
+export function requestIn({ content }: Frame): unknown {
+  if (content.type === "create") return content.asked.request;
+  return content.type === "fault" ? content.sent : undefined;
 }
 
 function isLaneName(value: unknown): value is string {

@@ -17,8 +17,14 @@ import { BoundedMessageQueue } from "./bounded-message-queue.ts";
 import { type CharacterBudget, ConnectionMemory } from "./connection-memory.ts";
 import { errorFrame } from "./error-frame.ts";
 import { LANES_MAX, type Lane, Lanes } from "./lanes.ts";
-import { type Frame, faultFrame, readFrame } from "./read-frame.ts";
-import { type CreateRequestFrame, type ServedFrame, serveFrame, type WebSocketConnection } from "./serve-frame.ts";
+import { type Frame, faultFrame, readFrame, requestIn } from "./read-frame.ts";
+import {
+  type CreateRequestFrame,
+  noteRefusal,
+  type ServedFrame,
+  serveFrame,
+  type WebSocketConnection,
+} from "./serve-frame.ts";
 
 /** The limits of time and memory of connections. */
 export interface ConnectionLimits {
@@ -176,7 +182,8 @@ class ConnectionServer {
       const { value, done } = await this.#messages.next();
       return done === true ? null : readFrame(value);
     } catch (error) {
-      if (error instanceof ApiError && error.status === 400) return faultFrame(error);
+      if (error instanceof ApiError && error.status === 400) return faultFrame(error, null);
+      noteRefusal(this.#connection, null, error);
       throw error; // After a message that is not text the connection cannot be trusted.
     }
   }
@@ -197,8 +204,11 @@ class ConnectionServer {
     }
   }
 
-  async #refuse({ lane, previousId }: Frame, fault: ApiError): Promise<void> {
+  async #refuse(frame: Frame, fault: ApiError): Promise<void> {
+    const { lane, previousId } = frame;
     const { log, requestId } = this.#caller;
+    const request = requestIn(frame);
+    if (request !== undefined) noteRefusal(this.#connection, request, fault);
     if (previousId !== null) this.#connection.memory.forget(previousId);
     log.info({ requestId, lane, status: fault.status, code: fault.code }, "a WebSocket frame was refused");
     await this.#queue.put(errorFrame(fault, lane));
@@ -222,7 +232,7 @@ class ConnectionServer {
     const startedAt = performance.now();
     const fields = { operationId: "createResponse", requestId, lane: frame.lane };
     try {
-      if (this.#ending !== null) throw this.#markTold(this.#ending);
+      if (this.#ending !== null) throw this.#markTold(this.#ending, frame);
       const response = await serveFrame(this.#connection, frame);
       const ms = Math.round(performance.now() - startedAt);
       log.info({ ...fields, responseId: response.id, status: response.status, ms }, "a WebSocket turn ended");
@@ -240,8 +250,9 @@ class ConnectionServer {
     this.#queue.fail(error);
   }
 
-  #markTold(ending: { readonly fault: ApiError; isTold: boolean }): ApiError {
+  #markTold(ending: { readonly fault: ApiError; isTold: boolean }, { asked }: WaitingFrame): ApiError {
     ending.isTold = true;
+    noteRefusal(this.#connection, asked.request, ending.fault);
     return ending.fault;
   }
 

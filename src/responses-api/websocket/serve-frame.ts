@@ -1,4 +1,4 @@
-import type { Response } from "../../../generated/responses-api/types.ts";
+import type { CreateResponseRequest, Response } from "../../../generated/responses-api/types.ts";
 import { rememberJson } from "../../base/json/json-text.ts";
 import { endsRun, type RecordedEvent } from "../../runs/ports.ts";
 import type { Principal } from "../access/authenticate.ts";
@@ -68,7 +68,7 @@ async function answer(
   { asked, lane, previousId }: CreateRequestFrame,
   served: ServedFrame,
 ): Promise<Response> {
-  const { services, caller, memory, running } = connection;
+  const { caller, memory, running } = connection;
   const { request, generate } = asked;
   const signal = AbortSignal.any([caller.signal, served.cancel.signal]);
   const principal = await connection.authenticate();
@@ -76,7 +76,7 @@ async function answer(
   if (previousId !== null) await running.get(previousId);
   const previous = previousId === null ? null : memory.find(previousId);
   const remembered = { find: (id: string) => (id === previousId ? previous : null) };
-  const run = await beginResponse(services, request, { ...caller, principal, signal, generate, remembered });
+  const run = await begin(connection, request, { ...caller, principal, signal, generate, remembered });
   served.responseId = run.responseId;
   memory.clearLane(lane);
   const ended = Promise.withResolvers<void>();
@@ -96,6 +96,24 @@ async function answer(
     running.delete(run.responseId);
     ended.resolve();
   }
+}
+
+async function begin(
+  connection: WebSocketConnection,
+  request: CreateResponseRequest,
+  caller: Caller,
+): Promise<BegunResponse> {
+  try {
+    return await beginResponse(connection.services, request, caller);
+  } catch (error) {
+    if (!caller.signal.aborted) noteRefusal(connection, request, error); // Nothing refused what its client stopped.
+    throw error;
+  }
+}
+
+/** Keeps a refusal, as over HTTP. `request`: what the client sent; null if it cannot be read. */
+export function noteRefusal({ services, caller }: WebSocketConnection, request: unknown, error: unknown): void {
+  services.refusalKeeper.note(caller.principal, request, error, true);
 }
 
 async function send(
