@@ -11,6 +11,8 @@ import { Antiphon, type Response } from "../../src/client/index.ts";
 import { CHROMIUM, startChromium } from "../chromium.ts";
 import { someCases } from "../some-cases.ts";
 import { startTestServer } from "../test-server.ts";
+import { verifies } from "../verifies.ts";
+import { openSocket } from "../websocket/socket.ts";
 import { buildPages, openInspector } from "./inspector-page.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");
@@ -102,7 +104,7 @@ describe.skipIf(CHROMIUM === null)("an export of the inspector", () => {
 
   test.each(someCases(NAMES, 2))("as a curl command makes the run again: %s", async (name) => {
     const made = expected(asked(), name);
-    const again: Response = JSON.parse(await printed("bash", await download(made.id, "curl")));
+    const again = responseIn(await printed("bash", await download(made.id, "curl")));
     expect(saidIn(again)).toEqual(saidIn(made));
     expect([again.instructions, again.metadata]).toEqual([made.instructions, made.metadata]);
   });
@@ -123,15 +125,44 @@ describe.skipIf(CHROMIUM === null)("an export of the inspector", () => {
     expect(stdout).toMatch(/no faults|0 faults|fine|ok/i);
   });
 
-  test("asks for no stream where the run was none", async () => {
-    const page = await open(runs.chained.id);
-    for (const form of ["TypeScript", "Python"]) {
+  /** The code of a run in each form that sends its request again. */
+  async function codeOf(id: string): Promise<Readonly<Record<string, string>>> {
+    const page = await open(id);
+    const codes: Record<string, string> = {};
+    for (const form of ["curl", "TypeScript", "Python"]) {
       await page.getByRole("tab", { name: form }).click();
       const code = page.getByRole("region", { name: form });
       await code.waitFor();
-      expect(await code.textContent()).not.toContain("stream");
+      codes[form] = (await code.textContent()) ?? "";
     }
+    return codes;
+  }
+
+  test("asks for no stream where the run was none", async () => {
+    verifies("inspection.page.export-streams");
+    for (const code of Object.values(await codeOf(runs.chained.id))) expect(code).not.toMatch(/stream|^curl -\w*N/);
   });
+
+  test.each(["streamed", "websocket"])("asks for a stream where the run was one: %s", async (kind) => {
+    verifies("inspection.page.export-streams");
+    const codes = await codeOf(kind === "streamed" ? runs.invoice.id : await madeOnSocket());
+    expect(codes).toEqual({
+      curl: expect.stringMatching(/^curl -sSN .*"stream": true\n}/s),
+      TypeScript: expect.stringContaining("stream: true\n})"),
+      Python: expect.stringContaining("stream=True,"),
+    });
+  });
+
+  test("of curl shows the events of a stream", async () => {
+    verifies("inspection.page.export-streams");
+    const events = await printed("bash", await download(runs.invoice.id, "curl"));
+    expect(events).toMatch(/^event: response.created\n.*\n\nevent: response.completed\n/s);
+  });
+
+  async function madeOnSocket(): Promise<string> {
+    const socket = await openSocket(server);
+    return (await socket.create({ input: "Say good morning." })).response.id;
+  }
 
   test.each(["a call of an MCP server", "a call of a function", "the end of a chain"])(
     "as a scenario makes another server answer the same: %s",
@@ -141,7 +172,8 @@ describe.skipIf(CHROMIUM === null)("an export of the inspector", () => {
       const other = await startTestServer({ scenario, env: { EGRESS_ALLOW: "127.0.0.1" } });
       try {
         const request = await requestFrom(await download(made.id, "curl"));
-        const reply = await other.post("/v1/responses", { ...request, previous_response_id: undefined });
+        const members = { ...request, previous_response_id: undefined, stream: false };
+        const reply = await other.post("/v1/responses", members);
         const again: Response = JSON.parse(await reply.text());
         expect(saidIn(again)).toEqual(saidIn(made));
         expect(again.usage?.output_tokens).toBe(made.usage?.output_tokens);
@@ -162,6 +194,15 @@ function expected(all: Readonly<Record<string, Response>>, name: string): Respon
 async function requestFrom(path: string): Promise<Readonly<Record<string, unknown>>> {
   const command = await readFile(path, "utf8");
   return JSON.parse(command.slice(command.indexOf("{"), command.lastIndexOf("}") + 1));
+}
+
+/** The response that a command has printed, as JSON or at the end of a stream. */
+function responseIn(text: string): Response {
+  const last = text
+    .trimEnd()
+    .split("\n")
+    .findLast((line) => line.startsWith('data: {"type":"response.completed"'));
+  return last === undefined ? JSON.parse(text) : JSON.parse(last.slice("data: ".length)).response;
 }
 
 /** The text of an answer, and its calls of functions, as the exported programs print them. */

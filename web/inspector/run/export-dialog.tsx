@@ -85,7 +85,7 @@ function exportText(
   const request = requestOf(response, input);
   switch (form) {
     case "curl":
-      return curlCommand(request, location.origin);
+      return curlCommand(request, { baseUrl: location.origin, isStreamed });
     case "typescript":
       return typescriptCode(request, { baseUrl: location.origin, isStreamed });
     case "python":

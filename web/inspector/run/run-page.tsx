@@ -42,7 +42,7 @@ function LoadedRun({ run, response, tab }: { readonly run: Run; readonly respons
   const [isExporting, setIsExporting] = useState(false);
   const { log } = run;
   const client = useClient();
-  const summary = useSummary(response);
+  const { reply: summary, isPending } = useSummary(response);
   const input = useMemo(() => (run.input.reply ?? []).flatMap((item) => asShownItem(item) ?? []), [run.input.reply]);
   const output = useMemo(() => finalOutput(run, response), [log, response]);
   const results = useToolResults(client, response.id, { output, isLive: log.isAttached });
@@ -81,7 +81,7 @@ function LoadedRun({ run, response, tab }: { readonly run: Run; readonly respons
           <View name={current} run={run} response={response} input={input} output={output} report={report} />
         </TabPanel>
       </ToolResultsProvider>
-      {isExporting ? (
+      {isExporting && (summary !== null || !isPending) ? (
         <ExportDialog
           response={response}
           input={input}

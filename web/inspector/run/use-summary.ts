@@ -1,16 +1,15 @@
 import type { Antiphon, Response, ResponsesApi } from "../../../src/client/index.ts";
 import { useClient } from "../api/session.ts";
-import { useCall } from "../api/use-call.ts";
+import { type Call, useCall } from "../api/use-call.ts";
 
 const PAGE_SIZE = 100;
 /** Pages of runs of one second that are looked through for one of them. */
 const PAGES_MAX = 20;
 
-/** What the list of runs says of a run, such as its price and key; null until it is known. Read again when it ends. */
-export function useSummary(response: Response): ResponsesApi.ResponseSummary | null {
+/** What the list of runs says of a run, such as its price and key. Read again when it ends. */
+export function useSummary(response: Response): Call<ResponsesApi.ResponseSummary | null> {
   const client = useClient();
-  const { reply } = useCall((signal) => findSummary(client, response, signal), [client, response.id, response.status]);
-  return reply;
+  return useCall((signal) => findSummary(client, response, signal), [client, response.id, response.status]);
 }
 
 /** Looks for a run in the list of its second; null if it is not there. */
