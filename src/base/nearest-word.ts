@@ -14,3 +14,13 @@ export function nearestWord(written: string, words: readonly string[]): string |
   const mistypedMax = Math.max(MISTYPED_MAX, Math.floor(written.length * MISTYPED_SHARE_MAX));
   return best !== undefined && best.mistyped <= mistypedMax && best.mistyped < written.length ? best.word : null;
 }
+
+/** The name of a model with another tag, such as `llama3.2:1b` for `llama3.2`, or else the most alike; null if none is. */
+export function nearestModel(model: string, names: readonly string[]): string | null {
+  const family = familyOf(model);
+  return names.find((name) => familyOf(name) === family) ?? nearestWord(model, names);
+}
+
+function familyOf(name: string): string {
+  return name.toLowerCase().replace(/:.*$/, "");
+}

@@ -1,4 +1,4 @@
-import { nearestWord } from "../base/nearest-word.ts";
+import { nearestModel } from "../base/nearest-word.ts";
 import { type ModelDescription, ModelError } from "../runs/ports.ts";
 
 /**
@@ -12,7 +12,7 @@ export async function withNearModel(
 ): Promise<unknown> {
   if (!(refusal instanceof ModelError) || refusal.code !== "model_not_found" || model === "") return refusal;
   const models = await list().catch(() => []);
-  const near = nearModel(
+  const near = nearestModel(
     model,
     models.map(({ id }) => id),
   );
@@ -20,14 +20,4 @@ export async function withNearModel(
   const { status, type, code, param, retry, cause } = refusal;
   const quoted = `Did you mean '${near}'?`;
   return new ModelError(`${refusal.message} ${quoted}`, { status, type, code, param, quoted, retry, cause });
-}
-
-/** A name with another tag, such as `llama3.2:1b` for `llama3.2`, or with few other letters. */
-function nearModel(model: string, names: readonly string[]): string | null {
-  const family = familyOf(model);
-  return names.find((name) => familyOf(name) === family) ?? nearestWord(model, names);
-}
-
-function familyOf(name: string): string {
-  return name.toLowerCase().replace(/:.*$/, "");
 }

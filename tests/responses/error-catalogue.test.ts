@@ -1,5 +1,5 @@
 import OpenAI from "openai";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { renderError } from "../../src/responses-api/errors/invalid-request.ts";
 import { notImplemented } from "../../src/responses-api/errors/server-errors.ts";
 import { startTestServer, type TestServer } from "../test-server.ts";
@@ -197,6 +197,21 @@ const ROUTES: Readonly<Record<string, readonly [string, string, Refusal]>> = {
     "/v1/models/gpt-none",
     { status: 404, code: "model_not_found", param: "model", message: "The model 'gpt-none' does not exist." },
   ],
+  ...Object.fromEntries(
+    ["GET", "DELETE"].map((method) => [
+      `a model whose name is almost right, with ${method}`,
+      [
+        method,
+        "/v1/models/Antiphon-builtin",
+        {
+          status: 404,
+          code: "model_not_found",
+          param: "model",
+          message: "The model 'Antiphon-builtin' does not exist. Did you mean 'antiphon-built-in'?",
+        },
+      ],
+    ]),
+  ),
 };
 
 describe("a request gets the reference's error for", () => {
@@ -269,4 +284,19 @@ describe("a request gets the reference's error for", () => {
     await expect(client.vectorStores.list()).rejects.toMatchObject({ status: 501 });
     expect(asked).toBe(1);
   });
+});
+
+test("a model is found by its name without a tag", async () => {
+  verifies("errors.messages.name-what-was-meant");
+  const scenario = 'models: ["llama3.2:1b", "qwen3:8b"]\nscenarios: []';
+  const server = await startTestServer({ scenario });
+  onTestFinished(() => server.close());
+  for (const [named, near] of [
+    ["Llama3.2", "llama3.2:1b"],
+    ["qwen3:14b", "qwen3:8b"],
+  ]) {
+    const message = `The model '${named}' does not exist. Did you mean '${near}'?`;
+    const reply = await server.fetch(`/v1/models/${named}`);
+    expect(await reply.json()).toMatchObject({ error: { message } });
+  }
 });

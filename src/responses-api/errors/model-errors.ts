@@ -1,9 +1,17 @@
+import type { Model } from "../../../generated/responses-api/types.ts";
 import { ApiError } from "../../base/api-error.ts";
+import { nearestModel } from "../../base/nearest-word.ts";
 import { ModelError } from "../../runs/ports.ts";
 import { invalidRequest } from "./invalid-request.ts";
 
-export function modelInPathNotFound(model: string): ApiError {
-  return invalidRequest(404, "model_not_found", "model", `The model '${model}' does not exist.`);
+/** `offered`: the models that there are. */
+export function modelInPathNotFound(model: string, offered: readonly Pick<Model, "id">[]): ApiError {
+  const near = nearestModel(
+    model,
+    offered.map(({ id }) => id),
+  );
+  const hint = near === null ? "" : ` Did you mean '${near}'?`;
+  return invalidRequest(404, "model_not_found", "model", `The model '${model}' does not exist.${hint}`);
 }
 
 export function modelNotDeletable(model: string): ApiError {

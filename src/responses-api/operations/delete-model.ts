@@ -7,7 +7,7 @@ import { offeredModels } from "../show/offered-models.ts";
 /** `DELETE /v1/models/{model}`: refused, because models are the operator's. */
 export function deleteModel({ engine }: Pick<ResponseServices, "engine">): ResponsesApiHandlers<Caller>["deleteModel"] {
   return async ({ path: { model } }, { signal }) => {
-    const exists = (await offeredModels(engine, signal)).some(({ id }) => id === model);
-    throw exists ? modelNotDeletable(model) : modelInPathNotFound(model);
+    const offered = await offeredModels(engine, signal);
+    throw offered.some(({ id }) => id === model) ? modelNotDeletable(model) : modelInPathNotFound(model, offered);
   };
 }

@@ -7,8 +7,9 @@ import { offeredModels } from "../show/offered-models.ts";
 /** `GET /v1/models/{model}`. */
 export function getModel({ engine }: Pick<ResponseServices, "engine">): ResponsesApiHandlers<Caller>["getModel"] {
   return async ({ path }, { signal }) => {
-    const found = (await offeredModels(engine, signal)).find(({ id }) => id === path.model);
-    if (found === undefined) throw modelInPathNotFound(path.model);
+    const offered = await offeredModels(engine, signal);
+    const found = offered.find(({ id }) => id === path.model);
+    if (found === undefined) throw modelInPathNotFound(path.model, offered);
     return { status: 200, body: found };
   };
 }
