@@ -15,7 +15,7 @@ export function nearestWord(written: string, words: readonly string[]): string |
   return best !== undefined && best.mistyped <= mistypedMax && best.mistyped < written.length ? best.word : null;
 }
 
-/** The name of a model with another tag, such as `llama3.2:1b` for `llama3.2`, or else the most alike; null if none is. */
+/** The model with another tag, such as `llama3.2:1b` for `llama3.2`, or else the most alike; null if none is alike. */
 export function nearestModel(model: string, names: readonly string[]): string | null {
   const family = familyOf(model);
   return names.find((name) => familyOf(name) === family) ?? nearestWord(model, names);

@@ -91,6 +91,37 @@ test.each([true, false])(
   },
 );
 
+test.each(["stopped", "broken off"])("what may have become a marker is shown when the answer is %s", async (how) => {
+  verifies("tools.citations.no-blank-left");
+  const { promise, resolve } = Promise.withResolvers<void>();
+  onTestFinished(() => resolve());
+  const broken = [textChunk("They wait [fi"), promise, { error: { message: "It is gone.", code: 500 } }];
+  const script = await serveScript([asks("heron"), broken], { MODEL_RETRIES: "0" });
+  const { storeId } = await filled(script.server);
+  const events = await script.client.responses.create({
+    model: "m",
+    input: "Hi",
+    tools: [{ type: "file_search", vector_store_ids: [storeId] }],
+    background: true,
+    stream: true,
+  });
+  let [id, text] = ["", ""];
+  const read = async (): Promise<void> => {
+    for await (const event of events) {
+      if (event.type === "response.created") id = event.response.id;
+      if (event.type !== "response.output_text.delta") continue;
+      if (text === "" && how === "stopped") await script.server.post(`/v1/responses/${id}/cancel`, {});
+      else if (text === "") resolve();
+      text += event.delta;
+    }
+  };
+  if (how === "stopped") await read();
+  else await expect(read()).rejects.toThrow("It is gone.");
+  const { status, output } = await readResponse(await script.server.fetch(`/v1/responses/${id}`));
+  expect([status, text]).toEqual([how === "stopped" ? "cancelled" : "failed", "They wait [fi"]);
+  expect(output.at(-1)).toMatchObject({ status: "incomplete", content: [{ text }] });
+});
+
 test("several stores are searched together, each once, and the model is told passages by number", async () => {
   verifies("tools.file-search.searches-all-stores");
   const script = await serveScript([asks("water birds"), saysText("Both.【file:1】【file:2】")]);

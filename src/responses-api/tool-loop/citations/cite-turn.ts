@@ -11,43 +11,63 @@ export const CITATION_NOTE =
 
 /**
  * Replaces the markers in a turn's texts by citations: a web marker by a Markdown link with its annotation, a file
- * marker by an annotation alone. Markers of unknown numbers vanish, and with a marker the blanks before it. Labels such as
- * `[file:1]` are markers once the model was told of results. Links to known pages that the model wrote itself
- * are annotated too. Links to files of a container, and the pictures that tools have shown before the text, are
- * annotated at its end. If `isData`, the text is JSON: markers are only removed and links are left alone. Indexes count
- * code points.
+ * marker by an annotation alone. Markers of unknown numbers vanish, and with a marker the blanks before it. Labels such
+ * as `[file:1]` are markers once the model was told of results. Links to known pages that the model wrote itself are
+ * annotated too. Links to files of a container, and the pictures that tools have shown before the text, are annotated
+ * at its end. If `isData`, the text is JSON: markers are only removed and links are left alone. Indexes count code
+ * points.
  */
 export async function* citeTurn(
   turn: AsyncIterable<Batch>,
   sources: Sources,
   isData: boolean,
 ): AsyncGenerator<Batch, void> {
-  let text = new CitedText(sources, isData);
-  let pictures: readonly CitedFile[] = [];
+  const cited = new CitedTurn(sources, isData);
   try {
     for await (const batch of turn) {
       const shown: ModelEvent[] = [];
-      for (const event of batch) {
-        if (event.type === "item_finished") pictures = [...pictures, ...sources.takePictures(event.item.id ?? "")];
-        if (event.type === "text_delta") shown.push(...text.add(event));
-        else if (!endsText(event)) shown.push(event);
-        else {
-          const said = text.end(pictures);
-          if (said.length > 0) pictures = [];
-          shown.push(...said, event);
-          text = new CitedText(sources, isData);
-        }
-      }
+      for (const event of batch) shown.push(...cited.add(event));
       if (shown.length > 0) yield shown;
     }
   } catch (fault) {
     // Who goes on with a run that is lost here asks for what follows the text that was shown.
-    const rest = fault instanceof RunLost ? [] : text.end([]);
+    const rest = fault instanceof RunLost ? [] : cited.rest();
     if (rest.length > 0) yield rest;
     throw fault;
   }
-  const rest = text.end([]); // A run that is stopped ends without an event.
+  const rest = cited.rest(); // A run that is stopped ends without an event.
   if (rest.length > 0) yield rest;
+}
+
+/** The texts of a turn, one after the other. */
+class CitedTurn {
+  readonly #sources: Sources;
+  readonly #isData: boolean;
+  #text: CitedText;
+  /** Shown since the last text. */
+  #pictures: readonly CitedFile[] = [];
+
+  constructor(sources: Sources, isData: boolean) {
+    this.#sources = sources;
+    this.#isData = isData;
+    this.#text = new CitedText(sources, isData);
+  }
+
+  add(event: ModelEvent): Batch {
+    if (event.type === "text_delta") return this.#text.add(event);
+    if (event.type === "item_finished")
+      this.#pictures = [...this.#pictures, ...this.#sources.takePictures(event.item.id ?? "")];
+    if (!endsText(event)) return [event];
+    const said = this.#text.end(this.#pictures);
+    if (said.length > 0) this.#pictures = [];
+    this.#text = new CitedText(this.#sources, this.#isData);
+    return [...said, event];
+  }
+
+  /** What is left of a text that no event ends. */
+  rest(): Batch {
+    return this.#text.end([]);
+  }
 }
 
 /** Whether text after this event belongs to another part. */
