@@ -167,7 +167,7 @@ describe.skipIf(CHROMIUM === null)("a run", () => {
     await page.getByRole("button", { name: "Export" }).click();
     const dialog = page.getByRole("dialog", { name: "Export this run" });
     const expected = {
-      curl: "curl -sS http://127.0.0.1",
+      curl: "curl -sSN http://127.0.0.1",
       TypeScript: 'model: "atlas-large"',
       Python: 'model="atlas-large"',
       Scenario: 'call: {"name":"get_forecast"',
