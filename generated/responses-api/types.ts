@@ -5682,7 +5682,7 @@ export interface components {
              * @enum {string}
              */
             kind: "continued" | "emulated" | "interrupted" | "omitted" | "waited";
-            /** @description A place in the request, such as tools[0]; the first one where several are alike. Of what happened: server, store, model or output. */
+            /** @description A place in the request, such as tools[0]; the first one where several are alike. Of what happened: server, store, model or output. usage: the model server counted no tokens, so they are an estimate. */
             what: string;
             /** @description A sentence for people. */
             why: string;
@@ -6137,7 +6137,7 @@ export interface components {
         AudioPath: string;
         /** @description The types of tools in the request that this server does not have, separated by commas. The request is answered without them; the response echoes them. Absent if there are none. */
         OmittedTools: string;
-        /** @description The members of the request that this server acts on in place of the model server, or does not act on, such as tools[0] or reasoning.summary, separated by commas. listResponseExchanges says why. Absent if there are none, and in a stream whose input takes more than a second to prepare. */
+        /** @description The members of the request that this server acts on in place of the model server, or does not act on, such as tools[0] or reasoning.summary, separated by commas; usage, in a plain reply, if the model server counted no tokens, so that they are an estimate. listResponseExchanges says why. Absent if there are none, and in a stream whose input takes more than a second to prepare. */
         Emulated: string;
         /** @description Milliseconds after which to ask again, while files are being taken in. The polling helpers of the official clients follow it. */
         PollAfter: number;
