@@ -52,6 +52,7 @@ export function createFoundLater(options: FoundLaterOptions): FoundLater {
       return found === null ? own : [...(await found.listModels(signal)), ...own];
     },
     countTokens: async (request, signal) => (await engineFor(request.model)).countTokens(request, signal),
+    estimateTokens: async (request, signal) => (await engineFor(request.model)).estimateTokens(request, signal),
     reasoningDefaults: (model) => current(model).reasoningDefaults(model),
     notesOn: (request) => current(request.model).notesOn(request),
     contextWindow: async (model, signal) => (await engineFor(model)).contextWindow(model, signal),

@@ -44,6 +44,8 @@ export interface ModelUsage {
   readonly cacheWriteTokens: number;
   readonly outputTokens: number;
   readonly reasoningTokens: number;
+  /** True if the model server has not counted a turn. */
+  readonly isEstimate?: true;
 }
 
 /**
@@ -213,6 +215,11 @@ export interface ModelEngine {
    * of every check that `sample` makes before it asks the model server.
    */
   countTokens(request: ModelRequest, signal: AbortSignal): Promise<TokenCount>;
+  /**
+   * The input tokens of a turn whose server has counted none. As `countTokens`, but the model server is asked only if
+   * it is known to answer.
+   */
+  estimateTokens(request: ModelRequest, signal: AbortSignal): Promise<number>;
   /** How the model reasons where a request does not say it; null if that is unknown, or if it does not reason. */
   reasoningDefaults(model: string): ReasoningDefaults | null;
   /** Where the engine does not send exactly what a turn asks. What the field ledger says is not among it. */
@@ -258,6 +265,8 @@ export interface RunOrigin {
 export interface ClosedRun {
   readonly response: Response;
   readonly outputItems: readonly OutputItem[];
+  /** What only its end shows of how the response was made; none if absent. */
+  readonly notes?: readonly ResponseNote[];
   /** The recorder adds them. */
   readonly times?: RunTimes;
 }

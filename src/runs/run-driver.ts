@@ -1,4 +1,4 @@
-import type { Response } from "../../generated/responses-api/types.ts";
+import type { Response, ResponseNote } from "../../generated/responses-api/types.ts";
 import { assert } from "../base/assert.ts";
 import {
   type EventLog,
@@ -76,7 +76,13 @@ export interface LastingStart extends Pick<RunStart, "plan" | "log" | "signal" |
 /** How a run was left here. */
 export type RunOutcome =
   /** It has ended; `response` is the final snapshot that its readers were shown. Its end may not be in the store. */
-  | { readonly type: "ended"; readonly response: Response; readonly isStored: boolean }
+  | {
+      readonly type: "ended";
+      readonly response: Response;
+      /** What only its end shows of how it was made. */
+      readonly notes: readonly ResponseNote[];
+      readonly isStored: boolean;
+    }
   /** It was deleted, or the rest of it is another worker's. */
   | { readonly type: "left"; readonly cause: LeaveCause }
   /** It is over, and nothing of it is stored. `fault` says why. */
@@ -150,15 +156,15 @@ export class RunDriver {
   async #end({ state, events }: Transition): Promise<RunOutcome> {
     this.#state = state;
     assert(state.phase === "ended", "the last signal ends the run");
-    const { response } = state;
+    const { response, notes } = state;
     this.#start.onEnd?.(response);
     try {
-      await this.#recorder.close(events, { response, outputItems: response.output });
+      await this.#recorder.close(events, { response, outputItems: response.output, notes });
     } catch (fault) {
       return fault instanceof RunLost ? this.#leave(fault) : await this.#endUnstored(response, fault);
     }
     this.#start.watch?.ended(response);
-    return { type: "ended", response, isStored: true };
+    return { type: "ended", response, notes, isStored: true };
   }
 
   #leave(fault: unknown): RunOutcome {
@@ -179,7 +185,7 @@ export class RunDriver {
     const { state, events } = await this.#failedEndAfterStored();
     this.#recorder.showUnstoredEnd(events);
     const shown = state.phase === "ended" ? state.response : unstored(response);
-    return { type: "ended", response: shown, isStored: false };
+    return { type: "ended", response: shown, notes: [], isStored: false };
   }
 
   /** The failed end. Readers have seen the stored events, which may stop in the middle of an item. */

@@ -1,4 +1,4 @@
-import type { Response, Usage } from "../../generated/responses-api/types.ts";
+import type { Response, ResponseNote, Usage } from "../../generated/responses-api/types.ts";
 import type { ModelUsage } from "./ports.ts";
 import type { Answering, FinishReason, RunFailure } from "./run-state.ts";
 
@@ -15,9 +15,21 @@ export function finishedResponse(state: Answering, at: number): Response {
     usage: responseUsage(state.usage, {
       inputTokens: state.plan.inputTokensEstimate,
       outputCharacters: state.characters,
+      outputTokensMax: state.plan.response.max_output_tokens,
     }),
   };
 }
+
+/** What only the end of a run shows of how its response was made. */
+export function notesAtEnd({ usage }: Answering): readonly ResponseNote[] {
+  return usage === null || usage.isEstimate === true ? [ESTIMATED_USAGE] : [];
+}
+
+const ESTIMATED_USAGE: ResponseNote = {
+  kind: "emulated",
+  what: "usage",
+  why: "The model server sent no token counts, so the usage is an estimate.",
+};
 
 export function failedResponse(state: Answering, failure: RunFailure): Response {
   return {
@@ -49,6 +61,8 @@ export interface UsageEstimate {
   readonly inputTokens: number;
   /** The characters of the whole answer. */
   readonly outputCharacters: number;
+  /** Null: no limit. */
+  readonly outputTokensMax: number | null;
 }
 
 /** The `usage` of a response. `counted` is the model server's own count, or null. */
@@ -57,7 +71,7 @@ export function responseUsage(counted: ModelUsage | null, estimate: UsageEstimat
     inputTokens: estimate.inputTokens,
     cachedTokens: 0,
     cacheWriteTokens: 0,
-    outputTokens: estimateTokens(estimate.outputCharacters),
+    outputTokens: Math.min(estimateTokens(estimate.outputCharacters), estimate.outputTokensMax ?? Infinity),
     reasoningTokens: 0,
   };
   return {

@@ -1,4 +1,4 @@
-import type { OutputItem, Response, ResponseErrorInfo } from "../../generated/responses-api/types.ts";
+import type { OutputItem, Response, ResponseErrorInfo, ResponseNote } from "../../generated/responses-api/types.ts";
 import type { IdStem } from "../base/ids.ts";
 import type { CallBlock } from "./blocks/call-block.ts";
 import type { HostedBlock } from "./blocks/hosted-block.ts";
@@ -47,7 +47,14 @@ export interface Unaccepted {
   readonly plan: RunPlan;
 }
 
-export type RunState = Unaccepted | Answering | { readonly phase: "ended"; readonly response: Response };
+export interface Ended {
+  readonly phase: "ended";
+  readonly response: Response;
+  /** What only the end shows of how the response was made. */
+  readonly notes: readonly ResponseNote[];
+}
+
+export type RunState = Unaccepted | Answering | Ended;
 
 export type OpenBlock = MessageBlock | ReasoningBlock | CallBlock | HostedBlock;
 

@@ -22,7 +22,7 @@ import {
 } from "./blocks/reasoning-block.ts";
 import { addSound, closeSound } from "./blocks/sound.ts";
 import type { ModelEvent } from "./ports.ts";
-import { cancelledResponse, failedResponse, finishedResponse } from "./run-end.ts";
+import { cancelledResponse, failedResponse, finishedResponse, notesAtEnd } from "./run-end.ts";
 import { UNFINISHED_FAILURE } from "./run-failures.ts";
 import type { Answering, RunFailure, RunPlan, RunSignal, RunState, Unaccepted } from "./run-state.ts";
 import type { BlockEnd, UnnumberedEvent } from "./wire-event.ts";
@@ -263,7 +263,7 @@ function finish(state: Answering, at: number, events: UnnumberedEvent[]): RunSta
   );
   const response = finishedResponse(closed, at);
   events.push(whole ? { type: "response.completed", response } : { type: "response.incomplete", response });
-  return { phase: "ended", response };
+  return { phase: "ended", response, notes: notesAtEnd(closed) };
 }
 
 function fail(state: Answering, failure: RunFailure, events: UnnumberedEvent[]): RunState {
@@ -272,7 +272,7 @@ function fail(state: Answering, failure: RunFailure, events: UnnumberedEvent[]):
   const { type, code, message, param } = failure;
   events.push({ type: "error", error: { type, code, message, param } });
   events.push({ type: "response.failed", response });
-  return { phase: "ended", response };
+  return { phase: "ended", response, notes: [] };
 }
 
 /**
@@ -282,5 +282,5 @@ function fail(state: Answering, failure: RunFailure, events: UnnumberedEvent[]):
 function cancel(state: Answering, events: UnnumberedEvent[]): RunState {
   const response = cancelledResponse(closeAll(state, "incomplete", events));
   events.push({ type: "response.failed", response });
-  return { phase: "ended", response };
+  return { phase: "ended", response, notes: [] };
 }

@@ -101,11 +101,16 @@ class WatchedTurn implements Batches {
     this.#span.addEvent("first_chunk");
   }
 
+  /** What a model server has not counted is left out. */
+  #noteUsage(usage: ModelUsage): void {
+    if (usage.isEstimate !== true) this.#span.setAttributes(usageAttributes(usage));
+  }
+
   #note(event: ModelEvent): void {
     if (event.type === "model_resolved") {
       this.#span.setAttribute("gen_ai.response.model", event.model);
       if (event.answerId !== undefined) this.#span.setAttribute("gen_ai.response.id", event.answerId);
-    } else if (event.type === "usage") this.#span.setAttributes(usageAttributes(event.usage));
+    } else if (event.type === "usage") this.#noteUsage(event.usage);
     else if (event.type === "finished") this.#span.setAttribute("gen_ai.response.finish_reasons", [event.reason]);
   }
 }

@@ -1,6 +1,6 @@
 import { lastChunk, serveChat, sse, textChunk } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
 import type { ChildServer } from "../child-server.ts";
-import { delta, toolDelta } from "../responses/behind-upstream.ts";
+import { COUNTS, delta, toolDelta } from "../responses/behind-upstream.ts";
 import { type ReadStream, readStream } from "../responses/read-stream.ts";
 
 const THINKS = [delta({ reasoning_content: "So it " }), delta({ reasoning_content: "is. " })];
@@ -78,7 +78,7 @@ export async function serveMoments() {
     asked.push(name);
     response.writeHead(200, { "content-type": "text/event-stream" });
     response.flushHeaders();
-    if (!isFirst) response.end(sse(...says, "[DONE]"));
+    if (!isFirst) response.end(sse(...says, COUNTS, "[DONE]"));
     else if (until > 0) response.write(sse(...says.slice(0, until)));
   });
   return { url: `${model.origin}/v1`, turns: (input: string) => asked.filter((name) => name === input).length };

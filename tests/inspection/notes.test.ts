@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import type { ResponseNote } from "../../generated/responses-api/types.ts";
 import { Antiphon } from "../../src/client/index.ts";
-import { says, serveBehind } from "../responses/behind-upstream.ts";
+import { lastChunk, textChunk } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
+import { COUNTS, chunks, serveBehind } from "../responses/behind-upstream.ts";
 import { verifies } from "../verifies.ts";
 
 const WAV = Buffer.from("UklGRiYAAABXQVZFZm10IBAAAAABAAEAgD4AAAB9AAACABAAZGF0YQIAAAAAAA==", "base64");
@@ -17,7 +18,7 @@ async function check(
   notes: readonly Pick<ResponseNote, "kind" | "what">[],
   env: Readonly<Record<string, string>> = {},
 ): Promise<readonly ResponseNote[]> {
-  const { server, create } = await serveBehind(says("Hello"), { WEB_SEARCH_PROVIDER: "none", ...env }, SPEECH);
+  const { server, create } = await serveBehind(SAYS_HELLO, { WEB_SEARCH_PROVIDER: "none", ...env }, SPEECH);
   const client = new Antiphon({ baseUrl: server.url, apiKey: server.apiKey });
   const emulated = notes.filter(({ kind }) => kind === "emulated").map(({ what }) => what);
   const header = emulated.length === 0 ? null : emulated.join(", ");
@@ -33,6 +34,7 @@ async function check(
   return listed;
 }
 
+const SAYS_HELLO = chunks(textChunk("Hello"), lastChunk("stop"), COUNTS);
 const SPEECH = { transcribeFile: async () => "Hello", warning: () => null };
 
 test("an ordinary request has no notes", async () => {

@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { runRunsCommand } from "../../src/commands/runs-command.ts";
-import { sse, textChunk } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
+import { lastChunk, sse, textChunk } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
 import { serveHttp } from "../http-server.ts";
-import { says, serveBehind } from "../responses/behind-upstream.ts";
+import { COUNTS, chunks, says, serveBehind } from "../responses/behind-upstream.ts";
 import { readStream } from "../responses/read-stream.ts";
 import { verifies } from "../verifies.ts";
 
@@ -86,11 +86,12 @@ test("the failure of a run is told as its end, and events of one type as one lin
 
 test("a run that waited for its model says when, where and why", async () => {
   verifies("state.notes.of-what-happened");
+  const saysDone = chunks(textChunk("Done."), lastChunk("stop"), COUNTS);
   let asked = 0;
   const { server, create } = await serveBehind(
     (response, call) => {
       asked += 1;
-      return asked > 1 ? says("Done.")(response, call) : response.writeHead(500).end();
+      return asked > 1 ? saysDone(response, call) : response.writeHead(500).end();
     },
     { NODE_NAME: "harbour" },
   );

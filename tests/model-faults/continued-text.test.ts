@@ -7,7 +7,7 @@ import {
   type ReceivedCall,
   textChunk,
 } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
-import { delta, serveBehind, toolDelta } from "../responses/behind-upstream.ts";
+import { COUNTS, delta, serveBehind, toolDelta } from "../responses/behind-upstream.ts";
 import { eventsOf, readStream } from "../responses/read-stream.ts";
 import { verifies } from "../verifies.ts";
 import { say } from "./faults.ts";
@@ -44,7 +44,7 @@ function breaksOff(goesOn: (body: Message, last: Message) => boolean, again = PO
     answers += 1;
     if (answers === 1) return say(response, [textChunk("The tide "), textChunk("comes in, ")], "cut");
     const rest = POEM.startsWith(begun) && begun !== "" ? POEM.slice(begun.length) : again;
-    say(response, [textChunk(rest), lastChunk("stop"), "[DONE]"], "end");
+    say(response, [textChunk(rest), lastChunk("stop"), COUNTS, "[DONE]"], "end");
   };
 }
 

@@ -8,7 +8,7 @@ import {
   sse,
   textChunk,
 } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
-import { serveBehind, toolDelta } from "../responses/behind-upstream.ts";
+import { COUNTS, serveBehind, toolDelta } from "../responses/behind-upstream.ts";
 import { readStream } from "../responses/read-stream.ts";
 import { verifies } from "../verifies.ts";
 
@@ -36,7 +36,7 @@ function modelServer(obeys: Obeys) {
     const call = toolDelta(0, { id: "call_1", type: "function", function: { name: name ?? "", arguments: "{}" } });
     response.writeHead(200, { "content-type": "text/event-stream" });
     response.end(
-      sse(name === null ? textChunk("No.") : call, lastChunk(name === null ? "stop" : "tool_calls"), "[DONE]"),
+      sse(name === null ? textChunk("No.") : call, lastChunk(name === null ? "stop" : "tool_calls"), COUNTS, "[DONE]"),
     );
   };
 }

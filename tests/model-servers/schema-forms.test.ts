@@ -8,7 +8,7 @@ import {
   sse,
   textChunk,
 } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
-import { serveBehind } from "../responses/behind-upstream.ts";
+import { COUNTS, serveBehind } from "../responses/behind-upstream.ts";
 import { checkReply } from "../responses/check-refusal.ts";
 import { verifies } from "../verifies.ts";
 
@@ -34,7 +34,7 @@ function takes(...kinds: readonly unknown[]) {
     const format = isRecord(asked) && isRecord(asked["response_format"]) ? asked["response_format"]["type"] : null;
     if (kinds.includes(format)) {
       response.writeHead(200, { "content-type": "text/event-stream" });
-      response.end(sse(textChunk(JSON_TEXT), lastChunk("stop"), "[DONE]"));
+      response.end(sse(textChunk(JSON_TEXT), lastChunk("stop"), COUNTS, "[DONE]"));
       return;
     }
     response.writeHead(500, { "content-type": "application/json" });

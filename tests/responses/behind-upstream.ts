@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { onTestFinished } from "vitest";
-import { lastChunk, sse, textChunk } from "../../src/model-engines/chat-completions/chat-chunks.fixture.ts";
+import { lastChunk, sse, textChunk, usageChunk } from "../../src/model-engines/chat-completions/chat-chunks.fixture.ts";
 import {
   type ChatServer,
   type ReceivedCall,
@@ -52,6 +52,9 @@ export function chunks(...said: readonly unknown[]): Answer {
     response.end(sse(...said, "[DONE]"));
   };
 }
+
+/** The token counts of a turn. A model server that sends none has its usage estimated, which is noted. */
+export const COUNTS = usageChunk({ prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 });
 
 /** Answers every call with a text. */
 export function says(text: string): Answer {

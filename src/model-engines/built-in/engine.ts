@@ -48,6 +48,7 @@ export function createBuiltInEngine(options: BuiltInOptions = {}): ModelEngine {
       await checkModel(request);
       return { tokens: countInputTokens(request), exact: true };
     },
+    estimateTokens: async (request) => countInputTokens(request),
     continuesAnswers: async () => false, // It says the same again.
     notesOn: () => [],
     reasoningDefaults: () => null,

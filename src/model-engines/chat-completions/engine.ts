@@ -1,23 +1,18 @@
 import type { Dispatcher } from "undici";
 import { assert } from "../../base/assert.ts";
-import type { ModelEngine, ModelRequest, TokenCount } from "../../runs/ports.ts";
+import type { ModelEngine } from "../../runs/ports.ts";
 import { withNearModel } from "../near-model.ts";
 import { askServer, type ServerAddress } from "./ask-server.ts";
 import { ApiPath } from "./connections/api-path.ts";
 import { openConnections } from "./connections/model-connections.ts";
-import { InputTooLong } from "./errors/model-errors.ts";
 import { ModelList } from "./list-models.ts";
 import { type BackendProfile, chooseProfile } from "./profile.ts";
-import type { ChunkReaderOptions } from "./reply/chunk-reader.ts";
 import { Continuations } from "./request/continuations.ts";
-import { mapRequest } from "./request/map-request.ts";
 import { notesOnRequest } from "./request/notes-on-request.ts";
 import { RequiredCalls } from "./request/required-calls.ts";
 import { SchemaForms } from "./request/schema-forms.ts";
 import { ContextWindows } from "./tokens/context-windows.ts";
-import { estimateAttachmentTokens, estimateChatTokens } from "./tokens/estimate-chat-tokens.ts";
-import { LearnedTokens } from "./tokens/learned-tokens.ts";
-import { ServerTokenCount } from "./tokens/server-token-count.ts";
+import { TokenCounter } from "./tokens/token-counter.ts";
 import { TurnAsker } from "./turn-asker.ts";
 
 const CONNECTIONS_MAX = 512;
@@ -84,7 +79,7 @@ export function createChatCompletionsEngine(options: ChatCompletionsOptions): Mo
       await path.find();
       return begun === undefined ? chat : await continuations.begin(chat, begun, signal);
     },
-    usageReader: (request) => tokens.learner(request),
+    tokens,
     onWarning: options.onWarning ?? (() => {}),
   });
 
@@ -104,6 +99,7 @@ export function createChatCompletionsEngine(options: ChatCompletionsOptions): Mo
       await path.find();
       return await tokens.count(request, signal);
     },
+    estimateTokens: (request, signal) => tokens.estimate(request, signal),
     reasoningDefaults: profile.reasoningDefaults,
     notesOn: (request) => {
       const { model } = request;
@@ -163,47 +159,4 @@ function serverAt(
   };
   void path.find();
   return { server, path };
-}
-
-/** Counts the tokens of a turn: asks the server, or estimates with the tokenizer of the model's family. */
-class TokenCounter {
-  readonly #profile: BackendProfile;
-  readonly #server: ServerTokenCount;
-  readonly #learned = new LearnedTokens();
-
-  constructor(server: ServerAddress, profile: BackendProfile) {
-    this.#profile = profile;
-    this.#server = new ServerTokenCount(server, profile.knowsVendorFields);
-  }
-
-  async count(request: ModelRequest, signal: AbortSignal): Promise<TokenCount> {
-    const { body: chat } = await mapRequest(request, this.#profile);
-    const counted = await this.#server.count({ request, chat }, signal);
-    if (counted === null) {
-      const estimate = await estimateChatTokens(chat, signal);
-      return { tokens: this.#learned.corrected(request, estimate), exact: false };
-    }
-    const attached = counted.countsAttachments ? 0 : await estimateAttachmentTokens(chat);
-    return { tokens: counted.tokens + attached, exact: counted.isExact && attached === 0 };
-  }
-
-  /** The window of a model, which the server may have told to be smaller. */
-  window(model: string, known: number | null): number | null {
-    return this.#learned.window(model, known);
-  }
-
-  /** Compares what the server counts for a turn with the estimate, if one was made. Does not keep the turn. */
-  learner(request: ModelRequest): Pick<ChunkReaderOptions, "onUsage"> {
-    const estimate = this.#learned.estimateOf(request);
-    if (estimate === null) return {};
-    const { model } = request;
-    return { onUsage: ({ inputTokens }) => this.#learned.learnUsage(model, estimate, inputTokens) };
-  }
-
-  /** Reads the server's numbers from its refusal of a turn. */
-  async learnFrom(error: unknown, request: ModelRequest, signal: AbortSignal): Promise<void> {
-    if (!(error instanceof InputTooLong)) return;
-    const { body: chat } = await mapRequest(request, this.#profile);
-    this.#learned.learnRefusal(request.model, await estimateChatTokens(chat, signal), error);
-  }
 }

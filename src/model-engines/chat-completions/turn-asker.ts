@@ -14,6 +14,7 @@ import { mapRequest } from "./request/map-request.ts";
 import { type RequiredCalls, withNamedChoice } from "./request/required-calls.ts";
 import { inSchemaForm, nextSchemaForm, type SchemaForms } from "./request/schema-forms.ts";
 import type { ToolNames } from "./request/tool-names.ts";
+import type { TokenCounter } from "./tokens/token-counter.ts";
 
 const NO_CALL = "the model server ignores tool_choice required";
 const LATE_CONTENT = "the model server sent content after its finish reason; it was dropped";
@@ -30,8 +31,7 @@ export interface TurnAskerOptions {
   readonly totalMs: number;
   /** Called before a turn is sent. */
   readonly prepare: (chat: ChatRequest, begun: string | undefined, signal: AbortSignal) => Promise<ChatRequest>;
-  /** Who else reads the usage of a turn. */
-  readonly usageReader: (request: ModelRequest) => UsageReader;
+  readonly tokens: Pick<TokenCounter, "learner" | "usageOf">;
   /** Called with a sentence if the server broke the protocol in a way that was corrected. */
   readonly onWarning: (warning: string, model: string) => void;
 }
@@ -64,7 +64,14 @@ export class TurnAsker {
     const { body, toolNames } = await mapRequest(request, this.#options.profile);
     const { model, trace } = request;
     const wantsLogprobs = request.topLogprobs !== null;
-    const context = { model, trace, toolNames, wantsLogprobs, usageReader: this.#options.usageReader(request), signal };
+    const context = {
+      model,
+      trace,
+      toolNames,
+      wantsLogprobs,
+      usageReader: this.#options.tokens.learner(request),
+      signal,
+    };
     const chat = await this.#options.prepare(body, begun, signal);
     const isReference = this.#options.profile.knowsVendorFields;
     if (chat.tool_choice !== "required" || begun !== undefined || isReference)
@@ -134,7 +141,7 @@ export class TurnAsker {
 
   async #send(chat: ChatRequest, turnContext: TurnContext): Promise<Batches> {
     const { model, trace, signal } = turnContext;
-    const { apiKey, idleMs, totalMs } = this.#options;
+    const { apiKey, idleMs, totalMs, tokens } = this.#options;
     const sent = await requestBody(chat);
     const reader = this.#readerFor(turnContext);
     const recorder = exchangeRecorder(); // undici calls back outside of the work that is recorded.
@@ -145,7 +152,7 @@ export class TurnAsker {
       );
     };
     const context = { model, host: this.#host, apiKey };
-    const turn = new UpstreamTurn({ reader, context, totalMs, idleMs, signal }, askPlain);
+    const turn = new UpstreamTurn({ reader, context, totalMs, idleMs, signal, tokens }, sent.parts, askPlain);
     if (!signal.aborted) this.#dispatch(sent, { trace, recorder }, turn);
     return await turn.accepted;
   }

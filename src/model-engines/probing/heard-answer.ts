@@ -35,7 +35,7 @@ export async function hearAnswer(batches: AsyncIterable<readonly ModelEvent[]>):
     reasoning: textOf("reasoning_delta", "reasoning_summary_delta"),
     calls,
     textArrivals,
-    hasUsage: all.some(({ type }) => type === "usage"),
+    hasUsage: all.some((event) => event.type === "usage" && event.usage.isEstimate !== true),
     hasLogprobs: all.some((event) => event.type === "text_delta" && (event.logprobs?.length ?? 0) > 0),
     end: all.flatMap((event) => (event.type === "finished" ? [event.reason] : [])).at(-1) ?? null,
   };

@@ -97,7 +97,7 @@ export async function answerResponse(
   const { ended } = await begun(admitted, () => services.runs.startPlain(admitted.order, caller.signal));
   const outcome = await admitted.hold.during(() => storedOutcome(ended));
   const notes = notesOf(admitted);
-  if (outcome.type === "ended") return { response: outcome.response, notes, headers };
+  if (outcome.type === "ended") return { response: outcome.response, notes: [...notes, ...outcome.notes], headers };
   const watched = { owner, responseId: response.id, signal: caller.signal };
   return { response: await endElsewhere(services, watched), notes, headers };
 }

@@ -106,6 +106,7 @@ function modelOf(world: World, life: MortalProcess): ModelEngine {
     },
     listModels: async () => [],
     countTokens: async () => ({ tokens: 1, exact: true }),
+    estimateTokens: async () => 1,
     continuesAnswers: async () => false,
     reasoningDefaults: () => null,
     notesOn: () => [],

@@ -75,14 +75,16 @@ async function summarize(
 ): Promise<{ readonly summary: string; readonly usage: Usage }> {
   const rules = { dropsOldest: true, tools: null };
   const { request: asked } = await fitRequest(engine, summaryRequest(shaped), rules, signal).catch(rethrowModelError);
-  await admission.reserve({ input: await estimateInputTokens(asked), outputMax: asked.maxOutputTokens });
+  const { maxOutputTokens: outputMax } = asked;
+  await admission.reserve({ input: await estimateInputTokens(asked), outputMax });
   const turn = await engine.sample(asked, signal).catch((error: unknown) => {
     admission.settle(0); // The model used no tokens.
     return rethrowModelError(error);
   });
   try {
     const summary = await readSummary(turn);
-    const estimate = { inputTokens: await estimateInputTokens(asked), outputCharacters: summary.text.length };
+    const inputTokens = summary.usage?.inputTokens ?? (await engine.estimateTokens(asked, signal));
+    const estimate = { inputTokens, outputCharacters: summary.text.length, outputTokensMax: outputMax };
     const usage = responseUsage(summary.usage, estimate);
     admission.settle(usage.total_tokens);
     return { summary: summary.text, usage };

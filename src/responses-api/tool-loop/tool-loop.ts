@@ -84,7 +84,7 @@ export class ToolLoop {
     this.#calls.goOnAt(point);
     if (point.citedBefore > 0) this.sources.goOn();
     this.#items = [...this.#items.filter((item) => !isApproval(item, point.spent)), ...point.items];
-    await this.#usage.goOnAt(point.used, this.#items);
+    await this.#usage.goOnAt(point.used, { ...this.#asked, items: this.#items });
   }
 
   /** All events. `first` is the first turn, if the model was asked for it already. `stop` stops all work. */
@@ -275,7 +275,8 @@ export class ToolLoop {
     // What follows the last turn takes time, in which the process may die.
     const isFollowed = hasCalls || task.speech !== null || task.compaction?.type === "after";
     const decision = isFollowed ? (record?.take(finish) ?? null) : null;
-    return await this.#usage.add({ number: this.#turns, usage, characters: items.characters, decision }, this.#items);
+    const turn = { number: this.#turns, usage, characters: items.characters, decision };
+    return await this.#usage.add(turn, { ...this.#asked, items: this.#items });
   }
 
   #afterTurn(state: TurnState, finish: TurnFinish, isAsking: boolean): TurnEnd {

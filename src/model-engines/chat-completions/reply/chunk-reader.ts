@@ -10,6 +10,11 @@ import { type ChatFinishReason, readFinishReason } from "./finish-reason.ts";
 import { readUsage } from "./read-usage.ts";
 import { ToolCallReader } from "./tool-call-reader.ts";
 
+/** A longer piece of an answer is more than a token. */
+const TOKEN_CHARACTERS_MAX = 16;
+/** The estimated number of characters in a token. */
+const CHARACTERS_PER_TOKEN = 4;
+
 export interface ChunkReaderOptions {
   /** Called at the end with what the server has counted, if it has. */
   readonly onUsage?: (usage: ModelUsage) => void;
@@ -31,6 +36,9 @@ export class ChunkReader {
   #model: string | null = null;
   readonly #onUsage: (usage: ModelUsage) => void;
   #usage: ModelUsage | null = null;
+  #outputTokens = 0;
+  /** Whether the answer came as one object. */
+  #isWhole = false;
   #finishReason: ChatFinishReason | null = null;
   #hasText = false;
   #earlyAnnotations: Annotation[] = [];
@@ -48,6 +56,16 @@ export class ChunkReader {
   /** True after the finish reason. Token counts and citations may still follow. */
   get hasFinishReason(): boolean {
     return this.#finishReason !== null;
+  }
+
+  /** Whether the server has counted the tokens of the turn. */
+  get hasUsage(): boolean {
+    return this.#usage !== null;
+  }
+
+  /** The estimated tokens of the answer: servers that do not count them send one token in each chunk. */
+  get outputTokens(): number {
+    return this.#outputTokens;
   }
 
   /** Reads one chunk that is not an error. */
@@ -88,6 +106,7 @@ export class ChunkReader {
 
   #readChoice(choice: JsonObject): void {
     const delta = choice["delta"] ?? choice["message"];
+    this.#isWhole = delta !== undefined && delta === choice["message"];
     if (this.#finishReason !== null) this.#readLate(isRecord(delta) ? delta : choice);
     else if (isRecord(delta)) this.#readDelta(delta, choice["logprobs"]);
     else if (typeof choice["text"] === "string") this.#readText(choice["text"], undefined);
@@ -110,7 +129,7 @@ export class ChunkReader {
     if (typeof content === "string") this.#readText(content, logprobs);
     else if (isList(content)) this.#readParts(content);
     const refusal = textOrNull(delta["refusal"]);
-    if (refusal !== null) this.#sequencer.add({ type: "refusal_delta", text: refusal });
+    if (refusal !== null) this.#addRefusal(refusal);
     if (isList(delta["annotations"])) this.#readAnnotations(delta["annotations"]);
     const calls = isList(delta["tool_calls"]) ? delta["tool_calls"] : [];
     if (calls.length > 0) this.#readCalls(calls);
@@ -118,8 +137,14 @@ export class ChunkReader {
     else if (isRecord(delta["function_call"])) this.#readLegacyCall(delta["function_call"]);
   }
 
+  #addRefusal(text: string): void {
+    this.#countPiece(text.length);
+    this.#sequencer.add({ type: "refusal_delta", text });
+  }
+
   #readText(text: string, logprobs: unknown): void {
     if (text === "") return;
+    this.#countPiece(text.length);
     this.#content.feed(text, this.#wantsLogprobs ? readLogprobs(logprobs) : undefined);
   }
 
@@ -151,23 +176,34 @@ export class ChunkReader {
       if (!isRecord(detail)) continue;
       const summary = textOrNull(detail["summary"]);
       if (summary === null) this.#addReasoning(detail["text"]);
-      else this.#sequencer.add({ type: "reasoning_summary_delta", text: summary });
+      else this.#addSummary(summary);
     }
   }
 
   #addReasoning(value: unknown): boolean {
     const text = textOrNull(value);
-    if (text !== null) this.#sequencer.add({ type: "reasoning_delta", text });
-    return text !== null;
+    if (text === null) return false;
+    this.#countPiece(text.length);
+    this.#sequencer.add({ type: "reasoning_delta", text });
+    return true;
+  }
+
+  #addSummary(text: string): void {
+    this.#countPiece(text.length);
+    this.#sequencer.add({ type: "reasoning_summary_delta", text });
   }
 
   #readCalls(entries: readonly unknown[]): void {
     this.#content.beforeCall();
-    for (const entry of entries) this.#calls.read(entry);
+    for (const entry of entries) {
+      this.#countPiece(charactersOfCall(entry));
+      this.#calls.read(entry);
+    }
   }
 
   #readLegacyCall(called: JsonObject): void {
     this.#content.beforeCall();
+    this.#countPiece(charactersOfCall({ function: called }));
     this.#calls.readLegacy(called);
   }
 
@@ -188,9 +224,21 @@ export class ChunkReader {
     }
   }
 
+  /** Counts a piece of the answer of so many characters. */
+  #countPiece(characters: number): void {
+    const isToken = !this.#isWhole && characters <= TOKEN_CHARACTERS_MAX;
+    this.#outputTokens += isToken ? 1 : Math.ceil(characters / CHARACTERS_PER_TOKEN);
+  }
+
   #readUsage(usage: unknown): void {
     if (isRecord(usage)) this.#usage = readUsage(usage) ?? this.#usage;
   }
+}
+
+/** What the model wrote in a piece of a call. */
+function charactersOfCall(entry: unknown): number {
+  const called = isRecord(entry) && isRecord(entry["function"]) ? entry["function"] : {};
+  return (textOrNull(called["name"])?.length ?? 0) + (textOrNull(called["arguments"])?.length ?? 0);
 }
 
 /** Whether this is a second answer. Only one is requested, but some servers send more. */

@@ -4,12 +4,13 @@ import type { ModelEvent } from "../../../runs/ports.ts";
 /**
  * A turn in one line. Adjacent deltas of one type are joined, so that the result does not depend on how the turn was
  * split. `get_time#call_1(…)` is a function call; `~` marks a custom call, `@` one of
- * a hosted function.
+ * a hosted function. Usage that the server has not counted is left out.
  */
 export function transcript(events: readonly ModelEvent[]): string {
   let line = "";
   let last = "";
   for (const event of events) {
+    if (event.type === "usage" && event.usage.isEstimate === true) continue;
     const isSameBlock = event.type === last && "text" in event;
     line += isSameBlock
       ? event.text

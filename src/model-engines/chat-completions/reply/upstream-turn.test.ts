@@ -9,7 +9,8 @@ test("a socket that is always ready is read 64 kB at a time, with a turn of the 
   const reader = new ChunkReader({ toolNames: new ToolNames(), reasoningTags: "off", wantsLogprobs: false });
   const context = { model: "m", host: "localhost", apiKey: null };
   const { signal } = new AbortController();
-  const turn = new UpstreamTurn({ reader, context, totalMs: 10_000, idleMs: 10_000, signal }, () => {});
+  const tokens = { usageOf: () => Promise.reject(new Error("the turn is left before its end")) };
+  const turn = new UpstreamTurn({ reader, context, totalMs: 10_000, idleMs: 10_000, signal, tokens }, [], () => {});
   let paused = false;
   const controller: Dispatcher.DispatchController = {
     rawHeaders: null,

@@ -6,6 +6,8 @@ import { brokenAnswer, cutAnswer, tooSlow } from "../errors/model-errors.ts";
 import { closedConnection, explainTransportError } from "../errors/transport-error.ts";
 import { type ErrorContext, explainRefusal } from "../errors/upstream-error.ts";
 import { isList } from "../json-values.ts";
+import type { SentParts } from "../tokens/sent-chat.ts";
+import type { TokenCounter } from "../tokens/token-counter.ts";
 import type { ChunkReader } from "./chunk-reader.ts";
 import { ChunkStream, explainStreamError, isError } from "./chunk-stream.ts";
 import { EventQueue, type Flow } from "./event-queue.ts";
@@ -47,6 +49,8 @@ export interface TurnOptions {
   readonly totalMs: number;
   readonly idleMs: number;
   readonly signal: AbortSignal;
+  /** Estimates the usage of a turn whose server counts nothing. */
+  readonly tokens: Pick<TokenCounter, "usageOf">;
 }
 
 /**
@@ -68,6 +72,8 @@ export class UpstreamTurn implements Dispatcher.DispatchHandler {
   #isAccepted = false;
   /** Null once it is not needed, because it holds the request. */
   #askPlain: (() => void) | null;
+  /** The body of the call, until the turn ends. The HTTP client keeps the same bytes. */
+  #sent: SentParts | null;
   #controller: Dispatcher.DispatchController | null = null;
   #timer: NodeJS.Timeout;
   #isWaitingForEndMark = false;
@@ -79,8 +85,9 @@ export class UpstreamTurn implements Dispatcher.DispatchHandler {
    * `askPlain` asks for the same answer without a stream, with the turn as its handler. It is called at most once, if a
    * stream ends before its first chunk: some servers tell only then what is wrong.
    */
-  constructor(options: TurnOptions, askPlain: () => void) {
+  constructor(options: TurnOptions, sent: SentParts, askPlain: () => void) {
     this.#options = options;
+    this.#sent = sent;
     this.#askPlain = askPlain;
     this.#stream = new ChunkStream(options.reader, options.context);
     const flow: Flow = {
@@ -299,8 +306,21 @@ export class UpstreamTurn implements Dispatcher.DispatchHandler {
 
   /** Ends the turn normally. The rest of the reply is still read, so that the connection can be reused. */
   #end(): void {
+    const sent = this.#sent;
     this.#settle();
+    if (sent !== null && !this.#options.reader.hasUsage) return void this.#endUncounted(sent);
     this.#pass();
+    this.#queue.end();
+  }
+
+  /** Ends a turn whose server counted nothing. The answer does not wait for the estimate, only its end does. */
+  async #endUncounted(sent: SentParts): Promise<void> {
+    const { reader, tokens, signal } = this.#options;
+    const events = this.#stream.take();
+    const finished = events.splice(-1);
+    this.#queue.push(events);
+    const usage = await tokens.usageOf(sent, reader.outputTokens, signal).catch(() => null); // The answer is whole.
+    this.#queue.push(usage === null ? finished : [{ type: "usage", usage }, ...finished]);
     this.#queue.end();
   }
 
@@ -333,6 +353,7 @@ export class UpstreamTurn implements Dispatcher.DispatchHandler {
   #settle(): void {
     this.#phase = { name: "ended" };
     this.#askPlain = null;
+    this.#sent = null;
     clearTimeout(this.#timer);
     this.#options.signal.removeEventListener("abort", this.#stop);
   }

@@ -33,11 +33,14 @@ export class LearnedTokens {
   /** By the items of the request. */
   readonly #estimates = new WeakMap<ModelRequest["items"], Estimate>();
 
-  /** The estimate as this server would count. */
-  corrected(request: ModelRequest, tokens: number): number {
-    const { items, tools, instructions } = request;
+  /** Remembers the raw estimate that was made for a request, for as long as its items live. */
+  remember({ items, tools, instructions }: ModelRequest, tokens: number): void {
     this.#estimates.set(items, { tokens, tools, instructions });
-    return Math.ceil(tokens * this.#of(request.model).ratio);
+  }
+
+  /** The estimate as this server would count. */
+  corrected(model: string, tokens: number): number {
+    return Math.ceil(tokens * this.#of(model).ratio);
   }
 
   /** The window of a model, which the server may have told to be smaller. */

@@ -14,9 +14,9 @@ const RETRY_FAILED_MS = 60_000;
 /** Enough for several million tokens, each a number in the reply. */
 const REPLY_BYTES_MAX = 64 * 1024 * 1024;
 
-/** The turn to count, as our request and as a chat-completions request. */
+/** The turn to count, as our request, if that is at hand, and as a chat-completions request. */
 export interface CountedTurn {
-  readonly request: ModelRequest;
+  readonly request: ModelRequest | null;
   readonly chat: ChatRequest;
 }
 
@@ -63,6 +63,12 @@ export class ServerTokenCount {
     };
     this.#searching = search.then(over, over);
     return await search;
+  }
+
+  /** The same, but asks nothing of a server that is not known to count a turn of which this much is at hand. */
+  async countAsKnown(turn: CountedTurn, signal: AbortSignal): Promise<ServerCount | null> {
+    if (this.#known === null || (turn.request === null && this.#known === BY_RESPONSES)) return null;
+    return await this.#ask(this.#known, turn, AbortSignal.any([signal, AbortSignal.timeout(COUNT_MS_MAX)]));
   }
 
   async #search(turn: CountedTurn, signal: AbortSignal): Promise<ServerCount | null> {
@@ -135,6 +141,7 @@ async function countByResponses(
   { request }: CountedTurn,
   signal: AbortSignal,
 ): Promise<Outcome> {
+  if (request === null) return "failed";
   const { model, instructions, items, tools } = request;
   const input = items.map((item) => (item.type === "message" ? { ...item, id: undefined } : item));
   const body = {

@@ -1,8 +1,7 @@
 import { estimateTokens } from "../../../runs/index.ts";
-import type { ContextItem, ModelUsage } from "../../../runs/ports.ts";
+import type { ModelRequest, ModelUsage } from "../../../runs/ports.ts";
 import type { TurnDecision } from "../../ports.ts";
-import { estimateInputTokens } from "../../task/model-request.ts";
-import type { LoopRun, LoopServices, ToolTask } from "../loop-parts.ts";
+import type { LoopRun, LoopServices } from "../loop-parts.ts";
 import type { ResumedUsage } from "./resumed-usage.ts";
 
 const NOTHING: ModelUsage = {
@@ -14,8 +13,9 @@ const NOTHING: ModelUsage = {
 };
 
 interface UsageParts {
-  readonly task: ToolTask;
   readonly run: LoopRun;
+  /** Aborts when nobody needs the response any more. */
+  readonly signal: AbortSignal;
 }
 
 /** How a turn of the model ended. */
@@ -40,14 +40,14 @@ const NOT_STORED: TurnOnRecord = { stored: Promise.resolve() };
 
 /** The tokens of all turns of a response. */
 export class LoopUsage {
-  readonly #ledger: LoopServices["ledger"];
+  readonly #services: Pick<LoopServices, "engine" | "ledger">;
   readonly #parts: UsageParts;
   #total: ModelUsage = NOTHING;
   #last: ModelUsage = NOTHING;
 
-  constructor({ ledger }: Pick<LoopServices, "ledger">, { task, run }: UsageParts) {
-    this.#ledger = ledger;
-    this.#parts = { task, run };
+  constructor(services: Pick<LoopServices, "engine" | "ledger">, parts: UsageParts) {
+    this.#services = services;
+    this.#parts = parts;
   }
 
   get total(): ModelUsage {
@@ -59,25 +59,23 @@ export class LoopUsage {
     return this.#last;
   }
 
-  /** Counts what was used before a crash. What a turn used that was cut is estimated. */
-  async goOnAt({ turns, cutCharacters }: ResumedUsage, context: readonly ContextItem[]): Promise<void> {
+  /** Counts what was used before a crash. What a turn used that was cut is estimated; a note tells of the crash. */
+  async goOnAt({ turns, cutCharacters }: ResumedUsage, asked: ModelRequest): Promise<void> {
     for (const usage of turns) this.#add(usage);
-    for (const characters of cutCharacters) this.#add(await this.#estimate(context, characters));
+    for (const characters of cutCharacters) this.#add(await this.#estimate(asked, characters));
   }
 
   /**
-   * Counts what a turn with this context used. It is stored for a background run, which another process may go on with.
-   * Resolves once it is counted; what is stored after that is stored later than the turn.
+   * Counts what a turn used that was asked for in this way. It is stored for a background run, which another process
+   * may go on with. Resolves once it is counted; what is stored after that is stored later than the turn.
    */
-  async add(
-    { usage: counted, number, characters, decision }: TurnToCount,
-    context: readonly ContextItem[],
-  ): Promise<TurnOnRecord> {
+  async add({ usage: counted, number, characters, decision }: TurnToCount, asked: ModelRequest): Promise<TurnOnRecord> {
     const { owner, responseId, isBackground } = this.#parts.run;
-    const usage = counted ?? (await this.#estimate(context, characters));
+    const { ledger } = this.#services;
+    const usage = counted ?? { ...(await this.#estimate(asked, characters)), isEstimate: true };
     this.#add(usage);
-    if (!isBackground || decision === null || this.#ledger === null) return NOT_STORED;
-    const stored = this.#ledger.endTurn(owner, responseId, { number, usage, decision });
+    if (!isBackground || decision === null || ledger === null) return NOT_STORED;
+    const stored = ledger.endTurn(owner, responseId, { number, usage, decision });
     stored.catch(() => {}); // Whoever waits for it is told.
     return { stored };
   }
@@ -95,11 +93,14 @@ export class LoopUsage {
       cacheWriteTokens: this.#total.cacheWriteTokens + turn.cacheWriteTokens,
       outputTokens: this.#total.outputTokens + turn.outputTokens,
       reasoningTokens: this.#total.reasoningTokens + turn.reasoningTokens,
+      ...(this.#total.isEstimate === true || turn.isEstimate === true ? { isEstimate: true } : {}),
     };
   }
 
-  async #estimate(items: readonly ContextItem[], characters: number): Promise<ModelUsage> {
-    const inputTokens = await estimateInputTokens({ ...this.#parts.task.request, items });
-    return { ...NOTHING, inputTokens, outputTokens: estimateTokens(characters) };
+  /** `characters`: of what the model wrote. */
+  async #estimate(asked: ModelRequest, characters: number): Promise<ModelUsage> {
+    const inputTokens = await this.#services.engine.estimateTokens(asked, this.#parts.signal);
+    const outputTokens = Math.min(estimateTokens(characters), asked.maxOutputTokens ?? Infinity);
+    return { ...NOTHING, inputTokens, outputTokens };
   }
 }

@@ -12,13 +12,18 @@ export interface ReplySummary extends Pick<Response, "usage" | "error" | "incomp
   readonly queued_ms: number | null;
 }
 
-export function originOf({ response, inputItems, origin, streamed }: OpenedRun): Origin {
+/** `notesAtEnd`: further notes of a run that has ended already. */
+export function originOf(
+  { response, inputItems, origin, streamed }: OpenedRun,
+  notesAtEnd: ClosedRun["notes"] = [],
+): Origin {
+  const notes = [...(origin?.notes ?? []), ...notesAtEnd];
   return {
     kind: response.background === true ? "background" : (origin?.kind ?? (streamed === true ? "streamed" : "plain")),
     key_id: origin?.keyId ?? null,
     metadata: JSON.stringify(response.metadata ?? {}),
     input_preview: inputPreview(inputItems),
-    notes: origin === undefined || origin.notes.length === 0 ? null : JSON.stringify(origin.notes),
+    notes: notes.length === 0 ? null : JSON.stringify(notes),
   };
 }
 

@@ -73,6 +73,8 @@ export class StoredEventLog implements EventLog {
   }
 
   async close(responseId: string, events: readonly WaitingEvent[], end: ClosedRun): Promise<void> {
+    // Before the end, so that whoever sees it finds them.
+    for (const note of end.notes ?? []) await this.addNote(responseId, note);
     const job: PatientJob = {
       type: "close",
       responseId,
@@ -92,7 +94,7 @@ export class StoredEventLog implements EventLog {
       responseId: end.response.id,
       owner,
       snapshot: snapshotOf(end.response),
-      origin: originOf(run),
+      origin: originOf(run, end.notes),
       ending: endingOf(end),
       streamed: run.streamed ?? false,
       conversation: endInConversation(end.response),

@@ -1,0 +1,84 @@
+import type { ModelRequest, ModelUsage, TokenCount } from "../../../runs/ports.ts";
+import type { ServerAddress } from "../ask-server.ts";
+import { InputTooLong } from "../errors/model-errors.ts";
+import type { BackendProfile } from "../profile.ts";
+import type { ChunkReaderOptions } from "../reply/chunk-reader.ts";
+import type { ChatRequest } from "../request/chat-wire.ts";
+import { mapRequest } from "../request/map-request.ts";
+import { estimateAttachmentTokens, estimateChatTokens } from "./estimate-chat-tokens.ts";
+import { LearnedTokens } from "./learned-tokens.ts";
+import { readSentChat, type SentParts } from "./sent-chat.ts";
+import { type ServerCount, ServerTokenCount } from "./server-token-count.ts";
+
+/** Counts the tokens of a turn: asks the server, or estimates with the tokenizer of the model's family. */
+export class TokenCounter {
+  readonly #profile: BackendProfile;
+  readonly #server: ServerTokenCount;
+  readonly #learned = new LearnedTokens();
+
+  constructor(server: ServerAddress, profile: BackendProfile) {
+    this.#profile = profile;
+    this.#server = new ServerTokenCount(server, profile.knowsVendorFields);
+  }
+
+  async count(request: ModelRequest, signal: AbortSignal): Promise<TokenCount> {
+    const { body: chat } = await mapRequest(request, this.#profile);
+    const counted = await this.#server.count({ request, chat }, signal);
+    if (counted !== null) return await withAttachments(counted, chat);
+    const estimate = await estimateChatTokens(chat, signal);
+    this.#learned.remember(request, estimate);
+    return { tokens: this.#learned.corrected(request.model, estimate), exact: false };
+  }
+
+  /** As `count`, but asks the server only if it is known to count. */
+  async estimate(request: ModelRequest, signal: AbortSignal): Promise<number> {
+    const { body: chat } = await mapRequest(request, this.#profile);
+    return await this.#estimate(request, chat, signal);
+  }
+
+  /** What a turn used whose server has counted nothing. `outputTokens`: as many as the answer seems to have. */
+  async usageOf(sent: SentParts, outputTokens: number, signal: AbortSignal): Promise<ModelUsage> {
+    const chat = await readSentChat(sent);
+    const outputTokensMax = chat.max_completion_tokens ?? chat.max_tokens ?? outputTokens;
+    return {
+      inputTokens: await this.#estimate(null, chat, signal),
+      cachedTokens: 0,
+      cacheWriteTokens: 0,
+      outputTokens: Math.min(outputTokens, outputTokensMax),
+      reasoningTokens: 0,
+      isEstimate: true,
+    };
+  }
+
+  /** The window of a model, which the server may have told to be smaller. */
+  window(model: string, known: number | null): number | null {
+    return this.#learned.window(model, known);
+  }
+
+  /** Compares what the server counts for a turn with the estimate, if one was made. Does not keep the turn. */
+  learner(request: ModelRequest): Pick<ChunkReaderOptions, "onUsage"> {
+    const estimate = this.#learned.estimateOf(request);
+    if (estimate === null) return {};
+    const { model } = request;
+    return { onUsage: ({ inputTokens }) => this.#learned.learnUsage(model, estimate, inputTokens) };
+  }
+
+  /** Reads the server's numbers from its refusal of a turn. */
+  async learnFrom(error: unknown, request: ModelRequest, signal: AbortSignal): Promise<void> {
+    if (!(error instanceof InputTooLong)) return;
+    const { body: chat } = await mapRequest(request, this.#profile);
+    this.#learned.learnRefusal(request.model, await estimateChatTokens(chat, signal), error);
+  }
+
+  /** `request`: null if only its chat-completions form is at hand. */
+  async #estimate(request: ModelRequest | null, chat: ChatRequest, signal: AbortSignal): Promise<number> {
+    const counted = await this.#server.countAsKnown({ request, chat }, signal);
+    if (counted !== null) return (await withAttachments(counted, chat)).tokens;
+    return this.#learned.corrected(chat.model, await estimateChatTokens(chat, signal));
+  }
+}
+
+async function withAttachments(counted: ServerCount, chat: ChatRequest): Promise<TokenCount> {
+  const attached = counted.countsAttachments ? 0 : await estimateAttachmentTokens(chat);
+  return { tokens: counted.tokens + attached, exact: counted.isExact && attached === 0 };
+}
