@@ -58,6 +58,7 @@ test(
     const { model, first, again, send } = await openChat();
     const chat = reading(await send([COUNT]));
     await model.call(0);
+    await expect.poll(chat.message).toBeDefined(); // It knows which response it takes up.
     await first.kill();
     await again();
     const call = await model.call(1);

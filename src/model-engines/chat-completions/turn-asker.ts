@@ -5,7 +5,7 @@ import { ModelError, type ModelEvent, type ModelRequest } from "../../runs/ports
 import type { ServerAddress } from "./ask-server.ts";
 import { requestBody } from "./connections/request-body.ts";
 import type { BackendProfile } from "./profile.ts";
-import { ChunkReader, type ChunkReaderOptions } from "./reply/chunk-reader.ts";
+import { ChunkReader } from "./reply/chunk-reader.ts";
 import { HeldAnswer } from "./reply/held-answer.ts";
 import { UpstreamTurn } from "./reply/upstream-turn.ts";
 import { askToolName } from "./request/ask-tool-name.ts";
@@ -14,7 +14,7 @@ import { mapRequest } from "./request/map-request.ts";
 import { type RequiredCalls, withNamedChoice } from "./request/required-calls.ts";
 import { inSchemaForm, nextSchemaForm, type SchemaForms } from "./request/schema-forms.ts";
 import type { ToolNames } from "./request/tool-names.ts";
-import type { TokenCounter } from "./tokens/token-counter.ts";
+import type { TokenCounter, UsageReader } from "./tokens/token-counter.ts";
 
 const NO_CALL = "the model server ignores tool_choice required";
 const LATE_CONTENT = "the model server sent content after its finish reason; it was dropped";
@@ -36,7 +36,6 @@ export interface TurnAskerOptions {
   readonly onWarning: (warning: string, model: string) => void;
 }
 
-type UsageReader = Pick<ChunkReaderOptions, "onUsage">;
 type Batches = AsyncIterable<readonly ModelEvent[]>;
 
 /** What a turn needs beside its body. The request is not kept, so that its history does not stay in memory. */

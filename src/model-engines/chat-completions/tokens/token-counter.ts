@@ -2,13 +2,17 @@ import type { ModelRequest, ModelUsage, TokenCount } from "../../../runs/ports.t
 import type { ServerAddress } from "../ask-server.ts";
 import { InputTooLong } from "../errors/model-errors.ts";
 import type { BackendProfile } from "../profile.ts";
-import type { ChunkReaderOptions } from "../reply/chunk-reader.ts";
 import type { ChatRequest } from "../request/chat-wire.ts";
 import { mapRequest } from "../request/map-request.ts";
 import { estimateAttachmentTokens, estimateChatTokens } from "./estimate-chat-tokens.ts";
 import { LearnedTokens } from "./learned-tokens.ts";
 import { readSentChat, type SentParts } from "./sent-chat.ts";
 import { type ServerCount, ServerTokenCount } from "./server-token-count.ts";
+
+/** Who is told what the server has counted for a turn. */
+export interface UsageReader {
+  readonly onUsage?: (usage: ModelUsage) => void;
+}
 
 /** Counts the tokens of a turn: asks the server, or estimates with the tokenizer of the model's family. */
 export class TokenCounter {
@@ -56,7 +60,7 @@ export class TokenCounter {
   }
 
   /** Compares what the server counts for a turn with the estimate, if one was made. Does not keep the turn. */
-  learner(request: ModelRequest): Pick<ChunkReaderOptions, "onUsage"> {
+  learner(request: ModelRequest): UsageReader {
     const estimate = this.#learned.estimateOf(request);
     if (estimate === null) return {};
     const { model } = request;
