@@ -89,7 +89,8 @@ describe("the log", () => {
     const sealed = await sendEverything(logged);
     const toldAt = performance.now();
     expect(await logged.child.stop()).toBe(0);
-    expect(performance.now() - toldAt).toBeLessThan(20_000); // The exporter alone would wait for the silent collector for 30 s.
+    // The exporter alone would wait for the silent collector for 30 s.
+    expect(performance.now() - toldAt).toBeLessThan(20_000);
     const said = logged.child.said();
     expect(logged.child.lines().length).toBeGreaterThan(20);
     expect(said).toContain("The model server failed with status 500");
