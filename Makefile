@@ -35,7 +35,7 @@ DOCS_SITE_INSTALLED := scripts/docs-site/node_modules/.package-lock.json
 # No package runs a script of its own.
 NPM_CI := npm ci --include=dev --ignore-scripts --loglevel=error --no-progress
 
-.PHONY: help setup node-version free-ports page screenshots docs speech-engine generate generate-check dev start debian-programs test-setup test clients cluster-test durability upgrade-test contract-test pacts mutations requirements check bench real-model fuzz real-speech client-build package newcomer sbom code-packages
+.PHONY: help setup node-version free-ports page screenshots docs speech-engine generate generate-check dev start debian-programs test-setup test clients cluster-test durability upgrade-test contract-test pacts mutations requirements check structure bench real-model fuzz real-speech client-build package newcomer sbom code-packages
 
 help:
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -110,6 +110,9 @@ requirements: $(INSTALLED) ## hold requirements to tests; to those that passed: 
 
 check: $(INSTALLED) $(CODEGEN_INSTALLED) ## types, lint, format, import rules, dead code, tidiness, commits, stale files, coverage of requirements
 	node scripts/check.ts
+
+structure: $(INSTALLED) ## print what is measured of the code's structure, beside an earlier commit; make structure ARGS="--base COMMIT"
+	@node scripts/structure/main.ts $(ARGS)
 
 generate: $(INSTALLED) $(CODEGEN_INSTALLED) ## make generated/ from specs/
 	node scripts/codegen/generate.ts

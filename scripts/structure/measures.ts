@@ -1,0 +1,115 @@
+import { parseSync, Visitor } from "oxc-parser";
+import { findKnots } from "../find-knots.ts";
+import { type Module, readModule, type SourceFile } from "../import-graph.ts";
+import { declaredNames, isBareParticiple } from "./declared-names.ts";
+
+/** One line of the table. */
+export interface Measure {
+  readonly title: string;
+  /** The value, and what it belongs to where that helps. */
+  readonly value: string;
+}
+
+const TEST = /[.](test|fixture)[.]tsx?$|^(tests|contract-tests)\//;
+const PRODUCT = /^(src|packages)\/.*[.]tsx?$/;
+/** Interfaces that carry what many functions need, by their names. */
+const CONTEXT = /(Services|Parts|Context|Foundations|Run|Task)$/;
+const PORTS = /(^|\/)ports[.]ts$/;
+const FILES_OF_ONE_NAME_MAX = 3;
+const PAIR = /\b(const|let) \[[^\]]*\] = \[(?!\.\.\.).*\];$/gm;
+
+/** Measures the hand-written TypeScript of a checkout. `pacts`: the texts of the committed pacts. */
+export function measureStructure(files: readonly SourceFile[], pacts: readonly string[]): readonly Measure[] {
+  const product = files.filter(({ path }) => PRODUCT.test(path) && !TEST.test(path));
+  const tests = files.filter(({ path }) => TEST.test(path));
+  const modules = product.map(readModule);
+  const knots = findKnots(modules, ["src", "packages"]);
+  const context = largestContext(product);
+  const ports = largestPorts(product, modules);
+  const shared = [...filesByFunction(product)].filter(([, paths]) => paths.size > FILES_OF_ONE_NAME_MAX);
+  return [
+    {
+      title: "knots of folders (folders in each)",
+      value: `${knots.length}${knots.length === 0 ? "" : ` (${knots.map(({ folders }) => folders.length).join(", ")})`}`,
+    },
+    { title: "members of the largest context", value: `${context.members} (${context.name})` },
+    {
+      title: "importers of the largest file of ports",
+      value: `${ports.importers} (${ports.path}, ${ports.lines} lines)`,
+    },
+    { title: "lines of src and packages, without tests", value: thousands(linesOf(product)) },
+    { title: "lines of tests", value: thousands(linesOf(tests)) },
+    { title: "lines of pacts", value: thousands(pacts.reduce((sum, text) => sum + lineCount(text), 0)) },
+    { title: "names that are a bare participle", value: `${participleShare(product).toFixed(1)} %` },
+    { title: "statements that give several names values", value: String(countMatches(product, PAIR)) },
+    { title: "function names in more than three files", value: String(shared.length) },
+  ];
+}
+
+function lineCount(text: string): number {
+  return text.split("\n").length - 1;
+}
+
+function linesOf(files: readonly SourceFile[]): number {
+  return files.reduce((sum, { code }) => sum + lineCount(code), 0);
+}
+
+function thousands(count: number): string {
+  return count.toLocaleString("en");
+}
+
+function countMatches(files: readonly SourceFile[], pattern: RegExp): number {
+  return files.reduce((sum, { code }) => sum + (code.match(pattern)?.length ?? 0), 0);
+}
+
+function participleShare(files: readonly SourceFile[]): number {
+  const names = files.flatMap(({ path, code }) => [...declaredNames(path, code)]);
+  return (100 * names.filter(isBareParticiple).length) / Math.max(1, names.length);
+}
+
+/** The files in which each function of the top level stands, by its name. */
+export function filesByFunction(files: readonly SourceFile[]): ReadonlyMap<string, ReadonlySet<string>> {
+  const found = new Map<string, Set<string>>();
+  for (const { path, code } of files)
+    for (const statement of parseSync(path, code).program.body) {
+      const declared = statement.type === "ExportNamedDeclaration" ? statement.declaration : statement;
+      if (declared?.type !== "FunctionDeclaration" || declared.id === null) continue;
+      const paths = found.get(declared.id.name) ?? new Set();
+      found.set(declared.id.name, paths.add(path));
+    }
+  return found;
+}
+
+interface Context {
+  readonly name: string;
+  readonly members: number;
+}
+
+function largestContext(files: readonly SourceFile[]): Context {
+  let largest: Context = { name: "none", members: 0 };
+  for (const { path, code } of files)
+    new Visitor({
+      TSInterfaceDeclaration: ({ id, body }) => {
+        const members = body.body.length;
+        if (CONTEXT.test(id.name) && members > largest.members) largest = { name: id.name, members };
+      },
+    }).visit(parseSync(path, code).program);
+  return largest;
+}
+
+interface Ports {
+  readonly path: string;
+  readonly lines: number;
+  readonly importers: number;
+}
+
+function largestPorts(files: readonly SourceFile[], modules: readonly Module[]): Ports {
+  const all = files
+    .filter(({ path }) => PORTS.test(path))
+    .map(({ path, code }) => ({
+      path,
+      lines: lineCount(code),
+      importers: modules.filter(({ imports }) => imports.some(({ to }) => to === path)).length,
+    }));
+  return all.toSorted((one, other) => other.importers - one.importers)[0] ?? { path: "none", lines: 0, importers: 0 };
+}
