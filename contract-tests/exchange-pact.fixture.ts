@@ -1,5 +1,14 @@
 import { MessageProviderPact, PactV4 } from "@pact-foundation/pact";
-import { PACTS_DIR, type Parties, pactFile, pickMessages, readPact } from "./pact-files.fixture.ts";
+import {
+  keyOf,
+  PACTS_DIR,
+  type Parties,
+  pactFile,
+  parsePact,
+  pickInteraction,
+  readInteractions,
+  statesOf,
+} from "./pact-files.fixture.ts";
 import { verifyPact } from "./pact-outcome.fixture.ts";
 import { isRecord } from "./records.fixture.ts";
 
@@ -61,6 +70,8 @@ function jsonOf(content: unknown): object {
 
 /** An exchange as it is stored in a pact file. */
 export interface WrittenExchange {
+  /** Unique within the pact. */
+  readonly key: string;
   readonly name: string;
   readonly given: readonly string[];
   /** Null if the server sends unasked. */
@@ -69,13 +80,13 @@ export interface WrittenExchange {
 }
 
 export function readExchanges(parties: Parties): WrittenExchange[] {
-  return interactionsOf(readPact(pactFile(parties))).map((interaction) => {
-    const { description, providerStates, request, response, contents } = interaction;
+  return readInteractions(pactFile(parties.provider)).map((interaction) => {
+    const { description, request, response, contents } = interaction;
     const responses: unknown[] = Array.isArray(response) ? response : [{ contents }];
-    const states: unknown[] = Array.isArray(providerStates) ? providerStates : [];
     return {
+      key: keyOf(interaction),
       name: String(description),
-      given: states.map((state) => (isRecord(state) ? String(state["name"]) : "")),
+      given: statesOf(interaction),
       says: request === undefined ? null : contentOf(request),
       hears: responses.map(contentOf),
     };
@@ -88,8 +99,12 @@ function contentOf(message: unknown): unknown {
 }
 
 /** Compares the received messages of an exchange with the pact, one by one. */
-export async function checkExchange(parties: Parties, { name, hears }: WrittenExchange, heard: readonly unknown[]) {
-  const exchange = pickMessages(pactFile(parties), (one) => one.description === name);
+export async function checkExchange(
+  parties: Parties,
+  { key, name, hears }: WrittenExchange,
+  heard: readonly unknown[],
+) {
+  const exchange = pickInteraction(pactFile(parties.provider), key);
   for (const place of hears.keys())
     await verifyPact(withOneAnswer(exchange, place), (file) =>
       new MessageProviderPact({
@@ -103,15 +118,10 @@ export async function checkExchange(parties: Parties, { name, hears }: WrittenEx
 
 /** Keeps one answer of the interaction, because Pact verifies only one. */
 function withOneAnswer(text: string, place: number): string {
-  const pact: unknown = JSON.parse(text);
-  const interactions = interactionsOf(pact).map((interaction) => {
+  const pact = parsePact(text);
+  const interactions = pact.interactions.map((interaction) => {
     const { response } = interaction;
     return Array.isArray(response) ? { ...interaction, response: [response[place]] } : interaction;
   });
-  return JSON.stringify({ ...(isRecord(pact) ? pact : {}), interactions });
-}
-
-function interactionsOf(pact: unknown): Readonly<Record<string, unknown>>[] {
-  const interactions: unknown = isRecord(pact) ? pact["interactions"] : [];
-  return Array.isArray(interactions) ? interactions.filter(isRecord) : [];
+  return JSON.stringify({ ...pact, interactions });
 }

@@ -1,46 +1,63 @@
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { isRecord } from "./records.fixture.ts";
+import { isRecord, recordOf } from "./records.fixture.ts";
 
-/** Consumer tests write pacts here on each run. */
+/** Consumer tests write pacts here on each run, one for each consumer and provider. */
 export const PACTS_DIR = fileURLToPath(new URL("../build/pacts", import.meta.url));
-/** The committed pacts, against which providers are verified. */
+/** The committed pacts, against which providers are verified, one for each provider. */
 export const COMMITTED_DIR = fileURLToPath(new URL("pacts", import.meta.url));
+/** Stands between the consumers' names in a committed pact. */
+export const CONSUMER_SEPARATOR = ", ";
 
-/** A consumer and a provider. Each pair has one pact file. */
+/** A consumer and a provider. */
 export interface Parties {
   readonly consumer: string;
   readonly provider: string;
 }
 
-/** Path of the committed pact. */
-export function pactFile({ consumer, provider }: Parties): string {
-  return `${COMMITTED_DIR}/${consumer}-${provider}.json`;
+/** Path of the committed pact with a provider. */
+export function pactFile(provider: string): string {
+  return `${COMMITTED_DIR}/${pactFileName(provider)}`;
 }
 
+export function pactFileName(provider: string): string {
+  return `${provider}.json`;
+}
+
+/** An interaction as it is stored in a pact file. */
+export type PactInteraction = Readonly<Record<string, unknown>>;
+
+export type Pact = Readonly<Record<string, unknown>> & { readonly interactions: readonly PactInteraction[] };
+
 export interface PactMessage {
+  /** Unique within the pact. */
+  readonly key: string;
   readonly description: string;
   readonly state: string;
   /** The message of the consumer test. Verification compares only its shape. */
   readonly example: unknown;
+  /** The consumers that wrote the message, or null if all did. */
+  readonly writers: readonly string[] | null;
 }
 
 export interface HttpInteraction {
-  /** Equal for interactions with the same states and request, whoever the consumer is. */
+  /** Unique within the pact. */
   readonly key: string;
   readonly description: string;
   readonly states: readonly string[];
-  readonly content: Readonly<Record<string, unknown>>;
+  /** The consumers that wrote the interaction, or null if all did. */
+  readonly writers: readonly string[] | null;
+  readonly content: PactInteraction;
 }
 
 export function readPactMessages(file: string): PactMessage[] {
   return readInteractions(file).map(messageOf);
 }
 
-/** Returns the text of a pact file with only the messages that `keep` accepts. */
-export function pickMessages(file: string, keep: (message: PactMessage) => boolean): string {
-  const interactions = readInteractions(file).filter((interaction) => keep(messageOf(interaction)));
+/** Returns the text of a pact file with only the interaction of this key. */
+export function pickInteraction(file: string, key: string): string {
+  const interactions = readInteractions(file).filter((interaction) => keyOf(interaction) === key);
   return JSON.stringify({ ...readPact(file), interactions });
 }
 
@@ -48,19 +65,18 @@ export function pickMessages(file: string, keep: (message: PactMessage) => boole
 export function readHttpInteractions(file: string): HttpInteraction[] {
   if (!existsSync(file)) return [];
   return readInteractions(file)
-    .filter(isRecord)
     .filter(({ type }) => type === "Synchronous/HTTP")
     .map((content) => ({
-      key: createHash("sha256").update(JSON.stringify(content)).digest("hex"),
+      key: keyOf(content),
       description: String(content["description"]),
       states: statesOf(content),
+      writers: writersOf(content),
       content,
     }));
 }
 
 /**
- * Returns the text of a pact. Descriptions become the keys, because two consumers may use one description for different
- * interactions.
+ * Returns the text of a pact. Descriptions become the keys, because two interactions may have the same description.
  */
 export function pactOf(consumer: string, interactions: readonly HttpInteraction[]): string {
   return JSON.stringify({
@@ -71,42 +87,59 @@ export function pactOf(consumer: string, interactions: readonly HttpInteraction[
   });
 }
 
-/** Returns the text to commit: interactions sorted by name, without the versions of the tools that wrote it. */
-export function tidyPact(text: string): string {
-  const pact: unknown = JSON.parse(text);
-  if (!isRecord(pact) || !Array.isArray(pact["interactions"])) throw new Error("This is not a pact file.");
-  const interactions = pact["interactions"].toSorted((a, b) => nameOf(a).localeCompare(nameOf(b), "en"));
-  const tidied = { ...pact, interactions, metadata: { pactSpecification: { version: "4.0" } } };
-  return `${JSON.stringify(tidied, null, 2)}\n`;
+/** Returns the interactions that a consumer writes. Throws if it writes none. */
+export function readInteractionsOf(parties: Parties): readonly PactInteraction[] {
+  const file = pactFile(parties.provider);
+  const consumers = String(recordOf(readPact(file)["consumer"])["name"]).split(CONSUMER_SEPARATOR);
+  if (!consumers.includes(parties.consumer)) throw new Error(`${parties.consumer} wrote nothing of ${file}.`);
+  return readInteractions(file).filter((interaction) => writersOf(interaction)?.includes(parties.consumer) ?? true);
 }
 
-function nameOf(interaction: unknown): string {
-  return isRecord(interaction) ? [interaction["description"], ...statesOf(interaction)].join(" ") : "";
+/** Names the writers of an interaction for its title, so that interactions of the same name have different titles. */
+export function suffixOf({ writers }: Pick<HttpInteraction, "writers">): string {
+  return writers === null ? "" : `, for ${writers.join(" and ")}`;
 }
 
-function statesOf({ providerStates }: Readonly<Record<string, unknown>>): string[] {
+/** Names of an interaction's states. */
+export function statesOf({ providerStates }: PactInteraction): string[] {
   if (!Array.isArray(providerStates)) return [];
   return providerStates.map((state) => (isRecord(state) ? String(state["name"]) : ""));
 }
 
-export function readPact(file: string): Readonly<Record<string, unknown>> {
-  const pact: unknown = JSON.parse(readFileSync(file, "utf8"));
-  if (!isRecord(pact)) throw new Error(`${file} is not a pact file.`);
-  return pact;
+function readPact(file: string): Pact {
+  return parsePact(readFileSync(file, "utf8"));
 }
 
-export function readInteractions(file: string): unknown[] {
-  const { interactions } = readPact(file);
-  return Array.isArray(interactions) ? interactions : [];
+export function parsePact(text: string): Pact {
+  const pact: unknown = JSON.parse(text);
+  if (!isRecord(pact)) throw new Error("This is not a pact file.");
+  const { interactions } = pact;
+  if (!Array.isArray(interactions) || !interactions.every(isRecord)) throw new Error("This pact has no interactions.");
+  return { ...pact, interactions };
 }
 
-function messageOf(interaction: unknown): PactMessage {
-  if (!isRecord(interaction) || typeof interaction["description"] !== "string")
-    throw new Error("an interaction has no description");
+export function readInteractions(file: string): readonly PactInteraction[] {
+  return readPact(file).interactions;
+}
+
+/** Unique within a pact, because no two of its interactions are equal. */
+export function keyOf(interaction: PactInteraction): string {
+  return createHash("sha256").update(JSON.stringify(interaction)).digest("hex");
+}
+
+function writersOf({ comments }: PactInteraction): string[] | null {
+  const { consumers } = recordOf(comments);
+  return Array.isArray(consumers) ? consumers.map(String) : null;
+}
+
+function messageOf(interaction: PactInteraction): PactMessage {
   const { description, contents } = interaction;
+  if (typeof description !== "string") throw new Error("an interaction has no description");
   return {
+    key: keyOf(interaction),
     description,
     state: statesOf(interaction)[0] ?? "",
     example: isRecord(contents) ? contents["content"] : undefined,
+    writers: writersOf(interaction),
   };
 }

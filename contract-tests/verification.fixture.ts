@@ -1,6 +1,6 @@
 import { Verifier } from "@pact-foundation/pact";
 import { beforeAll, describe, expect, test } from "vitest";
-import { type HttpInteraction, type Parties, pactFile, pactOf, readHttpInteractions } from "./pact-files.fixture.ts";
+import { type HttpInteraction, pactOf, readHttpInteractions, suffixOf } from "./pact-files.fixture.ts";
 import { faultsIn } from "./pact-outcome.fixture.ts";
 import { type Provider, type Service, VERIFICATION_TIMEOUT_MS } from "./providers.fixture.ts";
 
@@ -15,18 +15,19 @@ export class StateOutOfReach extends Error {
 }
 
 interface Verification {
-  readonly pacts: readonly Parties[];
+  /** Path of the pact. */
+  readonly file: string;
   readonly publicStates: (service: Service) => StateTable;
   /** States that need a provider whose model plays our scenarios. */
   readonly stagedStates: (service: Service) => StateTable;
 }
 
-/** Defines one test per interaction. A request that several consumers share is sent once. */
-export function describePacts(provider: Provider, { pacts, publicStates, stagedStates }: Verification): void {
+/** Defines one test per interaction of a pact. */
+export function describePact(provider: Provider, { file, publicStates, stagedStates }: Verification): void {
   const staged = new Set(Object.keys(stagedStates({ url: "http://127.0.0.1", apiKey: "none", model: "none" })));
   const canBeAsked = ({ states }: HttpInteraction): boolean =>
     provider.isStaged || !states.some((state) => staged.has(state));
-  const read = pacts.map((parties) => ({ parties, interactions: readHttpInteractions(pactFile(parties)) }));
+  const interactions = readHttpInteractions(file);
   const outOfReach = new Map<string, string>();
   let faults: ReadonlyMap<string, readonly string[]>;
   beforeAll(async () => {
@@ -34,11 +35,11 @@ export function describePacts(provider: Provider, { pacts, publicStates, stagedS
     const states = provider.isStaged
       ? { ...publicStates(service), ...stagedStates(service) }
       : recordOutOfReach(publicStates(service), outOfReach);
-    const asked = read.flatMap(({ interactions }) => interactions.filter(canBeAsked));
-    faults = await faultsOf(service.url, [...new Map(asked.map((one) => [one.key, one])).values()], states);
+    faults = await faultsOf(service.url, interactions.filter(canBeAsked), states);
   }, VERIFICATION_TIMEOUT_MS);
-  describe.each(read)("the pact of $parties.consumer", ({ interactions }) => {
-    test.for(interactions)("$description", (interaction, { skip }) => {
+  describe("the pact", () => {
+    const cases = interactions.map((one) => ({ title: `${one.description}${suffixOf(one)}`, interaction: one }));
+    test.for(cases)("$title", ({ interaction }, { skip }) => {
       if (!canBeAsked(interaction)) skip("its state needs a model that plays our scenarios");
       const reason = interaction.states.map((state) => outOfReach.get(state)).find((one) => one !== undefined);
       if (reason !== undefined) skip(reason);

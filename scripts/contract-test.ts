@@ -1,9 +1,10 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { COMMITTED_DIR, PACTS_DIR, tidyPact } from "../contract-tests/pact-files.fixture.ts";
+import { readMergedPacts } from "../contract-tests/merged-pacts.fixture.ts";
+import { COMMITTED_DIR, PACTS_DIR } from "../contract-tests/pact-files.fixture.ts";
 import { type Check, countsOf, type Report } from "../contract-tests/report/checks.ts";
 import { REPORT_DIR } from "../contract-tests/report/reporter.ts";
 
@@ -85,8 +86,7 @@ function providerSettings(): Record<string, string> | null {
 function writePacts(): void {
   rmSync(COMMITTED_DIR, { recursive: true, force: true });
   mkdirSync(COMMITTED_DIR, { recursive: true });
-  for (const name of readdirSync(PACTS_DIR))
-    writeFileSync(join(COMMITTED_DIR, name), tidyPact(readFileSync(join(PACTS_DIR, name), "utf8")));
+  for (const [name, text] of readMergedPacts()) writeFileSync(join(COMMITTED_DIR, name), text);
 }
 
 /** Prints what was skipped, then the closing line. Returns false if there is no report or a check failed. */

@@ -4,14 +4,14 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { WebSocket } from "ws";
 import { API_KEY } from "../../tests/cloud-stt/cloud-server.ts";
 import { verifies } from "../../tests/verifies.ts";
-import { pactFile, pickMessages, readPactMessages } from "../pact-files.fixture.ts";
+import { pactFile, pickInteraction, readPactMessages } from "../pact-files.fixture.ts";
 import { verifyPact } from "../pact-outcome.fixture.ts";
 import type { StagedServer } from "../staged-server.fixture.ts";
 import { openCloudProvider } from "./cloud-provider.fixture.ts";
 import { CLOUD_STATES, cloudSettingOf } from "./cloud-states.fixture.ts";
 import { CLOUD_STT, PATH } from "./parties.fixture.ts";
 
-const FILE = pactFile(CLOUD_STT);
+const FILE = pactFile(CLOUD_STT.provider);
 
 describe("at our server", () => {
   describe("the pact of cloud-speech-client", () => {
@@ -21,10 +21,12 @@ describe("at our server", () => {
     });
     afterAll(() => provider.close());
 
-    const interactions = readPactMessages(FILE).map(({ description, state }) => [description, state] as const);
-    test.for(interactions)("%s, given %s", async ([description]) => {
+    const interactions = readPactMessages(FILE).map(
+      ({ description, state, key }) => [description, state, key] as const,
+    );
+    test.for(interactions)("%s, given %s", async ([, , key]) => {
       verifies("contract.parity.same-checks-both-providers", "cloud.stream.plain-request-tells-the-refusal");
-      const asked = pickMessages(FILE, (one) => one.description === description);
+      const asked = pickInteraction(FILE, key);
       await verifyPact(asked, (file) => new Verifier(verification(provider, file)).verifyProvider());
     });
 

@@ -93,7 +93,7 @@ interface Reply {
 }
 
 function readReplies(parties: Parties): Reply[] {
-  return readInteractions(pactFile(parties)).map((interaction) => {
+  return readInteractions(pactFile(parties.provider)).map((interaction) => {
     const { request, response } = Object(interaction);
     const code: unknown = response.body?.content?.error?.code;
     return { method: request.method, path: request.path, status: response.status, code };

@@ -1,14 +1,14 @@
 import { Verifier, type VerifierOptions } from "@pact-foundation/pact";
 import { afterAll, beforeAll, describe, test } from "vitest";
 import { verifies } from "../../tests/verifies.ts";
-import { pactFile, pickMessages, readPactMessages } from "../pact-files.fixture.ts";
+import { pactFile, pickInteraction, readPactMessages } from "../pact-files.fixture.ts";
 import { verifyPact } from "../pact-outcome.fixture.ts";
 import type { StagedServer } from "../staged-server.fixture.ts";
 import { LOCAL_STT } from "./parties.fixture.ts";
 import { STATES, settingOf } from "./provider-states.fixture.ts";
 import { lacksEngine, needsLinux, openSpeechProvider } from "./speech-provider.fixture.ts";
 
-const FILE = pactFile(LOCAL_STT);
+const FILE = pactFile(LOCAL_STT.provider);
 /** Paths whose requests are made longer. The verifier also sends requests for states, to other paths. */
 const LENGTHENED_PATHS = ["/transcribe", "/stt_and_format", "/format", "/demo/chat"];
 
@@ -20,12 +20,14 @@ describe("at our server", () => {
     });
     afterAll(() => provider.close());
 
-    const interactions = readPactMessages(FILE).map(({ description, state }) => [description, state] as const);
-    test.for(interactions)("%s, given %s", async ([description, state], { skip }) => {
+    const interactions = readPactMessages(FILE).map(
+      ({ description, state, key }) => [description, state, key] as const,
+    );
+    test.for(interactions)("%s, given %s", async ([, state, key], { skip }) => {
       verifies("contract.parity.same-checks-both-providers");
       skip(lacksEngine(state), "this machine cannot build the speech engine");
       skip(needsLinux(state), "this system does not tell whose program asks");
-      const asked = pickMessages(FILE, (one) => one.description === description);
+      const asked = pickInteraction(FILE, key);
       await verifyPact(asked, (file) => new Verifier(verification(provider, file, state)).verifyProvider());
     });
   });

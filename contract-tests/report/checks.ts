@@ -5,7 +5,7 @@ export interface Check {
   /** The suite's folder, such as "responses-api". */
   readonly suite: string;
   readonly provider: ProviderKind | null;
-  /** The titles of the enclosing blocks, such as "the pact of openai-sdk". */
+  /** The titles of the enclosing blocks, such as "the pact about events". */
   readonly group: string;
   readonly name: string;
   readonly result: "held" | "failed" | "skipped";

@@ -5,7 +5,7 @@ import { renderReport } from "./render-report.ts";
 const held: Check = {
   suite: "responses-api",
   provider: "ours",
-  group: "the pact of openai-sdk",
+  group: "the pact about events",
   name: "a request for a text",
   result: "held",
   reasons: [],

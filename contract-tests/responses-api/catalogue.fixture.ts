@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { type Parties, pactFile } from "../pact-files.fixture.ts";
+import { type Parties, readInteractionsOf } from "../pact-files.fixture.ts";
 import { recordOf } from "../records.fixture.ts";
 
 const DOCUMENT = new URL("../../generated/responses-api/openapi.json", import.meta.url);
@@ -46,7 +46,7 @@ function referredTo(document: Json, reply: unknown): Json {
   return memberOf(memberOf(memberOf(document, "components"), "responses"), name.slice(name.lastIndexOf("/") + 1));
 }
 
-/** One interaction of a pact file. */
+/** One interaction of a pact. */
 export interface WrittenInteraction {
   readonly method: string;
   readonly path: string;
@@ -54,9 +54,9 @@ export interface WrittenInteraction {
   readonly error: string | null;
 }
 
+/** Returns the interactions that a consumer writes. */
 export function readInteractions(parties: Parties): readonly WrittenInteraction[] {
-  const { interactions } = readJson(pactFile(parties));
-  return (Array.isArray(interactions) ? interactions : []).map((interaction: unknown) => {
+  return readInteractionsOf(parties).map((interaction) => {
     const { method, path } = memberOf(interaction, "request");
     const reply = memberOf(interaction, "response");
     const error = memberOf(memberOf(memberOf(reply, "body"), "content"), "error");
@@ -90,7 +90,7 @@ function parametersOf(path: string): number {
 
 type Json = Readonly<Record<string, unknown>>;
 
-function readJson(file: string | URL): Json {
+function readJson(file: URL): Json {
   return recordOf(JSON.parse(readFileSync(file, "utf8")));
 }
 

@@ -6,9 +6,11 @@ import { CALLER_STATE, type State } from "./provider-states.ts";
 
 const { fromProviderState, regex } = MatchersV3;
 
+/** The provider of what is asked over HTTP. */
+export const HTTP_PROVIDER = "responses-api";
 /** The same interactions, except those that our client cannot send. */
-export const OFFICIAL_SDK: Parties = { consumer: "openai-sdk", provider: "responses-api" };
-export const OWN_CLIENT: Parties = { consumer: "antiphon-client", provider: "responses-api" };
+export const OFFICIAL_SDK: Parties = { consumer: "openai-sdk", provider: HTTP_PROVIDER };
+export const OWN_CLIENT: Parties = { consumer: "antiphon-client", provider: HTTP_PROVIDER };
 export const EXAMPLE_KEY = "sk-example";
 export const EXAMPLE_MODEL = "example-model";
 export const EXAMPLE_REQUEST_ID = "req_0123456789abcdef0123456789abcdef";

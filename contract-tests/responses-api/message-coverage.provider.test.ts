@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import {
   receiveWebSocketFramesTypes,
@@ -7,7 +6,7 @@ import {
   sendWebSocketFramesTypes,
 } from "../../generated/responses-api/events.ts";
 import { verifies } from "../../tests/verifies.ts";
-import { type Parties, pactFile } from "../pact-files.fixture.ts";
+import { type Parties, readInteractionsOf } from "../pact-files.fixture.ts";
 import { SOCKET_TALKERS, SSE_READERS } from "./message-pacts.fixture.ts";
 
 /**
@@ -76,11 +75,10 @@ interface Messages {
 }
 
 function readMessages(parties: Parties): Messages {
-  const { interactions } = JSON.parse(readFileSync(pactFile(parties), "utf8"));
-  if (!Array.isArray(interactions)) throw new Error(`${parties.consumer} has no messages.`);
+  const interactions = readInteractionsOf(parties);
   return {
-    said: interactions.map(({ contents, response }) => contents?.content ?? response?.[0]?.contents?.content),
-    sent: interactions.flatMap(({ request }) => (request === undefined ? [] : [request.contents?.content])),
+    said: interactions.map(({ contents, response }) => Object(contents ?? Object(response)[0]?.contents).content),
+    sent: interactions.flatMap(({ request }) => (request === undefined ? [] : [Object(request).contents?.content])),
   };
 }
 

@@ -8,15 +8,19 @@ import { type AnyExample, nameOfEvent } from "./stream-situations.fixture.ts";
 
 const { equal, isMatcher, like, number, regex, string } = MatchersV3;
 
+/** The provider of events over SSE. */
+export const SSE_PROVIDER = "responses-api-events";
+/** The provider of WebSocket mode. */
+export const SOCKET_PROVIDER = "responses-api-websocket";
 /** The consumers of events over SSE. */
 export const SSE_READERS: readonly Parties[] = [
-  { consumer: "openai-sdk", provider: "responses-api-events" },
-  { consumer: "antiphon-client", provider: "responses-api-events" },
+  { consumer: "openai-sdk", provider: SSE_PROVIDER },
+  { consumer: "antiphon-client", provider: SSE_PROVIDER },
 ];
 /** The consumers of WebSocket mode. */
 export const SOCKET_TALKERS: readonly Parties[] = [
-  { consumer: "openai-sdk", provider: "responses-api-websocket" },
-  { consumer: "antiphon-client", provider: "responses-api-websocket" },
+  { consumer: "openai-sdk", provider: SOCKET_PROVIDER },
+  { consumer: "antiphon-client", provider: SOCKET_PROVIDER },
 ];
 
 /** Free texts of tools. `shapeOf` knows the other free texts. */

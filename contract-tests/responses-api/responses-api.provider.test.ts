@@ -1,13 +1,14 @@
 import { startTestServer } from "../../tests/test-server.ts";
+import { pactFile } from "../pact-files.fixture.ts";
 import { describeProviders, type OwnService } from "../providers.fixture.ts";
-import { describePacts } from "../verification.fixture.ts";
+import { describePact } from "../verification.fixture.ts";
 import { STAGED_SERVER } from "./http-server.fixture.ts";
-import { OFFICIAL_SDK, OWN_CLIENT } from "./interaction.fixture.ts";
+import { HTTP_PROVIDER } from "./interaction.fixture.ts";
 import { publicStates, stagedStates } from "./provider-states.ts";
 import { startVoice } from "./voice.fixture.ts";
 
 describeProviders(startOurs, (provider) => {
-  describePacts(provider, { pacts: [OFFICIAL_SDK, OWN_CLIENT], publicStates, stagedStates });
+  describePact(provider, { file: pactFile(HTTP_PROVIDER), publicStates, stagedStates });
 });
 
 async function startOurs(): Promise<OwnService> {

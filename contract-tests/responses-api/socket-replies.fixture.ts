@@ -5,7 +5,7 @@ import { Emitter } from "./emitter.fixture.ts";
 import { TIME_OVER } from "./socket-situations.fixture.ts";
 import { answerFrame, outliveSocket } from "./socket-states.fixture.ts";
 
-/** Sends frames to a service and returns its replies. A frame that several consumers share is sent once. */
+/** Sends frames to a service and returns its replies. A frame that several messages share is sent once. */
 export class SocketReplies {
   readonly emitter: Emitter;
   readonly #service: Service;

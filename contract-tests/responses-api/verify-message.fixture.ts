@@ -1,10 +1,9 @@
 import { MessageProviderPact } from "@pact-foundation/pact";
-import { type PactMessage, type Parties, pactFile, pickMessages, readPactMessages } from "../pact-files.fixture.ts";
+import { type PactMessage, pactFile, pickInteraction, readPactMessages, suffixOf } from "../pact-files.fixture.ts";
+import { verifyPact } from "../pact-outcome.fixture.ts";
 
 /** Why a remote provider is skipped. */
 export const ONLY_STAGED = "its state needs a server of these tests";
-
-import { verifyPact } from "../pact-outcome.fixture.ts";
 
 export interface MessageCase {
   /** The same for each provider. */
@@ -12,9 +11,9 @@ export interface MessageCase {
   readonly message: PactMessage;
 }
 
-export function casesOf(parties: Parties): MessageCase[] {
-  return readPactMessages(pactFile(parties)).map((message) => ({
-    title: `${message.description}, given ${message.state}`,
+export function casesOf(provider: string): MessageCase[] {
+  return readPactMessages(pactFile(provider)).map((message) => ({
+    title: `${message.description}, given ${message.state}${suffixOf(message)}`,
     message,
   }));
 }
@@ -24,12 +23,10 @@ export function casesOf(parties: Parties): MessageCase[] {
  * is an answer.
  */
 export async function verifyMessage(
-  parties: Parties,
+  provider: string,
   message: PactMessage,
   provide: (sent: unknown) => Promise<unknown>,
 ): Promise<void> {
-  const isMeant = ({ description, state }: PactMessage) =>
-    description === message.description && state === message.state;
   let failure: unknown = null;
   const provideOrTell = async (asked: unknown): Promise<unknown> => {
     try {
@@ -39,9 +36,9 @@ export async function verifyMessage(
       throw error;
     }
   };
-  await verifyPact(pickMessages(pactFile(parties), isMeant), (file) =>
+  await verifyPact(pickInteraction(pactFile(provider), message.key), (file) =>
     new MessageProviderPact({
-      provider: parties.provider,
+      provider,
       pactUrls: [file],
       messageProviders: { [message.description]: provideOrTell },
       stateHandlers: { [message.state]: async () => undefined },
