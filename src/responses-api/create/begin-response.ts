@@ -66,7 +66,7 @@ export async function beginResponse(
   const { order, admission } = admitted;
   const { response, inputItems, owner } = admitted.order.opened;
   const watched = { owner, responseId: response.id, signal: caller.signal };
-  const events = await begun(admitted, () => begin(services, order, watched));
+  const events = await begun(admitted, () => startRun(services, order, watched));
   const { exchanges } = admitted.order;
   const notes = notesOf(admitted);
   return { responseId: response.id, events, response, inputItems, notes, exchanges, headers: admission.headers };
@@ -144,7 +144,7 @@ async function begun<Run>({ order, hold, admission }: AdmittedRequest, start: ()
   } catch (error) {
     admission.settle(0); // No model was used.
     order.watch.refused(error);
-    return refused(error);
+    return rethrowRefusal(error);
   }
 }
 
@@ -172,7 +172,11 @@ function releaseAtEnd(approvals: ApprovalHold): NonNullable<RunOrder["onOver"]> 
   return () => approvals.release();
 }
 
-async function begin(services: ResponseServices, order: RunOrder, watched: Watched): Promise<BegunResponse["events"]> {
+async function startRun(
+  services: ResponseServices,
+  order: RunOrder,
+  watched: Watched,
+): Promise<BegunResponse["events"]> {
   const { response } = order.opened;
   if (response.background === true) {
     await services.runs.enqueue(order);
@@ -276,7 +280,7 @@ export function endingOrder(
   };
 }
 
-function refused(error: unknown): never {
+function rethrowRefusal(error: unknown): never {
   if (error instanceof RunsExhausted) throw tooManyRuns(error.limit, error.max);
   if (error instanceof QueueClosed) throw shuttingDown();
   throw error instanceof ModelError ? modelRefused(error) : error;

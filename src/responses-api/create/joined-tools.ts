@@ -55,7 +55,7 @@ class ToolList {
   add(tool: Tool): void {
     if (tool.type === "namespace") this.#addNamespace(tool);
     else {
-      this.#places.set(keyOf(tool), this.#tools.length);
+      this.#places.set(toolKey(tool), this.#tools.length);
       this.#tools.push(tool);
     }
   }
@@ -63,7 +63,7 @@ class ToolList {
   /** Adds a tool of an `additional_tools` item. */
   addMore(tool: Tool): void {
     if (!isCallable(tool)) return this.#addOther(tool);
-    const place = this.#places.get(keyOf(tool));
+    const place = this.#places.get(toolKey(tool));
     if (place !== undefined) {
       if (this.#isDeferred(place)) this.#tools[place] = withoutDeferral(tool);
     } else if (this.#namespaces.get(tool.name)?.members.has(tool.name) !== true) this.add(withoutDeferral(tool));
@@ -72,10 +72,10 @@ class ToolList {
   /** Adds a tool of a `tool_search_output` item. */
   addFound(tool: Tool): void {
     if (!isCallable(tool)) return this.#addOther(tool);
-    const place = this.#places.get(keyOf(tool));
+    const place = this.#places.get(toolKey(tool));
     if (place !== undefined && !this.#isDeferred(place)) return;
     if (place !== undefined) this.#tools[place] = null;
-    this.#places.delete(keyOf(tool));
+    this.#places.delete(toolKey(tool));
     const { description, name } = tool;
     this.#addNamespace({ type: "namespace", description: description ?? "", name, tools: [withoutDeferral(tool)] });
   }
@@ -90,7 +90,7 @@ class ToolList {
   }
 
   #addOther(tool: Tool): void {
-    if (tool.type === "namespace" || !this.#places.has(keyOf(tool))) this.add(tool);
+    if (tool.type === "namespace" || !this.#places.has(toolKey(tool))) this.add(tool);
   }
 
   #addNamespace(tool: NamespaceTool): void {
@@ -116,6 +116,6 @@ function withoutDeferral({ defer_loading: _deferLoading, ...tool }: NamespaceMem
   return tool;
 }
 
-function keyOf(tool: Tool): string {
+function toolKey(tool: Tool): string {
   return "name" in tool ? `${tool.type} ${tool.name}` : tool.type;
 }

@@ -30,6 +30,7 @@ import type { ApprovalHold } from "./approval-hold.ts";
 import { firstSnapshot } from "./first-snapshot.ts";
 import { withJoinedTools } from "./joined-tools.ts";
 import { type NotedRun, runNotes } from "./notes/run-notes.ts";
+import { runKind } from "./run-kind.ts";
 
 export interface PreparedRun {
   readonly task: RunTask;
@@ -150,15 +151,9 @@ function runOrigin(
   { principal, remembered }: Pick<Caller, "principal" | "remembered">,
   run: NotedRun,
 ): RunOrigin {
-  const kind = kindOf(run.request, remembered !== undefined);
+  const isOnWebSocket = remembered !== undefined; // Only callers on a WebSocket remember turns.
+  const kind = runKind(run.request, isOnWebSocket);
   return { kind, keyId: principal.keyId, notes: runNotes(services, run) };
-}
-
-/** Only callers on a WebSocket remember turns. */
-function kindOf({ background, stream }: CreateResponseRequest, isOnWebSocket: boolean): RunOrigin["kind"] {
-  if (background === true) return "background";
-  if (isOnWebSocket) return "websocket";
-  return stream === true ? "streamed" : "plain";
 }
 
 /** The request's tools, sorted. People are told of those that are left out. */

@@ -15,12 +15,12 @@ export function invalidRequest(status: number, code: string | null, param: strin
     status,
     type: INVALID,
     code,
-    param: param === null ? null : shortened(param, PARAM_CHARACTERS_MAX),
-    message: shortened(message, MESSAGE_CHARACTERS_MAX),
+    param: param === null ? null : shortenText(param, PARAM_CHARACTERS_MAX),
+    message: shortenText(message, MESSAGE_CHARACTERS_MAX),
   });
 }
 
-function shortened(text: string, charactersMax: number): string {
+function shortenText(text: string, charactersMax: number): string {
   return text.length <= charactersMax ? text : `${text.slice(0, charactersMax)}…`;
 }
 

@@ -31,7 +31,7 @@ export class KeptBody {
     const all = Buffer.concat(this.#pieces);
     const isTruncated = this.#bytes > this.#bytesMax;
     const isCut = this.#bytes > this.#kept;
-    const text = textOf(all, isCut);
+    const text = utf8Text(all, isCut);
     const kind = { bytes: this.#bytes, is_truncated: isTruncated };
     if (text === null) return { encoding: "base64", text: all.subarray(0, this.#bytesMax).toString("base64"), ...kind };
     const redacted = redactText(text, secrets);
@@ -52,7 +52,7 @@ function withoutBegunSecret(text: string, secrets: readonly string[]): string {
 }
 
 /** Null if the bytes are no text. `isCut`: the last character may not be whole. */
-function textOf(bytes: Buffer, isCut: boolean): string | null {
+function utf8Text(bytes: Buffer, isCut: boolean): string | null {
   for (let cut = 0; cut < (isCut ? CHARACTER_BYTES_MAX : 1); cut++) {
     const whole = bytes.subarray(0, Math.max(0, bytes.length - cut));
     if (isUtf8(whole)) return whole.toString("utf8");

@@ -1,8 +1,9 @@
-import type { RefusedRequest, RunKind } from "../../../generated/responses-api/types.ts";
+import type { RefusedRequest } from "../../../generated/responses-api/types.ts";
 import { ApiError } from "../../base/api-error.ts";
 import { redactText } from "../../base/exchanges/redact.ts";
 import { isRecord } from "../../base/json/records.ts";
 import type { Principal } from "../access/authenticate.ts";
+import { runKind } from "../create/run-kind.ts";
 import type { RefusalStore } from "../inspection.ts";
 
 const MESSAGE_CHARACTERS_MAX = 1_000;
@@ -49,8 +50,8 @@ export class RefusalKeeper {
       code: error.code,
       message: cut(redactText(error.message, secretsOf(body)), MESSAGE_CHARACTERS_MAX),
       param: error.param,
-      model: cut(textOf(body["model"]), MODEL_CHARACTERS_MAX),
-      kind: kindOf(body, isOnWebSocket),
+      model: cut(textOrEmpty(body["model"]), MODEL_CHARACTERS_MAX),
+      kind: runKind(body, isOnWebSocket),
       key_id: keyId,
       input_preview: cut(previewOf(body["input"]), PREVIEW_CHARACTERS_MAX),
     };
@@ -72,20 +73,14 @@ export class RefusalKeeper {
   }
 }
 
-function kindOf(body: Readonly<Record<string, unknown>>, isOnWebSocket: boolean): RunKind {
-  if (body["background"] === true) return "background";
-  if (isOnWebSocket) return "websocket";
-  return body["stream"] === true ? "streamed" : "plain";
-}
-
 /** The last text of an input, which need not be valid. */
 function previewOf(input: unknown): string {
-  if (!Array.isArray(input)) return textOf(input);
+  if (!Array.isArray(input)) return textOrEmpty(input);
   const last: unknown = input.at(-1);
   const content: unknown = isRecord(last) ? last["content"] : undefined;
-  if (!Array.isArray(content)) return textOf(content);
+  if (!Array.isArray(content)) return textOrEmpty(content);
   const part: unknown = content.find((one: unknown) => isRecord(one) && typeof one["text"] === "string");
-  return isRecord(part) ? textOf(part["text"]) : "";
+  return isRecord(part) ? textOrEmpty(part["text"]) : "";
 }
 
 /** Tokens and header values of MCP servers that the request names. */
@@ -99,7 +94,7 @@ function secretsOf(body: Readonly<Record<string, unknown>>): string[] {
   });
 }
 
-function textOf(value: unknown): string {
+function textOrEmpty(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
 

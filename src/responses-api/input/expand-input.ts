@@ -37,7 +37,7 @@ export function expandInput(
   };
   for (const [index, item] of input.entries()) {
     if (isTopLevelPart(item)) {
-      parts.push(partOf(item, `${list}[${index}]`));
+      parts.push(expandPart(item, `${list}[${index}]`));
       continue;
     }
     flush();
@@ -65,7 +65,7 @@ function isTopLevelPart(item: InputItem): item is TopLevelPart {
   );
 }
 
-function partOf(item: TopLevelPart, param: string): Part {
+function expandPart(item: TopLevelPart, param: string): Part {
   switch (item.type) {
     case "input_text":
       return { type: "input_text", text: item.text };
@@ -149,6 +149,6 @@ function resultPart(element: unknown, param: string): ToolOutputContentPart | nu
   const isPart =
     validateTopLevelInputText(element) || validateTopLevelInputImage(element) || validateTopLevelInputFile(element);
   if (!isPart) return null;
-  const part = partOf(element, param);
+  const part = expandPart(element, param);
   return validateToolOutputContentPart(part) ? part : null;
 }

@@ -41,9 +41,9 @@ function siblingsAt(item: unknown, path: readonly string[]): unknown[] {
   for (const name of path) {
     if (Array.isArray(member)) {
       member = member[Number(name)];
-      const kind = kindOf(member);
+      const kind = typeMember(member);
       siblings = siblings.flatMap((value) => (Array.isArray(value) ? value : []));
-      siblings = siblings.filter((value) => kindOf(value) === kind);
+      siblings = siblings.filter((value) => typeMember(value) === kind);
     } else {
       member = isRecord(member) ? member[name] : undefined;
       siblings = siblings.flatMap((value) => (isRecord(value) && Object.hasOwn(value, name) ? [value[name]] : []));
@@ -52,7 +52,7 @@ function siblingsAt(item: unknown, path: readonly string[]): unknown[] {
   return siblings;
 }
 
-function kindOf(value: unknown): unknown {
+function typeMember(value: unknown): unknown {
   return isRecord(value) ? value["type"] : undefined;
 }
 

@@ -102,11 +102,11 @@ function withoutSplitCalls(
   input: CreateResponseRequest["input"],
 ): readonly StoredItem[] {
   if (splitCalls.size === 0) return items;
-  const outputs = new Set(items.filter(isOutput).map(callIdOf));
-  for (const item of Array.isArray(input) ? input : []) if (isOutput(item)) outputs.add(callIdOf(item));
-  const calls = new Set(items.filter((item) => !isOutput(item)).map(callIdOf));
+  const outputs = new Set(items.filter(isOutput).map(itemCallId));
+  for (const item of Array.isArray(input) ? input : []) if (isOutput(item)) outputs.add(itemCallId(item));
+  const calls = new Set(items.filter((item) => !isOutput(item)).map(itemCallId));
   return items.filter((item) => {
-    const callId = callIdOf(item);
+    const callId = itemCallId(item);
     if (callId === null || !splitCalls.has(callId)) return true;
     return (isOutput(item) ? calls : outputs).has(callId);
   });
@@ -118,6 +118,6 @@ function isOutput({ type }: AnyItem): boolean {
   return type != null && (type.endsWith("_output") || type === "tool_result");
 }
 
-function callIdOf(item: AnyItem): string | null {
+function itemCallId(item: AnyItem): string | null {
   return "call_id" in item && typeof item.call_id === "string" ? item.call_id : null;
 }

@@ -99,7 +99,7 @@ class CallPairing {
     const known = this.#callsOf(id);
     if (known.latestOutput !== null) this.#startRound(known);
     const first = known.calls[known.answered];
-    const isRepeat = first !== undefined && nameOf(first.item) === nameOf(call.item);
+    const isRepeat = first !== undefined && typeAndName(first.item) === typeAndName(call.item);
     (isRepeat ? known.repeats : known.calls).push(call);
   }
 
@@ -166,6 +166,6 @@ function markAnswered(known: CallsOfId): boolean {
   return true;
 }
 
-function nameOf(item: StoredItem): string {
+function typeAndName(item: StoredItem): string {
   return "name" in item && typeof item.name === "string" ? `${item.type} ${item.name}` : item.type;
 }

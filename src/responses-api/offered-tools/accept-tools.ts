@@ -60,12 +60,12 @@ export async function acceptTools(
     if (client !== null) return void echoes.push(client);
     const param = `tools[${index}]`;
     const kind = kindOfType(tool.type);
-    const refusal = refusalOf(tools, tool, kind, asker);
+    const refusal = toolRefusal(tools, tool, kind, asker);
     const whole = refusal === null ? (tools.find(tool.type)?.withDefaults?.(tool, asker) ?? tool) : tool;
     echoes.push(echoOther(whole));
     if (refusal === null && kind !== null) hosted.push({ kind, tool: whole });
     if (refusal === null) return;
-    if (refusal.grade !== "unavailable" || tools.unavailable === "refuse") throw refused(param, refusal);
+    if (refusal.grade !== "unavailable" || tools.unavailable === "refuse") throw refusalError(param, refusal);
     omitted.push({ type: tool.type, param, reason: refusal.reason });
   });
   checkLabels(request.tools ?? []);
@@ -76,7 +76,7 @@ export async function acceptTools(
 /** The types of the tools that a request like this would be answered without, each once. Checks nothing else. */
 export function omittedTypes(tools: HostedTools, request: CreateResponseRequest, asker: ToolAsker): readonly string[] {
   const hosted = (request.tools ?? []).filter((tool) => !isClientTool(tool));
-  const left = hosted.filter((tool) => refusalOf(tools, tool, kindOfType(tool.type), asker)?.grade === "unavailable");
+  const left = hosted.filter((tool) => toolRefusal(tools, tool, kindOfType(tool.type), asker)?.grade === "unavailable");
   return [...new Set(left.map(({ type }) => type))];
 }
 
@@ -134,7 +134,7 @@ function echoOther(tool: ToolInput): Tool {
   return echoHostedTool(tool);
 }
 
-function refusalOf(tools: HostedTools, tool: ToolInput, kind: ToolKind | null, asker: ToolAsker): ToolRefusal | null {
+function toolRefusal(tools: HostedTools, tool: ToolInput, kind: ToolKind | null, asker: ToolAsker): ToolRefusal | null {
   const grade = namesItsOwn(tool) ? ("needed" as const) : ("unavailable" as const);
   const missing = (reason: string): ToolRefusal => ({ reason, member: null, grade });
   if (kind === null) return missing(`Tools of type '${tool.type}' are not available on this server.`);
@@ -146,7 +146,7 @@ function refusalOf(tools: HostedTools, tool: ToolInput, kind: ToolKind | null, a
   return found.refusal(tool, asker);
 }
 
-function refused(param: string, { member, reason, grade }: ToolRefusal) {
+function refusalError(param: string, { member, reason, grade }: ToolRefusal) {
   const at = member === null ? param : `${param}.${member}`;
   return grade === "invalid" ? invalidTool(at, reason) : unsupportedParameter(at, reason);
 }

@@ -45,7 +45,7 @@ async function compact(services: ResponseServices, body: CompactRequest, caller:
   const request = await requestOf(services, owner, body);
   await checkAvailability(request, services.engineKind);
   checkCompaction(request);
-  const ids = newIdStem(Math.floor(Date.now() / 1000), keyOf(request));
+  const ids = newIdStem(Math.floor(Date.now() / 1000), stemKey(request));
   const { items, request: shaped } = await shapeTurn(services, caller, request, ids);
   if (shaped.items.length === 0) throw nothingToAnswer();
   checkModelName(request.model);
@@ -107,6 +107,6 @@ async function requestOf(
   return { ...body, input: body.input ?? "", model: known };
 }
 
-function keyOf({ previous_response_id: previousId }: CreateResponseRequest): string | undefined {
+function stemKey({ previous_response_id: previousId }: CreateResponseRequest): string | undefined {
   return /^resp_([0-9a-f]{16})/.exec(previousId ?? "")?.[1];
 }

@@ -20,7 +20,11 @@ export function countInputTokens(services: ResponseServices): ResponsesApiHandle
     await Admission.open(services, principal);
     // Not supported by any model engine, so it adds no tokens.
     const { personality: _personality, ...members } = body ?? {};
-    const request = { ...members, input: members.input ?? "", model: await modelOf(services, owner, members, signal) };
+    const request = {
+      ...members,
+      input: members.input ?? "",
+      model: await chooseModel(services, owner, members, signal),
+    };
     await checkAvailability(request, services.engineKind);
     checkCompaction(request);
     const { tokens, exact } = await count(services, caller, request).catch(rethrowModelError);
@@ -42,7 +46,7 @@ async function count(services: ResponseServices, caller: Caller, request: Create
 }
 
 /** The model of the request, else of the previous response, else the first that the engine lists. */
-async function modelOf(
+async function chooseModel(
   { store, engine }: ResponseServices,
   owner: Owner,
   { model, previous_response_id: previousId }: Pick<InputTokensRequest, "model" | "previous_response_id">,

@@ -28,7 +28,7 @@ export function readTask(json: string, secrets: ToolSecrets): ReadTask {
   if (version > TASK_VERSION) return { problem: "newer" };
   const migrated = MIGRATIONS.slice(version - 1).reduce((older, migrate) => migrate(older), members);
   const task = { ...ADDED_MEMBERS, ...withWholeContext(migrated) };
-  if (!isTask(task)) return { problem: "unreadable" };
+  if (!isRunTask(task)) return { problem: "unreadable" };
   if (task.tools === null) return { task };
   const hosted = secrets.open(task.tools.hosted);
   return hosted === null ? { problem: "unreadable" } : { task: { ...task, tools: { ...task.tools, hosted } } };
@@ -167,6 +167,6 @@ const TASK_MEMBERS: Readonly<Record<keyof RunTask, Check>> = {
   interruption: isNullOr((value) => value === "restart" || value === "fail"),
 };
 
-function isTask(value: unknown): value is RunTask {
+function isRunTask(value: unknown): value is RunTask {
   return hasMembers(TASK_MEMBERS)(value);
 }

@@ -79,7 +79,7 @@ export class CallLine {
   #add(place: Place, events: Batch): void {
     if (this.#isEnded) return;
     place.events.push(...events);
-    for (const event of events) this.#waitingCharacters += sizeOf(event);
+    for (const event of events) this.#waitingCharacters += eventSize(event);
     this.#wakeReader();
   }
 
@@ -87,7 +87,7 @@ export class CallLine {
   #takeFront(): Batch {
     const batch: ModelEvent[] = [];
     for (let [front] = this.#places; front !== undefined; [front] = this.#places) {
-      for (const event of front.events) this.#waitingCharacters -= sizeOf(event);
+      for (const event of front.events) this.#waitingCharacters -= eventSize(event);
       batch.push(...front.events.splice(0));
       if (!front.isClosed) break;
       this.#places.shift();
@@ -123,7 +123,7 @@ interface Place {
   isClosed: boolean;
 }
 
-function sizeOf(event: ModelEvent): number {
+function eventSize(event: ModelEvent): number {
   if ("text" in event) return EVENT_CHARACTERS + event.text.length;
   if (event.type === "item_finished") return EVENT_CHARACTERS + resultSizeOf(event.item);
   if (event.type === "item_step" && event.step.type === "partial_image")

@@ -73,7 +73,7 @@ export function wholeItem(first: HostedItem, last: HostedItem): readonly ModelEv
 }
 
 /** For metrics. */
-export function endOf(outcome: ToolOutcome): ToolCallEnd {
+export function toolCallEnd(outcome: ToolOutcome): ToolCallEnd {
   if (outcome.type === "told") return "told";
   if (outcome.type === "asks") return "asked";
   if (outcome.type === "unknown") return "unknown";
@@ -154,7 +154,7 @@ function copiedItem(item: HostedItem, of: HostedItem, callId: string): HostedIte
   return { ...item, id: of.id, ...named };
 }
 
-export function callOf({ callId, name, server }: MadeRun, args: string): HostedCall {
+export function hostedCall({ callId, name, server }: MadeRun, args: string): HostedCall {
   return { type: "hosted_call", callId, name, server, arguments: args };
 }
 

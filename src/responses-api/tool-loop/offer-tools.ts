@@ -60,15 +60,17 @@ export function deferredTools(
   { hosted, context }: Pick<TaskTools, "hosted" | "context">,
 ): readonly Tool[] {
   if (!hosted.some(({ kind }) => kind === "tool_search")) return [];
-  const found = new Set(context.flatMap((item) => (item.type === "tool_search_output" ? item.tools.map(nameOf) : [])));
+  const found = new Set(
+    context.flatMap((item) => (item.type === "tool_search_output" ? item.tools.map(distinctToolName) : [])),
+  );
   const servers = hosted.flatMap(({ tool }) => (tool.type === "mcp" ? [echoHostedTool(tool)] : []));
   return [...tools, ...servers].flatMap((tool) =>
-    tool.type !== "hosted_function" && isDeferred(tool) && !found.has(nameOf(tool)) ? [tool] : [],
+    tool.type !== "hosted_function" && isDeferred(tool) && !found.has(distinctToolName(tool)) ? [tool] : [],
   );
 }
 
 /** Functions have no colon in their names. */
-function nameOf(tool: Tool | ToolInput): string {
+function distinctToolName(tool: Tool | ToolInput): string {
   if (tool.type === "mcp") return `mcp:${tool.server_label}`;
   return "name" in tool && typeof tool.name === "string" ? tool.name : tool.type;
 }

@@ -67,7 +67,7 @@ export async function openTools(
   const functions = opened.flatMap(({ kind, open: tool }) =>
     tool.functions.map((offered) => ({ kind, offered, tool })),
   );
-  const byName = new Map(functions.map((placed) => [keyOf(placed.offered.name, placed.offered.server), placed]));
+  const byName = new Map(functions.map((placed) => [functionKey(placed.offered.name, placed.offered.server), placed]));
   return {
     functions,
     notes: opened.flatMap(({ open: { note } }) => (note === null ? [] : [note])),
@@ -76,7 +76,7 @@ export async function openTools(
       pending.map((call) => ({ kind, server: tool.type === "mcp" ? tool.server_label : null, pending: call })),
     ),
     sources: opened.flatMap(({ open: tool }) => tool.sources ?? []),
-    find: (name, server) => byName.get(keyOf(name, server)) ?? null,
+    find: (name, server) => byName.get(functionKey(name, server)) ?? null,
     close: closeAll,
   };
 }
@@ -92,7 +92,7 @@ async function open(found: HostedTool | null, { tool }: OfferedHostedTool, scope
   });
 }
 
-function keyOf(name: string, server: string | null): string {
+function functionKey(name: string, server: string | null): string {
   return JSON.stringify([name, server]);
 }
 

@@ -11,16 +11,16 @@ import {
   brokenForm,
   type CallResult,
   CUT,
-  callOf,
-  endOf,
   endUnrun,
   FreeCallIds,
+  hostedCall,
   type MadeRun,
   notRepeatedResult,
   outputKeyOf,
   outputOf,
   repeatOf,
   spentElsewhere,
+  toolCallEnd,
 } from "./hosted-run.ts";
 import type { LoopRun, LoopServices, ToolTask } from "./loop-parts.ts";
 import type { PlacedCall, ToolSet } from "./open-tools.ts";
@@ -126,7 +126,7 @@ export class ToolCalls {
         done = this.#inTurn(() => this.#guarded(made, text, ended));
         // Nobody waits for it before the turn has ended.
         done.catch((fault: unknown) => (run.signal.aborted ? undefined : line.fail(fault)));
-        return callOf(made, text);
+        return hostedCall(made, text);
       },
       result: () => done,
       itemId: call?.item?.id ?? null,
@@ -229,7 +229,7 @@ export class ToolCalls {
 
   async #finishAgain(made: MadeRun, args: string): Promise<SettledStep> {
     const { output, asks } = await this.#guarded(made, args, Promise.resolve(true));
-    return { items: [callOf(made, args), ...(output === null ? [] : [output])], asks };
+    return { items: [hostedCall(made, args), ...(output === null ? [] : [output])], asks };
   }
 
   /** Runs a call that was approved. */
@@ -244,7 +244,7 @@ export class ToolCalls {
     shown.add(args);
     const text = shown.end();
     const { output } = await this.#inTurn(() => this.#guarded(made, text, Promise.resolve(true)));
-    return { approvalRequestId, call: callOf(made, text), output };
+    return { approvalRequestId, call: hostedCall(made, text), output };
   }
 
   /** At once, or after the call before if the request wants no calls side by side. */
@@ -304,7 +304,7 @@ export class ToolCalls {
       const outcome = await this.#outcome(made, call, args);
       const result = await this.#recorder.end(made, call, args, outcome);
       if (result.asks) this.#calls -= 1; // It counts when it runs.
-      watch.ended(endOf(outcome));
+      watch.ended(toolCallEnd(outcome));
       return result;
     } catch (fault) {
       const isCut = signal.aborted || fault instanceof RunLost || fault instanceof ApprovalSpent;

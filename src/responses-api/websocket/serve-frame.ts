@@ -51,7 +51,7 @@ export async function serveFrame(connection: WebSocketConnection, frame: CreateR
   const served: ServedFrame = { responseId: null, cancel: new AbortController() };
   serving.set(frame.lane, served);
   try {
-    const response = await answer(connection, frame, served);
+    const response = await sendResponse(connection, frame, served);
     if (isFailure(response) && frame.previousId !== null) memory.forget(frame.previousId);
     return response;
   } catch (error) {
@@ -63,7 +63,7 @@ export async function serveFrame(connection: WebSocketConnection, frame: CreateR
   }
 }
 
-async function answer(
+async function sendResponse(
   connection: WebSocketConnection,
   { asked, lane, previousId }: CreateRequestFrame,
   served: ServedFrame,
@@ -76,7 +76,7 @@ async function answer(
   if (previousId !== null) await running.get(previousId);
   const previous = previousId === null ? null : memory.find(previousId);
   const remembered = { find: (id: string) => (id === previousId ? previous : null) };
-  const run = await begin(connection, request, { ...caller, principal, signal, generate, remembered });
+  const run = await beginFrameResponse(connection, request, { ...caller, principal, signal, generate, remembered });
   served.responseId = run.responseId;
   memory.clearLane(lane);
   const ended = Promise.withResolvers<void>();
@@ -87,7 +87,7 @@ async function answer(
     for await (const batch of run.events) {
       end = endIn(batch);
       if (end !== null) remember(connection, { lane, previousId, previous }, run, end);
-      await send(connection.queue, batch, options, lane);
+      await sendEvents(connection.queue, batch, options, lane);
     }
     // It was deleted, or another worker took it.
     if (end === null) throw responseNotFound(run.responseId);
@@ -98,7 +98,7 @@ async function answer(
   }
 }
 
-async function begin(
+async function beginFrameResponse(
   connection: WebSocketConnection,
   request: CreateResponseRequest,
   caller: Caller,
@@ -116,7 +116,7 @@ export function noteRefusal({ services, caller }: WebSocketConnection, request: 
   services.refusalKeeper.note(caller.principal, request, error, true);
 }
 
-async function send(
+async function sendEvents(
   queue: BoundedMessageQueue,
   batch: readonly RecordedEvent[],
   options: ShowOptions,
@@ -124,7 +124,7 @@ async function send(
 ): Promise<void> {
   for (const event of batch) {
     const type = shownType(event.type, options);
-    const room = type === null ? undefined : queue.put(messageOf(event, type, options, lane));
+    const room = type === null ? undefined : queue.put(eventMessage(event, type, options, lane));
     if (room !== undefined) await room;
   }
 }
@@ -156,7 +156,7 @@ function endIn(batch: readonly RecordedEvent[]): Response | null {
 }
 
 /** An event as a message with the name of its lane. Lane names need no escapes in JSON. */
-function messageOf(event: RecordedEvent, type: string, options: ShowOptions, lane: Lane): object {
+function eventMessage(event: RecordedEvent, type: string, options: ShowOptions, lane: Lane): object {
   const json = shownJson(event, type, options);
   const message = { type, sequence_number: event.number };
   return rememberJson(message, lane === null ? json : `${json.slice(0, -1)},"stream_id":"${lane}"}`);

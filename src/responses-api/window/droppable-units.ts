@@ -27,7 +27,7 @@ export function droppableUnits(items: readonly Item[]): readonly Unit[] {
       reasoning.push(place);
       continue;
     }
-    const callId = callIdOf(item);
+    const callId = pairId(item);
     const known = callId === null ? undefined : byCall.get(callId);
     if (known !== undefined) {
       known.push(place);
@@ -53,7 +53,7 @@ function roleOf(item: Item): string | null {
 }
 
 /** The id that a call shares with its output, or an approval request with its answer. */
-function callIdOf(item: Item): string | null {
+function pairId(item: Item): string | null {
   if (item.type === "local_shell_call" || item.type === "local_shell_call_output") return item.id ?? null;
   if (item.type === "hosted_call" || item.type === "hosted_output") return item.callId;
   if ("call_id" in item && typeof item.call_id === "string") return item.call_id;

@@ -33,10 +33,10 @@ export async function fitToWindow(
   if ((await tokensAtMost(request)) <= room) return request;
   const whole = await engine.countTokens(request, signal);
   if (whole.tokens <= room) return request;
-  return await shortened(engine, request, { tokens: whole.tokens, room }, signal);
+  return await dropOldestItems(engine, request, { tokens: whole.tokens, room }, signal);
 }
 
-async function shortened(
+async function dropOldestItems(
   engine: WindowEngine,
   request: ModelRequest,
   start: { readonly tokens: number; readonly room: number },

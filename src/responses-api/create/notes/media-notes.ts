@@ -9,7 +9,7 @@ export function mediaNotes(
 ): readonly ResponseNote[] {
   const notes = new Map<string, ResponseNote>();
   for (const [index, item] of Array.isArray(input) ? input.entries() : [])
-    for (const { part, param } of partsOf(item, `input[${index}]`)) {
+    for (const { part, param } of placedParts(item, `input[${index}]`)) {
       const why = whyChanged(part, abilities);
       if (why !== null && !notes.has(why)) notes.set(why, { kind: "emulated", what: param, why });
     }
@@ -21,7 +21,7 @@ interface PlacedPart {
   readonly param: string;
 }
 
-function* partsOf(item: InputItem, param: string): Generator<PlacedPart> {
+function* placedParts(item: InputItem, param: string): Generator<PlacedPart> {
   const members = new Map<string, unknown>(Object.entries(item));
   for (const member of ["content", "output"]) {
     const parts = members.get(member);

@@ -148,7 +148,7 @@ function allowedTags(schema: unknown): readonly string[] {
 function boundsError(param: string, refusal: SchemaRefusal): ApiError {
   const { keyword, data } = refusal;
   const limit = Number(paramOf(refusal, "limit"));
-  if (isSizeRule(keyword)) return sizeError(keyword, param, limit, sizeOf(data));
+  if (isSizeRule(keyword)) return sizeError(keyword, param, limit, valueSize(data));
   if (keyword === "minimum" || keyword === "maximum") {
     const isInteger = isRecord(refusal.parentSchema) && types(refusal.parentSchema).includes("integer");
     return rangeError(keyword, param, limit, { got: String(data), isInteger });
@@ -157,7 +157,7 @@ function boundsError(param: string, refusal: SchemaRefusal): ApiError {
   return outOfBounds("invalid_value", param, "the value is not accepted here.");
 }
 
-function sizeOf(value: unknown): number {
+function valueSize(value: unknown): number {
   if (typeof value === "string" || Array.isArray(value)) return value.length;
   return isRecord(value) ? Object.keys(value).length : 0;
 }

@@ -36,7 +36,7 @@ export function getResponseStatistics(
     const models = [...counted.models]
       .toSorted(([, one], [, other]) => other.runs - one.runs)
       .slice(0, MODELS_MAX)
-      .map(([model, numbers]) => modelOf(model, numbers, services.prices));
+      .map(([model, numbers]) => modelStatistics(model, numbers, services.prices));
     const to = from + buckets.length * seconds;
     return {
       status: 200,
@@ -67,7 +67,11 @@ function bucketOf(start: number, counted: CountedResponses = NOTHING): Statistic
   return { start, ...numbersOf(counted) };
 }
 
-function modelOf(model: string, counted: CountedResponses, prices: ResponseServices["prices"]): ModelStatistics {
+function modelStatistics(
+  model: string,
+  counted: CountedResponses,
+  prices: ResponseServices["prices"],
+): ModelStatistics {
   return { model, ...numbersOf(counted), price: prices.priceOf(model, counted) };
 }
 

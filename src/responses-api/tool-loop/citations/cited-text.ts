@@ -1,7 +1,7 @@
 import type { Annotation, LogProb } from "../../../../generated/responses-api/types.ts";
 import type { ModelEvent } from "../../../runs/ports.ts";
 import type { Citable, CitedFile } from "../../hosted-tool.ts";
-import { beginsMarker, isBlank, isClosed, MARKER_CHARACTERS_MAX, mayBeMarker, numbersOf } from "./markers.ts";
+import { beginsMarker, isBlankSign, isClosed, MARKER_CHARACTERS_MAX, mayBeMarker, numbersOf } from "./markers.ts";
 import { type Numbered, SANDBOX, type Sources } from "./sources.ts";
 
 type TextDelta = Extract<ModelEvent, { type: "text_delta" }>;
@@ -106,7 +106,7 @@ export class CitedText {
   #readOutside(sign: string): void {
     const { hasResults } = this.#sources;
     if (sign === "【" || (sign === "[" && hasResults)) this.#held = sign;
-    else if (hasResults && isBlank(sign)) this.#wait(sign);
+    else if (hasResults && isBlankSign(sign)) this.#wait(sign);
     else this.#write(this.#takeBlanks() + sign);
   }
 

@@ -42,6 +42,6 @@ export function hasMarker(text: string): boolean {
   return text.includes("【") || /\[\s*(?:web|file):/.test(text);
 }
 
-export function isBlank(sign: string): boolean {
+export function isBlankSign(sign: string): boolean {
   return BLANK.test(sign);
 }

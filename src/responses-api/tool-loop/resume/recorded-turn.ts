@@ -53,10 +53,10 @@ export function recordedTurn(
   if (nextHasBegun) return { place, isLatest: false, steps: [], takesOpen: false, callItemIds, end: null };
   const known = new Map(exchanges.map((exchange) => [exchange.itemId, exchange]));
   const steps = stepsLeft(decision.parts, { placed, open, known, turn: number, asked });
-  return { place, isLatest: true, steps, takesOpen: placed.hasOpen, callItemIds, end: endOf(decision, asked) };
+  return { place, isLatest: true, steps, takesOpen: placed.hasOpen, callItemIds, end: turnFinish(decision, asked) };
 }
 
-function endOf({ finish, parts }: TurnDecision, asked: readonly OutputItem[]): TurnFinish | null {
+function turnFinish({ finish, parts }: TurnDecision, asked: readonly OutputItem[]): TurnFinish | null {
   if (finish !== "stop") return finish;
   const calls = parts.filter(({ type }) => type === "call");
   const asksClient = asked.length > 0 || parts.some((part) => part.type === "said" && part.item === "call");
