@@ -40,8 +40,8 @@ export interface Transition {
 export function transition(state: RunState, signal: RunSignal): Transition {
   if (state.phase === "ended") return { state, events: [] }; // A late signal is normal and has no effect.
   const events: UnnumberedEvent[] = [];
-  if (state.phase === "answering") return { state: answer(state, signal, events), events };
-  return { state: begin(state, signal, events), events };
+  if (state.phase === "answering") return { state: applySignal(state, signal, events), events };
+  return { state: beginRun(state, signal, events), events };
 }
 
 /**
@@ -71,7 +71,7 @@ export function initialState(plan: RunPlan): RunState {
 }
 
 /** The first signal of a background run is `queued`, that of a foreground run `accepted`. */
-function begin(state: Unaccepted, signal: RunSignal, events: UnnumberedEvent[]): RunState {
+function beginRun(state: Unaccepted, signal: RunSignal, events: UnnumberedEvent[]): RunState {
   const { plan } = state;
   if (state.phase === "waiting") events.push({ type: "response.created", response: plan.response });
   if (signal.type === "queued") {
@@ -81,7 +81,7 @@ function begin(state: Unaccepted, signal: RunSignal, events: UnnumberedEvent[]):
   }
   if (signal.type === "accepted") return accept(plan, events);
   assert(state.phase === "queued", "a run that is not queued gets no other signal before its model has accepted");
-  return answer(answering(plan), signal, events);
+  return applySignal(answering(plan), signal, events);
 }
 
 function accept(plan: RunPlan, events: UnnumberedEvent[]): Answering {
@@ -107,7 +107,7 @@ function answering(plan: RunPlan): Answering {
   };
 }
 
-function answer(state: Answering, signal: RunSignal, events: UnnumberedEvent[]): RunState {
+function applySignal(state: Answering, signal: RunSignal, events: UnnumberedEvent[]): RunState {
   switch (signal.type) {
     case "queued":
     case "accepted": // A run that goes on after a crash gets this signal again.

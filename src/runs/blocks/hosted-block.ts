@@ -45,8 +45,8 @@ export function addHostedText(block: HostedBlock, delta: string, events: Unnumbe
   const index = block.texts.length;
   if (shape === null || index >= shape.textsMax) return block;
   if (block.open === null && delta === "" && shape.added === null) return block;
-  if (block.open === null && shape.added !== null) events.push(shape.added(placeOf(block), index));
-  if (delta !== "") events.push(shape.delta(placeOf(block), index, delta));
+  if (block.open === null && shape.added !== null) events.push(shape.added(hostedPlace(block), index));
+  if (delta !== "") events.push(shape.delta(hostedPlace(block), index, delta));
   return { ...block, open: grow(block.open ?? NO_TEXT, delta) };
 }
 
@@ -57,7 +57,7 @@ export function endHostedText(block: HostedBlock, events: UnnumberedEvent[]): Ho
   const text = wholeTextOf(block.open);
   // As in the reference, a call that waited for its approval is in progress a second time.
   if (block.item.type === "mcp_call" && block.item.approval_request_id !== null) tell(block, begins, events);
-  events.push(shape.done(placeOf(block), block.texts.length, text));
+  events.push(shape.done(hostedPlace(block), block.texts.length, text));
   return { ...block, texts: [...block.texts, text], open: null };
 }
 
@@ -66,12 +66,12 @@ export function addStep(block: HostedBlock, step: ToolStep, events: UnnumberedEv
   const { type } = block.item;
   if (step.type === "command_printed" || step.type === "command_ended") {
     if (type !== "shell_call_output") return block;
-    return { ...block, output: showOutput(block.output, step, placeOf(block), events) };
+    return { ...block, output: showOutput(block.output, step, hostedPlace(block), events) };
   }
   if (step.type === "partial_image") {
     if (type !== "image_generation_call") return block;
     const drawing = work(block, events);
-    events.push({ ...step, type: "response.image_generation_call.partial_image", ...placeOf(block) });
+    events.push({ ...step, type: "response.image_generation_call.partial_image", ...hostedPlace(block) });
     return drawing;
   }
   return shapeOf(block).works?.step === step.type ? work(block, events) : block;
@@ -94,7 +94,7 @@ export function finishHosted(block: HostedBlock, last: HostedItem, events: Unnum
   const item = withTexts(last, ended.texts);
   const shown =
     item.type === "shell_call_output"
-      ? { ...item, output: showOutputs(ended.output, item.output, placeOf(ended), events) }
+      ? { ...item, output: showOutputs(ended.output, item.output, hostedPlace(ended), events) }
       : item;
   events.push({ type: "response.output_item.done", output_index: ended.index, item: shown });
   return shown;
@@ -128,13 +128,13 @@ function work(block: HostedBlock, events: UnnumberedEvent[]): HostedBlock {
 }
 
 function tell(block: HostedBlock, type: ProgressType | null, events: UnnumberedEvent[]): void {
-  if (type !== null) events.push({ type, ...placeOf(block) });
+  if (type !== null) events.push({ type, ...hostedPlace(block) });
 }
 
 function shapeOf({ item }: HostedBlock): ItemShape {
   return ITEM_SHAPES[item.type];
 }
 
-function placeOf({ item, index }: HostedBlock): HostedPlace {
+function hostedPlace({ item, index }: HostedBlock): HostedPlace {
   return { item_id: item.id, output_index: index };
 }
