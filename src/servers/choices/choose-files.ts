@@ -39,7 +39,7 @@ export async function tryFiles(config: Config, log: Logger): Promise<void> {
     await elsewhere.files.write(id, oneByte(), limit);
     await elsewhere.files.remove(id);
   } catch (error) {
-    if (!limit.aborted && !(error instanceof FileStorageAway)) throw refused(error);
+    if (!limit.aborted && !(error instanceof FileStorageAway)) throw filesUrlError(error);
     log.error({ err: error }, "the storage of files (FILES_URL) does not answer; files cannot be used until it does");
   } finally {
     await elsewhere.close();
@@ -50,7 +50,7 @@ async function* oneByte(): AsyncGenerator<Uint8Array> {
   yield Buffer.from("a");
 }
 
-function refused(error: unknown): ConfigError {
+function filesUrlError(error: unknown): ConfigError {
   const why = error instanceof Error ? error.message : "no reason is known";
   return new ConfigError([`FILES_URL cannot be used: ${why}.`]);
 }
