@@ -25,7 +25,7 @@ interface Part {
  * nothing is changed. Nobody may use the database meanwhile. If anything fails, all is as it was.
  */
 export async function restoreBackup(folder: string, target: BackupSource, replaces: boolean): Promise<Restored> {
-  const parts = partsOf(target);
+  const parts = backupParts(target);
   try {
     const files = await checkFor(folder);
     const logs = ["-wal", "-shm"].map((end) => target.databaseFile + end);
@@ -56,7 +56,7 @@ async function checkFor(folder: string): Promise<readonly BackedUpFile[]> {
 }
 
 /** The database is the last, so that a server finds either all or no data. */
-function partsOf({ databaseFile, dataDir, filesRoot }: BackupSource): readonly Part[] {
+function backupParts({ databaseFile, dataDir, filesRoot }: BackupSource): readonly Part[] {
   const folders = filesRoot === null ? [] : ["files", "containers"];
   return [
     ...folders.map((name) => ({ name, to: join(filesRoot ?? "", name) })),

@@ -14,9 +14,9 @@ type Value = string | number | boolean;
 export function filterSql(filter: FileSearchFilter): RawBuilder<boolean> {
   switch (filter.type) {
     case "and":
-      return joined(filter.filters.map(filterSql), sql` and `, sql<boolean>`true`);
+      return joinConditions(filter.filters.map(filterSql), sql` and `, sql<boolean>`true`);
     case "or":
-      return joined(filter.filters.map(filterSql), sql` or `, sql<boolean>`false`);
+      return joinConditions(filter.filters.map(filterSql), sql` or `, sql<boolean>`false`);
     case "eq":
     case "ne":
     case "gt":
@@ -31,7 +31,7 @@ export function filterSql(filter: FileSearchFilter): RawBuilder<boolean> {
   }
 }
 
-function joined(
+function joinConditions(
   parts: readonly RawBuilder<boolean>[],
   separator: RawBuilder<unknown>,
   ofNone: RawBuilder<boolean>,

@@ -10,11 +10,11 @@ export function serveSearches(search: ChunkSearch): void {
   const port = parentPort;
   let earlier = Promise.resolve();
   port.on("message", (request: SearchRequest) => {
-    earlier = earlier.then(async () => port.postMessage(await answer(search, request)));
+    earlier = earlier.then(async () => port.postMessage(await answerSearch(search, request)));
   });
 }
 
-async function answer(search: ChunkSearch, request: SearchRequest): Promise<SearchAnswer> {
+async function answerSearch(search: ChunkSearch, request: SearchRequest): Promise<SearchAnswer> {
   const { id, name } = request;
   try {
     if (name === "models") return { id, name, models: await search.modelsOf(request.scope) };

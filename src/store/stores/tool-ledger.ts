@@ -130,7 +130,7 @@ function exchangeOf(row: ToolExchangesTable): KnownExchange {
       ? null
       : {
           itemId,
-          ...itemsOf(item),
+          ...exchangeItems(item),
           output,
           parts: storedJson<FinishedExchange["parts"]>(parts),
           usage: usage === null ? null : storedJson<FinishedExchange["usage"]>(usage),
@@ -141,7 +141,7 @@ function exchangeOf(row: ToolExchangesTable): KnownExchange {
 }
 
 /** The item of the call, or a list of it and the items that follow it. */
-function itemsOf(json: string): Pick<FinishedExchange, "item" | "following"> {
+function exchangeItems(json: string): Pick<FinishedExchange, "item" | "following"> {
   if (!json.startsWith("[")) return { item: storedJson<HostedItem>(json) };
   const [item, ...following] = storedJson<readonly [HostedItem, ...HostedItem[]]>(json);
   return { item, following };

@@ -1,7 +1,7 @@
 import type { CompiledQuery, DatabaseConnection, Driver, QueryResult } from "kysely";
 import type { Pool, PoolClient, QueryConfig } from "pg";
 import { InvariantError } from "../../../base/assert.ts";
-import { againAfterDeadlock, endsConnection, faultOf, isOldPlan } from "./postgres-faults.ts";
+import { againAfterDeadlock, endsConnection, isOldPlan, translateFault } from "./postgres-faults.ts";
 import { writtenValue } from "./postgres-values.ts";
 
 /** Statements whose plan a connection keeps. Others are planned each time. */
@@ -24,7 +24,7 @@ export class PostgresDriver implements Driver {
     try {
       return new PostgresConnection(await this.#pool.connect(), this.#names);
     } catch (error) {
-      throw faultOf(error);
+      throw translateFault(error);
     }
   }
 
@@ -110,7 +110,7 @@ class PostgresConnection implements DatabaseConnection {
 
   #faultOf(error: unknown): unknown {
     this.#isBroken ||= endsConnection(error) || isOldPlan(error);
-    return faultOf(error);
+    return translateFault(error);
   }
 }
 

@@ -2,7 +2,7 @@ import { Client } from "pg";
 import { expect, onTestFinished, test } from "vitest";
 import { whyNoPostgres } from "../../../../tests/services/postgres-server.ts";
 import { databaseOfTest } from "../../../../tests/services/services-of-run.ts";
-import { againAfterDeadlock, faultOf } from "./postgres-faults.ts";
+import { againAfterDeadlock, translateFault } from "./postgres-faults.ts";
 
 async function connect(url: string): Promise<Client> {
   const client = new Client({ connectionString: url });
@@ -33,7 +33,7 @@ test.skipIf(whyNoPostgres() !== undefined)("two transactions that wait for each 
         await client.query("commit");
       } catch (error) {
         await client.query("rollback");
-        throw faultOf(error);
+        throw translateFault(error);
       }
     });
   await Promise.all([countBoth(one, [1, 2]), countBoth(other, [2, 1])]);

@@ -58,7 +58,7 @@ export async function againAfterDeadlock<Result>(work: () => Promise<Result>): P
 }
 
 /** The error that callers get. Says nothing of the address, the user or the password. */
-export function faultOf(error: unknown): unknown {
+export function translateFault(error: unknown): unknown {
   const state = sqlStateOf(error);
   if (state === null && isOwnFault(error)) return error;
   if (state === null) return new ConnectionLost("The connection to the database was lost.", { cause: error });

@@ -25,7 +25,7 @@ export const READ_AS_SQLITE = {
       case BOOLEAN:
         return (value) => (value === "t" ? 1 : 0);
       case TEXT:
-        return readText;
+        return unescapeText;
       default:
         return pg.types.getTypeParser(type, format);
     }
@@ -44,7 +44,7 @@ function writtenText(text: string): string {
   return text.replace(NEEDS_ESCAPE, (character) => ESCAPE + (character === "\0" ? "0" : "1"));
 }
 
-function readText(text: string): string {
+function unescapeText(text: string): string {
   if (!text.includes(ESCAPE)) return text;
   return text.replace(ESCAPED, (_, digit) => (digit === "0" ? "\0" : ESCAPE));
 }

@@ -3,7 +3,7 @@ import type { Owner } from "../../../runs/ports.ts";
 import { openPostgresPool } from "../../database/postgres/connections.ts";
 import { postgresDialect } from "../../database/postgres/postgres-dialect.ts";
 import type { Database } from "../../database/schema.ts";
-import { bytesOf, COUNTED, type Counted } from "../upkeep/count-usage.ts";
+import { bytesSql, COUNTED, type Counted } from "../upkeep/count-usage.ts";
 
 /** Only one process at a time installs triggers. */
 const TRIGGERS_LOCK = 1_160_002;
@@ -50,7 +50,7 @@ export async function foldUsage(db: Kysely<Database>, { organization, project }:
 }
 
 function triggersOf({ table, columns, size }: Counted): readonly string[] {
-  const bytes = bytesOf(columns, size);
+  const bytes = bytesSql(columns, size);
   const change = (from: string): string => `insert into owner_usage_changes (organization, project, bytes)
     select organization, project, sum(bytes) from (${from}) as changed group by organization, project
       having sum(bytes) <> 0;`;

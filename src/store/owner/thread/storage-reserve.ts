@@ -32,8 +32,8 @@ export class StorageReserve {
   fill(): void {
     if (this.#isSpent) return;
     try {
-      const target = RESERVE_BYTES + sizeOf(this.#log);
-      const size = sizeOf(this.#file);
+      const target = RESERVE_BYTES + fileSize(this.#log);
+      const size = fileSize(this.#file);
       if (size < target) this.#grow(size, Math.min(target, size + freeBeside(this.#file) * PART_OF_FREE));
     } catch {
       // It stays smaller. Where nothing can be written, the database says so itself.
@@ -66,7 +66,7 @@ export class StorageReserve {
 
   #spend(): void {
     this.#isSpent = true;
-    if (sizeOf(this.#file) > 0) truncateSync(this.#file);
+    if (fileSize(this.#file) > 0) truncateSync(this.#file);
   }
 
   /** Writes random bytes, because some disks keep no room for zeros. */
@@ -85,7 +85,7 @@ export class StorageReserve {
   }
 }
 
-function sizeOf(file: string): number {
+function fileSize(file: string): number {
   return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 }
 

@@ -22,7 +22,7 @@ const owners = new Map<number, Promise<SqliteOwner>>();
 let answers: CallAnswer<unknown>[] = [];
 
 /** Sends all answers of a turn in one message, because each message costs more than an answer. */
-function answer(next: CallAnswer<unknown>): void {
+function queueAnswer(next: CallAnswer<unknown>): void {
   if (answers.push(next) === 1) setImmediate(sendAnswers);
 }
 
@@ -33,7 +33,7 @@ function sendAnswers(): void {
 }
 
 async function settle(id: number, name: SentRequest["name"], work: Promise<unknown>): Promise<void> {
-  answer(
+  queueAnswer(
     await work.then(
       (result): CallAnswer<unknown> => ({ id, ok: true, result }),
       (error: unknown): CallAnswer<unknown> => ({ id, ok: false, error: messageOfError(error) }),

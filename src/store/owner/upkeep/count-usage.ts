@@ -35,7 +35,7 @@ export async function countUsage(db: Kysely<Database>): Promise<void> {
 }
 
 /** The bytes of these columns as SQL; `row` is empty or ends in a dot. */
-export function bytesOf(columns: readonly string[], size: Counted["size"], row = ""): string {
+export function bytesSql(columns: readonly string[], size: Counted["size"], row = ""): string {
   return columns.map((column) => `coalesce(${size}(${row}${column}), 0)`).join(" + ");
 }
 
@@ -43,15 +43,15 @@ async function countTable(db: Kysely<Database>, { table, columns, size }: Counte
   const add = (owner: string, bytes: string): string =>
     `insert into owner_usage (organization, project, bytes) values (${owner}.organization, ${owner}.project, ${bytes})
       on conflict (organization, project) do update set bytes = bytes + excluded.bytes`;
-  const before = bytesOf(columns, size, "old.");
-  const after = bytesOf(columns, size, "new.");
+  const before = bytesSql(columns, size, "old.");
+  const after = bytesSql(columns, size, "new.");
   const statements = [
     `create trigger ${table}_usage_added after insert on ${table} begin ${add("new", after)}; end`,
     `create trigger ${table}_usage_changed after update of ${columns.join(", ")} on ${table}
       begin ${add("new", `${after} - (${before})`)}; end`,
     `create trigger ${table}_usage_removed after delete on ${table} begin ${add("old", `-(${before})`)}; end`,
     `insert into owner_usage (organization, project, bytes)
-      select organization, project, sum(${bytesOf(columns, size)}) from ${table} where true group by organization, project
+      select organization, project, sum(${bytesSql(columns, size)}) from ${table} where true group by organization, project
       on conflict (organization, project) do update set bytes = bytes + excluded.bytes`,
   ];
   for (const statement of statements) await sql.raw(statement).execute(db);

@@ -21,7 +21,7 @@ export async function findConversationPlaces(
   db: Kysely<Database>,
   part: ConversationPart,
 ): Promise<readonly (ItemPlace & { readonly id: string })[]> {
-  const rows = await itemsOf(db, part)
+  const rows = await selectPartItems(db, part)
     .select(["id", "sequence", sql<number>`octet_length(body)`.as("bytes")]) // Does not read the bodies.
     .orderBy("sequence")
     .limit(CONTEXT_ITEMS_MAX + 1)
@@ -98,7 +98,7 @@ async function loadAfter(
   budget: ContextBudget,
   known: KnownItems | null,
 ): Promise<Loaded> {
-  const { count, bytes, knownCount, knownBytes } = await itemsOf(db, part)
+  const { count, bytes, knownCount, knownBytes } = await selectPartItems(db, part)
     .select(({ fn }) => {
       const isKnown = sql`sequence <= ${known?.lastSequence ?? -1}`;
       return [
@@ -150,7 +150,7 @@ async function readInSlices(
   let first: ItemRow | undefined;
   let last: ItemRow | undefined;
   for (;;) {
-    const rows = await itemsOf(db, part)
+    const rows = await selectPartItems(db, part)
       .select(["sequence", "body"])
       .where("sequence", ">", last?.sequence ?? after)
       .orderBy("sequence")
@@ -164,7 +164,7 @@ async function readInSlices(
   }
 }
 
-function itemsOf(db: Kysely<Database>, { owner, conversationId, lastSequence }: ConversationPart) {
+function selectPartItems(db: Kysely<Database>, { owner, conversationId, lastSequence }: ConversationPart) {
   return db
     .selectFrom("conversation_items")
     .where("conversation_id", "=", conversationId)

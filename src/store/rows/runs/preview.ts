@@ -9,19 +9,19 @@ const LOOKED_AT_CHARACTERS = 400;
 export function inputPreview(items: readonly StoredItem[]): string {
   for (let index = items.length - 1; index >= 0; index--) {
     const item = items[index];
-    const text = item === undefined ? "" : textOf(item);
-    if (text !== "") return shortened(text);
+    const text = item === undefined ? "" : itemText(item);
+    if (text !== "") return previewText(text);
   }
   return "";
 }
 
 /** The beginning of an answer: its first text, or else its first call. */
 export function outputPreview(items: readonly OutputItem[]): string {
-  const texts = items.map((item) => (item.type === "message" ? textOf(item) : ""));
-  return shortened(texts.find((text) => text !== "") ?? items.map(callText).find((text) => text !== "") ?? "");
+  const texts = items.map((item) => (item.type === "message" ? itemText(item) : ""));
+  return previewText(texts.find((text) => text !== "") ?? items.map(callText).find((text) => text !== "") ?? "");
 }
 
-function textOf(item: StoredItem | OutputItem): string {
+function itemText(item: StoredItem | OutputItem): string {
   if ("content" in item && item.type === "message")
     return typeof item.content === "string" ? item.content : (item.content?.map(partText).find(isFull) ?? "");
   if ("output" in item && typeof item.output === "string") return item.output;
@@ -42,7 +42,7 @@ function callText(item: OutputItem): string {
   return `${item.name}(${"arguments" in item && typeof item.arguments === "string" ? item.arguments : ""})`;
 }
 
-function shortened(text: string): string {
+function previewText(text: string): string {
   const start = text.slice(0, LOOKED_AT_CHARACTERS).replace(/\s+/g, " ").trim().slice(0, PREVIEW_CHARACTERS);
   return start.isWellFormed() ? start : start.toWellFormed();
 }

@@ -31,12 +31,12 @@ function isPart(part: string): boolean {
 function nameOfUpload(filename: string): string {
   const last = filename.toWellFormed().split(/[/\\]/).at(-1) ?? "";
   // oxlint-disable-next-line no-control-regex -- They are what is replaced.
-  const name = shortened(last.replaceAll(/[\u0000-\u001f\u007f]/g, "_"));
+  const name = shortenName(last.replaceAll(/[\u0000-\u001f\u007f]/g, "_"));
   return isPart(name) ? name : "file";
 }
 
 /** Keeps the extension, because programs go by it. */
-function shortened(name: string): string {
+function shortenName(name: string): string {
   if (Buffer.byteLength(name) <= NAME_BYTES_MAX) return name;
   const dot = name.lastIndexOf(".");
   const extension = dot > 0 && name.length - dot <= EXTENSION_CHARACTERS_MAX ? name.slice(dot) : "";

@@ -20,7 +20,7 @@ export async function refuseFiles(
   const missing = files.find(({ fileId }) => !known.has(fileId));
   if (missing !== undefined) return { reason: "unknown_file", fileId: missing.fileId };
   if (bytesMax === 0 || files.length === 0) return null;
-  return (await bytesOf(db, owner)) >= bytesMax ? { reason: "full", bytesMax } : null;
+  return (await usedBytes(db, owner)) >= bytesMax ? { reason: "full", bytesMax } : null;
 }
 
 async function findUploads(
@@ -44,7 +44,7 @@ async function findUploads(
   return rows.map(({ id }) => id);
 }
 
-async function bytesOf(db: Kysely<Database>, owner: Owner): Promise<number> {
+async function usedBytes(db: Kysely<Database>, owner: Owner): Promise<number> {
   const row = await db
     .selectFrom("vector_store_files")
     .select((files) => files.fn.sum<number | null>("usage_bytes").as("bytes"))

@@ -87,7 +87,7 @@ export class StoredIngestQueue implements IngestQueue {
 
   async addChunks(task: IngestTask, chunks: readonly IndexedChunk[], model: VectorModel | null): Promise<ChunksAdded> {
     const modelKey = model === null ? null : await modelNumber(this.#db, model);
-    const bytes = chunks.reduce((sum, chunk) => sum + sizeOf(chunk), 0);
+    const bytes = chunks.reduce((sum, chunk) => sum + chunkBytes(chunk), 0);
     const bytesMax = this.#ownerBytesMax;
     const hasRoom =
       bytesMax === 0
@@ -243,7 +243,7 @@ function taskOf(row: ClaimedRow, worker: number): IngestTask {
 }
 
 /** What a chunk counts: its text and its vector. The index of its words comes on top. */
-function sizeOf({ text, vector }: IndexedChunk): number {
+function chunkBytes({ text, vector }: IndexedChunk): number {
   return Buffer.byteLength(text) + (vector?.byteLength ?? 0);
 }
 

@@ -17,15 +17,15 @@ export class OwnerTurns {
   takeNext(waiting: readonly Owner[]): Owner | null {
     let next: Owner | null = null;
     for (const owner of waiting) if (next === null || this.#lastOf(owner) < this.#lastOf(next)) next = owner;
-    if (next !== null) this.#had.set(keyOf(next), ++this.#turns);
+    if (next !== null) this.#had.set(ownerKey(next), ++this.#turns);
     return next;
   }
 
   #lastOf(owner: Owner): number {
-    return this.#had.peek(keyOf(owner)) ?? 0;
+    return this.#had.peek(ownerKey(owner)) ?? 0;
   }
 }
 
-function keyOf({ organization, project }: Owner): string {
+function ownerKey({ organization, project }: Owner): string {
   return JSON.stringify([organization, project]);
 }
