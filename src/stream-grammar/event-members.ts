@@ -104,13 +104,13 @@ export function isAboutItem(name: string): boolean {
 export function findMemberFaults(name: string, event: Readonly<Record<string, unknown>>): readonly string[] {
   const members = (MEMBERS[name] ?? "").split(" ").filter((member) => member !== "");
   return members.flatMap((written) => {
-    const [member, [words, fits]] = written === "streams" ? ["delta", OBJECT] : [written, kindOf(written)];
+    const [member, [words, fits]] = written === "streams" ? ["delta", OBJECT] : [written, memberKind(written)];
     if (!Object.hasOwn(event, member)) return [`'${member}' is missing`];
     return fits(event[member]) ? [] : [`'${member}' is not ${words}`];
   });
 }
 
-function kindOf(member: string): Kind {
+function memberKind(member: string): Kind {
   if (OBJECTS.has(member)) return OBJECT;
   if (LISTS.has(member)) return LIST;
   if (member.endsWith("_index")) return INDEX;
