@@ -121,12 +121,12 @@ export async function readBodyQuery(
   );
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(isRecord(members) ? members : {})) {
-    for (const one of Array.isArray(value) ? value : [value]) if (one !== null) query.append(name, textOf(one));
+    for (const one of Array.isArray(value) ? value : [value]) if (one !== null) query.append(name, parameterText(one));
   }
   return query.toString();
 }
 
-function textOf(value: unknown): string {
+function parameterText(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 

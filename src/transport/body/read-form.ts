@@ -49,7 +49,7 @@ export async function readForm(
   const form = await parse(source, storageOf(spool), limits.fileBytesMax).catch((error: unknown) => {
     throw formFault(spool.fault ?? error, limits, faults);
   });
-  return partsOf(form);
+  return formParts(form);
 }
 
 async function* admitted(
@@ -101,7 +101,7 @@ function formFault(error: unknown, limits: FormLimits, faults: FormFaults): Erro
   return faults.invalidForm(error.message, error.field ?? null);
 }
 
-function partsOf(form: Parsed): Record<string, unknown> {
+function formParts(form: Parsed): Record<string, unknown> {
   const parts = new Map<string, unknown>(Object.entries(form.body ?? {}));
   for (const file of form.files ?? []) {
     const before = parts.get(file.fieldname);

@@ -31,15 +31,15 @@ export async function* readLines(request: IncomingMessage, limits: LineLimits, f
       begun = [];
       begunBytes = 0;
       start = end + 1;
-      if (!line.every(isBlank)) yield await parseJsonChunks(line, faults);
+      if (!line.every(isBlankPiece)) yield await parseJsonChunks(line, faults);
     }
     begun.push(chunk.subarray(start));
     begunBytes += chunk.length - start;
     if (begunBytes > limits.lineBytesMax) throw faults.bodyTooLarge(limits.lineBytesMax);
   }
-  if (!begun.every(isBlank)) yield await parseJsonChunks(begun, faults);
+  if (!begun.every(isBlankPiece)) yield await parseJsonChunks(begun, faults);
 }
 
-function isBlank(piece: Buffer): boolean {
+function isBlankPiece(piece: Buffer): boolean {
   return piece.every((byte) => byte === 0x20 || byte === 0x09 || byte === 0x0d);
 }

@@ -17,7 +17,9 @@ export type Assets = Readonly<Record<string, Asset>>;
 
 /** Answers GET and HEAD for fixed pages, without a key. Resolves to whether it answered. */
 export function assetServer(assets: Assets): (exchange: Exchange) => Promise<boolean> {
-  const pages = new Map(Object.entries(assets).map(([path, asset]) => [path, { ...asset, content: contentOf(asset) }]));
+  const pages = new Map(
+    Object.entries(assets).map(([path, asset]) => [path, { ...asset, content: assetContent(asset) }]),
+  );
   return async (exchange) => {
     const page = pages.get(exchange.path);
     if (page === undefined || !["GET", "HEAD"].includes(exchange.request.method ?? "")) return false;
@@ -41,7 +43,7 @@ function wantsHtml({ request }: Exchange): boolean {
   return /\btext\/html\b/i.test(request.headers.accept ?? "");
 }
 
-function contentOf(asset: Asset): Uint8Array {
+function assetContent(asset: Asset): Uint8Array {
   if (!("bytes" in asset)) return readFileSync(asset.file);
   return typeof asset.bytes === "string" ? Buffer.from(asset.bytes) : asset.bytes;
 }

@@ -69,7 +69,7 @@ export async function listen(application: Application, options: ListenOptions): 
   const upgraded = trackUpgrades(server, application);
   server.on("checkExpectation", application.serve); // Unknown expectations are ignored, as HTTP allows.
   server.on("clientError", (error, socket) => refuseMalformed(error, socket, application));
-  begin(server, options);
+  startListening(server, options);
   await once(server, "listening");
   server.on("error", (error) => application.log.error({ err: error }, "the server failed"));
   const address = server.address();
@@ -87,7 +87,7 @@ export async function listen(application: Application, options: ListenOptions): 
   return { address, url: urlOf(address), announceLeaving, handOver, close };
 }
 
-function begin(server: Server, { socket = null, host, port }: ListenOptions): void {
+function startListening(server: Server, { socket = null, host, port }: ListenOptions): void {
   if (socket === null) server.listen(port, host);
   else if (!socket.isOwn) server.listen({ fd: socket.fd });
   // A process of a cluster would ask its primary for the number of a socket, but not for a socket.

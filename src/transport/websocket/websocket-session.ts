@@ -99,7 +99,7 @@ async function sendAll(
   let last: object | null = null;
   try {
     for await (const message of { [Symbol.asyncIterator]: () => source }) {
-      await send(socket, message, session.unread);
+      await sendMessage(socket, message, session.unread);
       last = message;
     }
     return session.draining.aborted && !session.endsByItself ? CLOSE_GOING_AWAY : CLOSE_NORMAL;
@@ -110,7 +110,7 @@ async function sendAll(
       return CLOSE_TRY_AGAIN;
     }
     const fault = sessionFault(error, session);
-    for (const message of session.errorMessages(fault, last)) await send(socket, message, session.unread);
+    for (const message of session.errorMessages(fault, last)) await sendMessage(socket, message, session.unread);
     return fault.status >= 500 ? CLOSE_FAULT : (CLOSE_CODES.get(fault.status) ?? CLOSE_POLICY);
   }
 }
@@ -123,7 +123,7 @@ function sessionFault(error: unknown, { faults, log, requestId }: Session): ApiE
 }
 
 /** Returns, or resolves, when the next message may be sent. A message for a closed socket is dropped. */
-function send(socket: WebSocket, message: object, unread: Unread): Promise<void> | void {
+function sendMessage(socket: WebSocket, message: object, unread: Unread): Promise<void> | void {
   if (socket.readyState !== socket.OPEN) return;
   const { promise, resolve } = Promise.withResolvers<void>();
   socket.send(jsonOf(message), () => resolve());
