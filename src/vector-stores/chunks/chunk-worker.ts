@@ -18,7 +18,7 @@ const extractor = new TextExtractor(limits);
 const never = new AbortController().signal; // The thread is ended instead.
 let current: Generator<PreparedChunk, null> | null = null;
 
-async function begin({ file, chunking }: ChunkTask): Promise<ChunkAnswer> {
+async function beginFile({ file, chunking }: ChunkTask): Promise<ChunkAnswer> {
   current = null;
   const extracted = await extractor.extract(file, never);
   if (extracted.type === "failed") return { name: "failed", error: extracted.error };
@@ -54,7 +54,7 @@ function nextChunks(): ChunkAnswer {
 
 async function answerTo(request: ChunkRequest): Promise<ChunkAnswer> {
   try {
-    return request.name === "begin" ? await begin(request.task) : nextChunks();
+    return request.name === "begin" ? await beginFile(request.task) : nextChunks();
   } catch (error) {
     if (!(error instanceof TooManyTokens)) throw error;
     const message = `The file has more than ${tokensMax} tokens.`;
@@ -62,8 +62,8 @@ async function answerTo(request: ChunkRequest): Promise<ChunkAnswer> {
   }
 }
 
-async function answer(request: ChunkRequest): Promise<void> {
+async function postAnswer(request: ChunkRequest): Promise<void> {
   port.postMessage(await answerTo(request));
 }
 
-port.on("message", (request: ChunkRequest) => void answer(request));
+port.on("message", (request: ChunkRequest) => void postAnswer(request));

@@ -43,7 +43,7 @@ export async function takeInFile(
       const added = await queue.addChunks(
         task,
         group.map((chunk) => indexed(chunk, vectors)),
-        modelOf(embedder, vectors),
+        vectorModel(embedder, vectors),
       );
       if (added === "lost") return "lost";
       if (added === "full") throw new IngestFailed({ code: "server_error", message: FULL });
@@ -105,7 +105,7 @@ function indexed(chunk: PreparedChunk, vectors: Vectors | null): IndexedChunk {
   return { ...chunk, vector: vectors?.get(chunk.ordinal) ?? null };
 }
 
-function modelOf(embedder: Embedder | null, vectors: Vectors | null): VectorModel | null {
+function vectorModel(embedder: Embedder | null, vectors: Vectors | null): VectorModel | null {
   const [first] = vectors?.values() ?? [];
   return embedder === null || first === undefined ? null : { name: embedder.modelName, dimensions: first.length };
 }
