@@ -35,7 +35,7 @@ const APPLY_PATCH: ClientTool<Extract<ToolInput, { type: "apply_patch" }>, Apply
     },
   }),
   sketch: (names) => ({
-    partOf,
+    partOf: operationPart,
     // A deletion has nothing to show while it is written.
     firstOf: (heads) => (heads.get("type") === "delete_file" ? null : firstForm(names, Object.fromEntries(heads))),
   }),
@@ -44,7 +44,7 @@ const APPLY_PATCH: ClientTool<Extract<ToolInput, { type: "apply_patch" }>, Apply
     const operation = withoutDiff(args["operation"] ?? args); // Some models leave the outer object out.
     return {
       first: firstForm(names, isRecord(operation) ? operation : {}),
-      last: { ...callOf(names), status: "completed", operation },
+      last: { ...patchCallMembers(names), status: "completed", operation },
     };
   },
 };
@@ -59,7 +59,7 @@ function withoutDiff(operation: unknown): unknown {
 }
 
 /** The members of the operation, also without their outer object. */
-function partOf(path: JsonPath): SketchPart {
+function operationPart(path: JsonPath): SketchPart {
   const [member = "", ...deeper] = path[0] === "operation" ? path.slice(1) : path;
   if (deeper.length > 0) return null;
   if (member === "diff") return "text";
@@ -69,12 +69,12 @@ function partOf(path: JsonPath): SketchPart {
 /** The item before its diff is known; null as long as it is not known what happens to which file. */
 function firstForm(names: CallNames, { type, path }: Readonly<Record<string, unknown>>): ApplyPatchCall | null {
   if (typeof path !== "string") return null;
-  const call = { ...callOf(names), status: "in_progress" as const };
+  const call = { ...patchCallMembers(names), status: "in_progress" as const };
   if (type === "delete_file") return { ...call, operation: { type, path } };
   if (type !== "create_file" && type !== "update_file") return null;
   return { ...call, operation: { type, path, diff: "" } };
 }
 
-function callOf({ id, callId }: CallNames) {
+function patchCallMembers({ id, callId }: CallNames) {
   return { id, type: "apply_patch_call" as const, call_id: callId };
 }

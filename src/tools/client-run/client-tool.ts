@@ -71,12 +71,12 @@ function openClientTool<Tool extends ToolInput, Item extends HostedItem>(
     note,
     opening: [],
     pending: [],
-    call: (_name, made) => callOf(client, tool, made),
+    call: (_name, made) => clientCall(client, tool, made),
     close: async () => {},
   };
 }
 
-function callOf<Tool extends ToolInput, Item extends HostedItem>(
+function clientCall<Tool extends ToolInput, Item extends HostedItem>(
   client: ClientTool<Tool, Item>,
   tool: Tool,
   made: MadeCall,
@@ -88,7 +88,7 @@ function callOf<Tool extends ToolInput, Item extends HostedItem>(
     item: null,
     streams: writer,
     effect: "none", // Nothing happens here; the client acts.
-    run: (args) => withoutSteps(outcomeOf(client, { tool, names, writer }, args)),
+    run: (args) => withoutSteps(clientCallOutcome(client, { tool, names, writer }, args)),
   };
 }
 
@@ -98,7 +98,7 @@ interface WrittenCall<Tool, Item extends HostedItem> {
   readonly writer: SketchWriter<Item> | null;
 }
 
-function outcomeOf<Tool extends ToolInput, Item extends HostedItem>(
+function clientCallOutcome<Tool extends ToolInput, Item extends HostedItem>(
   client: ClientTool<Tool, Item>,
   { tool, names, writer }: WrittenCall<Tool, Item>,
   args: string,
@@ -106,7 +106,8 @@ function outcomeOf<Tool extends ToolInput, Item extends HostedItem>(
   const read = readArguments(args);
   if (read === null) return told("The arguments are not a JSON object.");
   const { first, last } = client.itemOf(read, names, tool);
-  if (!client.validate(last) || first === null) return told(`The arguments are wrong: ${faultOf(client.validate)}.`);
+  if (!client.validate(last) || first === null)
+    return told(`The arguments are wrong: ${schemaFault(client.validate)}.`);
   if (writer === null || wasShown(writer, first, client.textsIn?.(last) ?? []))
     return { type: "asks", first, item: last };
   return told("The arguments hold a member more than once.");
@@ -122,7 +123,7 @@ function told(fault: string): ToolOutcome {
   return { type: "told", output: `${fault} Nothing was done. Call the tool again with arguments that fit.` };
 }
 
-function faultOf({ errors }: Validate<HostedItem>): string {
+function schemaFault({ errors }: Validate<HostedItem>): string {
   const fault = errors?.[0];
   if (fault === undefined) return "they do not fit the schema";
   const place = fault.instancePath.split("/").slice(2).join(".");

@@ -13,6 +13,7 @@ import { type CodeServices, sessionsOf } from "../containers/code-services.ts";
 import { refusalOfContainer } from "../containers/container-refusal.ts";
 import { autoContainer, namedContainer, type ResponseContainer } from "../containers/response-container.ts";
 import { BUSY, citedFiles, GONE, LOST_VARIABLES, toldEnd, toldFiles, withoutMiddle } from "../containers/told-run.ts";
+import { failedOutcome } from "../failed-outcome.ts";
 import { readArguments } from "../read-arguments.ts";
 
 /** Told first, by their names at the index of Python packages. */
@@ -57,17 +58,17 @@ function containerFor(
 
 function openInterpreter(sessions: ContainerSessions, container: ResponseContainer, scope: ToolScope): OpenTool {
   return {
-    functions: [functionOf(sessions.abilities)],
+    functions: [interpreterFunction(sessions.abilities)],
     note: null,
     opening: [],
     pending: [],
     sources: container.files,
-    call: (_name, made) => callOf({ sessions, container, scope }, made),
+    call: (_name, made) => interpreterCall({ sessions, container, scope }, made),
     close: async () => {},
   };
 }
 
-function functionOf({ python, packages }: CodeAbilities): HostedFunction {
+function interpreterFunction({ python, packages }: CodeAbilities): HostedFunction {
   const importable = packages.length === 0 ? "" : ` Installed packages: ${namesOf(packages)}.`;
   return {
     type: "hosted_function",
@@ -95,7 +96,7 @@ interface Interpreter {
   readonly scope: ToolScope;
 }
 
-function callOf(interpreter: Interpreter, { newItemId }: MadeCall): ToolCall {
+function interpreterCall(interpreter: Interpreter, { newItemId }: MadeCall): ToolCall {
   const { container, scope } = interpreter;
   const first: CodeInterpreterCall = {
     id: newItemId("ci"),
@@ -111,7 +112,7 @@ function callOf(interpreter: Interpreter, { newItemId }: MadeCall): ToolCall {
     effect: "sandboxed",
     async *run(args, signal): AsyncGenerator<ToolStep, ToolOutcome> {
       const code = readArguments(args)?.["code"];
-      if (typeof code !== "string") return failed(first, "The arguments need `code`, a text. Nothing was run.");
+      if (typeof code !== "string") return failedOutcome(first, "The arguments need `code`, a text. Nothing was run.");
       yield { type: "interpreting" };
       return await runCode(interpreter, { ...first, code }, code, signal);
     },
@@ -129,25 +130,21 @@ async function runCode(
   signal: AbortSignal,
 ): Promise<ToolOutcome> {
   // The container may have been lost since the item began.
-  if (item.container_id !== container.id) return failed(item, GONE);
+  if (item.container_id !== container.id) return failedOutcome(item, GONE);
   const fault = await container.ready();
-  if (fault !== null) return failed(item, fault);
+  if (fault !== null) return failedOutcome(item, fault);
   const ran = await sessions.runCode(scope.owner, item.container_id, code, signal);
-  if (ran.type === "busy") return failed(item, BUSY);
+  if (ran.type === "busy") return failedOutcome(item, BUSY);
   if (ran.type === "gone") {
     container.lose();
-    return failed(item, GONE);
+    return failedOutcome(item, GONE);
   }
-  const outcome = outcomeOf({ scope, callMsMax: sessions.callMsMax }, item, ran.result);
+  const outcome = codeOutcome({ scope, callMsMax: sessions.callMsMax }, item, ran.result);
   return { ...outcome, sources: [...container.takeCopied(), ...outcome.sources] };
 }
 
-function failed(item: CodeInterpreterCall, reason: string): ToolOutcome {
-  return { type: "ran", item: { ...item, status: "failed" }, output: reason, parts: [], sources: [] };
-}
-
 /** Code that raised an exception is completed; only the end of its session is a failure. */
-function outcomeOf(
+function codeOutcome(
   { scope, callMsMax }: Pick<Interpreter, "scope"> & Pick<ContainerSessions, "callMsMax">,
   item: CodeInterpreterCall,
   run: CodeRun,

@@ -2,7 +2,7 @@ import type { ContainerMemoryLimit, StoredItem } from "../../../generated/respon
 import { newId } from "../../base/ids.ts";
 import type { ContainerRefusal } from "../../responses-api/containers.ts";
 import { type CitedFile, containerOf, type ToolScope } from "../../responses-api/hosted-tool.ts";
-import { ModelError } from "../../runs/ports.ts";
+import { invalidToolsError } from "../invalid-tools-error.ts";
 import type { CodeServices } from "./code-services.ts";
 
 /** As the reference names the containers that it makes by itself; nothing else is known of it. */
@@ -29,8 +29,8 @@ export interface ResponseContainer {
 /** The container that the client names. Rejects with `ModelError` if it cannot be used. */
 export async function namedContainer(services: CodeServices, id: string, scope: ToolScope): Promise<ResponseContainer> {
   const found = await services.containers.findContainer(scope.owner, id);
-  if (found === null) throw refused(404, `Container with id '${id}' not found.`);
-  if (found.status === "expired") throw refused(400, "Container is expired.");
+  if (found === null) throw invalidToolsError(404, `Container with id '${id}' not found.`);
+  if (found.status === "expired") throw invalidToolsError(400, "Container is expired.");
   const files = await filesOf(services, scope, id);
   const container = new UsedContainer(services, scope, {
     memory: found.memory_limit,
@@ -61,7 +61,7 @@ export async function autoContainer(
 ): Promise<ResponseContainer> {
   for (const fileId of fileIds)
     if ((await services.uploads.findFile(scope.owner, fileId)) === null)
-      throw refused(404, `No such File object: ${fileId}`);
+      throw invalidToolsError(404, `No such File object: ${fileId}`);
   const memory = memoryLimit ?? DEFAULT_MEMORY;
   const ofResponse = shared.get(scope.signal) ?? new Map<string, Promise<UsedContainer>>();
   shared.set(scope.signal, ofResponse);
@@ -154,7 +154,7 @@ class UsedContainer implements ResponseContainer {
     }
     this.#readying = null; // The next call may have more luck.
     if (change.refusal.reason === "unknown_container" || change.refusal.reason === "expired_container") this.lose();
-    return `The container cannot be used: ${faultOf(change.refusal)}.`;
+    return `The container cannot be used: ${explainRefusal(change.refusal)}.`;
   }
 }
 
@@ -176,7 +176,7 @@ function newContainerId(): string {
   return newId("cntr", Math.floor(Date.now() / 1000));
 }
 
-function faultOf(refusal: ContainerRefusal): string {
+function explainRefusal(refusal: ContainerRefusal): string {
   switch (refusal.reason) {
     case "unknown_container":
     case "expired_container":
@@ -205,8 +205,4 @@ async function filesOf({ containers }: CodeServices, { owner }: ToolScope, id: s
     after = page?.entries.at(-1)?.id ?? null;
     if (page?.hasMore !== true || after === null) return files;
   }
-}
-
-function refused(status: number, message: string): ModelError {
-  return new ModelError(message, { status, type: "invalid_request_error", param: "tools" });
 }

@@ -8,7 +8,9 @@ import type {
   ToolScope,
 } from "../../responses-api/hosted-tool.ts";
 import type { Passage, PassageFinder, PassageSearch, VectorStores } from "../../responses-api/vector-stores.ts";
-import { type HostedFunction, ModelError, type ToolStep } from "../../runs/ports.ts";
+import type { HostedFunction, ToolStep } from "../../runs/ports.ts";
+import { failedOutcome } from "../failed-outcome.ts";
+import { invalidToolsError } from "../invalid-tools-error.ts";
 import { readArguments } from "../read-arguments.ts";
 import { type FileCitable, fromPassage, shortenPassages, tellPassages } from "./told-passages.ts";
 
@@ -61,30 +63,26 @@ export function fileSearchTool(services: FileSearchServices): HostedTool {
 async function requireStores({ stores }: FileSearchServices, tool: FileSearch, { owner }: ToolScope): Promise<void> {
   for (const id of tool.vector_store_ids) {
     const store = await stores.findStore(owner, id);
-    if (store === null) throw refused(404, `Vector store with id '${id}' not found.`);
-    if (store.status === "expired") throw refused(400, `Vector store with id '${id}' is expired.`);
+    if (store === null) throw invalidToolsError(404, `Vector store with id '${id}' not found.`);
+    if (store.status === "expired") throw invalidToolsError(400, `Vector store with id '${id}' is expired.`);
   }
-}
-
-function refused(status: number, message: string): ModelError {
-  return new ModelError(message, { status, type: "invalid_request_error", param: "tools" });
 }
 
 function openSearch(services: FileSearchServices, tool: FileSearch, scope: ToolScope): OpenTool {
   const numbers = new FileNumbers(scope.citedBefore ?? 0);
   return {
-    functions: [functionOf(services.passages)],
+    functions: [searchFunction(services.passages)],
     note: null,
     opening: [],
     pending: [],
-    call: (_name, made) => callOf({ services, tool, scope, numbers }, made),
+    call: (_name, made) => fileSearchCall({ services, tool, scope, numbers }, made),
     shorten: ({ arguments: args, text }, charactersMax) =>
       shortenPassages(text, fromPassage(readArguments(args)), charactersMax),
     close: async () => {},
   };
 }
 
-function functionOf({ comparesMeaning }: PassageFinder): HostedFunction {
+function searchFunction({ comparesMeaning }: PassageFinder): HostedFunction {
   return comparesMeaning ? { ...SEARCH_FUNCTION, description: MEANING_DESCRIPTION } : SEARCH_FUNCTION;
 }
 
@@ -96,7 +94,7 @@ interface Session {
   readonly numbers: FileNumbers;
 }
 
-function callOf(session: Session, { newItemId }: MadeCall): ToolCall {
+function fileSearchCall(session: Session, { newItemId }: MadeCall): ToolCall {
   const first: FileSearchCall = {
     id: newItemId("fs"),
     type: "file_search_call",
@@ -122,10 +120,10 @@ async function search(
   signal: AbortSignal,
 ): Promise<ToolOutcome> {
   const queries = readQueries(args);
-  if (queries.length === 0) return failed(first, "The arguments need `queries`, a list of texts.");
+  if (queries.length === 0) return failedOutcome(first, "The arguments need `queries`, a list of texts.");
   const { services, tool, scope } = session;
   const found = await services.passages.search(scope.owner, searchOf(tool, queries), signal);
-  if (found.type !== "found") return failed({ ...first, queries }, `The vector store ${found.storeId} is gone.`);
+  if (found.type !== "found") return failedOutcome({ ...first, queries }, `The vector store ${found.storeId} is gone.`);
   const from = fromPassage(readArguments(args));
   const passages = found.passages.slice(from - 1);
   const sources = passages.map((passage) => session.numbers.cite(passage));
@@ -137,10 +135,6 @@ async function search(
     parts: [],
     sources,
   };
-}
-
-function failed(item: FileSearchCall, reason: string): ToolOutcome {
-  return { type: "ran", item: { ...item, status: "failed" }, output: reason, parts: [], sources: [] };
 }
 
 function searchOf(tool: FileSearch, queries: readonly string[]): PassageSearch {

@@ -103,7 +103,7 @@ export class ImageServer {
     const url = `${baseUrl.replace(/\/+$/, "")}/images/${isEdit ? "edits" : "generations"}`;
     const fields = this.#fieldsOf(order);
     const key: Record<string, string> = apiKey === null ? {} : { authorization: `Bearer ${apiKey}` };
-    const { type, body } = isEdit ? await formOf(order, fields) : { type: JSON_TYPE, body: JSON.stringify(fields) };
+    const { type, body } = isEdit ? await editForm(order, fields) : { type: JSON_TYPE, body: JSON.stringify(fields) };
     return await request(url, { method: "POST", headers: { ...key, "content-type": type }, body, signal });
   }
 
@@ -132,15 +132,15 @@ interface EncodedForm {
   readonly body: Buffer;
 }
 
-async function formOf(
+async function editForm(
   { pictures, mask }: ImageOrder,
   fields: Readonly<Record<string, string | number | boolean>>,
 ): Promise<EncodedForm> {
   const form = new FormData();
   for (const [name, value] of Object.entries(fields)) form.append(name, String(value));
   const [only] = pictures;
-  if (pictures.length === 1 && only !== undefined) form.append("image", blobOf(only), nameOf(only));
-  else for (const picture of pictures) form.append("image[]", blobOf(picture), nameOf(picture));
+  if (pictures.length === 1 && only !== undefined) form.append("image", blobOf(only), pictureFileName(only));
+  else for (const picture of pictures) form.append("image[]", blobOf(picture), pictureFileName(picture));
   if (mask !== null) form.append("mask", blobOf(mask), "mask.png");
   const encoded = new Response(form);
   const body = Buffer.from(await encoded.arrayBuffer());
@@ -151,14 +151,14 @@ function blobOf({ bytes, mimeType }: Picture): Blob {
   return new Blob([bytes], { type: mimeType });
 }
 
-function nameOf({ mimeType }: Picture): string {
+function pictureFileName({ mimeType }: Picture): string {
   return `image.${mimeType.split("/")[1] ?? "png"}`;
 }
 
 async function accepted(reply: Dispatcher.ResponseData): Promise<Dispatcher.ResponseData> {
   const { statusCode } = reply;
   if (statusCode === 200) return reply;
-  const said = messageOf(jsonOrUndefined(await textOf(reply.body)));
+  const said = quotableMessage(jsonOrUndefined(await bodyText(reply.body)));
   if (statusCode === 401 || statusCode === 403)
     throw new DrawingFailed("The images server refused this server's key or the picture.");
   if (statusCode === 429) throw new DrawingFailed("The images server draws no more pictures for now.");
@@ -166,7 +166,7 @@ async function accepted(reply: Dispatcher.ResponseData): Promise<Dispatcher.Resp
 }
 
 /** The error's message without addresses, as far as it may be quoted. */
-function messageOf(body: unknown): string {
+function quotableMessage(body: unknown): string {
   const error = isRecord(body) ? body["error"] : null;
   const message = isRecord(error) ? error["message"] : null;
   if (typeof message !== "string") return "";
@@ -175,7 +175,7 @@ function messageOf(body: unknown): string {
 
 async function* pictureOf(reply: Dispatcher.ResponseData): AsyncGenerator<PartialPicture, DrawnPicture> {
   if (String(reply.headers["content-type"]).startsWith("text/event-stream")) return yield* streamedPicture(reply.body);
-  const answer = jsonOrUndefined(await textOf(reply.body));
+  const answer = jsonOrUndefined(await bodyText(reply.body));
   const list: unknown = isRecord(answer) ? answer["data"] : null;
   const first: unknown = Array.isArray(list) ? list[0] : null;
   if (!isRecord(answer) || !isRecord(first)) throw new DrawingFailed("The images server sent no picture.");
@@ -194,7 +194,7 @@ async function* streamedPicture(body: AsyncIterable<Buffer>): AsyncGenerator<Par
       const type = String(event["type"]);
       if (type.endsWith(".partial_image")) yield partialFrom(event);
       else if (type.endsWith(".completed")) return drawnFrom(event);
-      else if (type === "error") throw new DrawingFailed(`The images server failed: ${messageOf(event)}.`);
+      else if (type === "error") throw new DrawingFailed(`The images server failed: ${quotableMessage(event)}.`);
     }
   }
   throw new DrawingFailed("The images server ended its answer without a picture.");
@@ -248,7 +248,7 @@ function countOf(value: unknown): number {
   return typeof value === "number" && value > 0 ? value : 0;
 }
 
-async function textOf(body: AsyncIterable<Buffer>): Promise<string> {
+async function bodyText(body: AsyncIterable<Buffer>): Promise<string> {
   const chunks: Buffer[] = [];
   for await (const chunk of bounded(body)) chunks.push(chunk);
   return Buffer.concat(chunks).toString("utf8");

@@ -10,6 +10,7 @@ import type {
   ToolScope,
 } from "../../responses-api/hosted-tool.ts";
 import type { HostedFunction, ToolStep } from "../../runs/ports.ts";
+import { failedOutcome } from "../failed-outcome.ts";
 import { readArguments, textArgument } from "../read-arguments.ts";
 import {
   DrawingFailed,
@@ -49,7 +50,7 @@ export function imageTool(services: ImageServices | null): HostedTool {
   return {
     kind: "image_generation",
     types: ["image_generation"],
-    refusal: (tool) => (tool.type === "image_generation" ? refusalOf(tool, services) : null),
+    refusal: (tool) => (tool.type === "image_generation" ? imageRefusal(tool, services) : null),
     open: async (tool, scope) => {
       if (services === null || tool.type !== "image_generation")
         throw new Error("an image tool that was refused cannot be opened");
@@ -58,7 +59,7 @@ export function imageTool(services: ImageServices | null): HostedTool {
   };
 }
 
-function refusalOf(tool: ImageInput, services: ImageServices | null): ToolRefusal | null {
+function imageRefusal(tool: ImageInput, services: ImageServices | null): ToolRefusal | null {
   if (services === null) return { reason: NO_SERVER, member: null, grade: "unavailable" };
   if (tool.output_format === "svg" || tool.svg != null)
     return { reason: "This server draws no SVG.", member: "output_format", grade: "unavailable" };
@@ -78,16 +79,16 @@ interface Drawing {
 function openImages(services: ImageServices, tool: ImageInput, scope: ToolScope): OpenTool {
   const drawing: Drawing = { services, tool, scope, last: null };
   return {
-    functions: [functionOf(tool)],
+    functions: [imageFunction(tool)],
     note: null,
     opening: [],
     pending: [],
-    call: (_name, made) => callOf(drawing, made),
+    call: (_name, made) => imageCall(drawing, made),
     close: async () => {},
   };
 }
 
-function functionOf({ action }: ImageInput): HostedFunction {
+function imageFunction({ action }: ImageInput): HostedFunction {
   const prompt = { prompt: { type: "string", description: "A full description of the picture or of the change." } };
   const isFixed = action === "generate" || action === "edit";
   const choice = {
@@ -106,10 +107,11 @@ function functionOf({ action }: ImageInput): HostedFunction {
   };
 }
 
-function callOf(drawing: Drawing, made: MadeCall): ToolCall {
+function imageCall(drawing: Drawing, made: MadeCall): ToolCall {
   const id = made.newItemId("ig");
+  const first: ImageGenerationCall = { id, type: "image_generation_call", status: "in_progress" };
   return {
-    item: { id, type: "image_generation_call", status: "in_progress" },
+    item: first,
     streams: null,
     effect: "none", // It costs, but it changes nothing.
     async *run(args, signal): AsyncGenerator<ToolStep, ToolOutcome> {
@@ -117,7 +119,7 @@ function callOf(drawing: Drawing, made: MadeCall): ToolCall {
       try {
         return yield* drawnOutcome(drawing, id, args, signal);
       } catch (error) {
-        if (error instanceof DrawingFailed) return failed(id, error.message);
+        if (error instanceof DrawingFailed) return failedOutcome(first, error.message);
         throw error;
       }
     },
@@ -231,9 +233,4 @@ function one<const Value extends string>(values: readonly Value[], given: string
 function shownPicture({ result, output_format: format }: ImageGenerationCall) {
   const image_url = `data:image/${format ?? "png"};base64,${result ?? ""}`;
   return { type: "input_image" as const, image_url, detail: "auto" as const };
-}
-
-function failed(id: string, reason: string): ToolOutcome {
-  const item = { id, type: "image_generation_call" as const, status: "failed" as const };
-  return { type: "ran", item, output: reason, parts: [], sources: [] };
 }

@@ -37,7 +37,7 @@ export class ConnectionPool {
    * is opened, and rejects as that does.
    */
   async take(server: McpServer, owner: Owner): Promise<PooledConnection> {
-    const key = keyOf(server, owner);
+    const key = connectionKey(server, owner);
     const first = this.#firstToOpen(key); // Two that ask at the same time must not both be first.
     if (first !== null) {
       first.users += 1;
@@ -104,7 +104,7 @@ export class ConnectionPool {
 }
 
 /** Holds all that two responses must have in common, without its secrets. */
-function keyOf({ reach, isOperators, label }: McpServer, { organization, project }: Owner): string {
+function connectionKey({ reach, isOperators, label }: McpServer, { organization, project }: Owner): string {
   const target = reach.type === "url" ? [reach.url, reach.headers] : [label, reach.command];
   return createHash("sha256")
     .update(JSON.stringify([organization, project, isOperators, reach.type, target]))

@@ -55,7 +55,7 @@ export class DirectCalls {
 
   constructor(parts: DirectParts) {
     this.#parts = parts;
-    this.#headers = headersOf(parts);
+    this.#headers = requestHeaders(parts);
   }
 
   /** Rejects with `EgressError`, `McpTimeout`, or the reason of the signal that stopped it. */
@@ -113,7 +113,7 @@ export class DirectCalls {
 }
 
 /** As the client library sends them, and the headers of the server that are not among them. */
-function headersOf({ address, transport }: DirectParts): Readonly<Record<string, string>> {
+function requestHeaders({ address, transport }: DirectParts): Readonly<Record<string, string>> {
   const headers = new Headers({ "content-type": "application/json", accept: "application/json, text/event-stream" });
   if (transport.sessionId !== undefined) headers.set("mcp-session-id", transport.sessionId);
   if (transport.protocolVersion !== undefined) headers.set("mcp-protocol-version", transport.protocolVersion);

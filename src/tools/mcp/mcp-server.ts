@@ -87,7 +87,7 @@ export function serverOf(options: Pick<McpOptions, "servers">, tool: McpInput, o
   const description = tool.server_description ?? null;
   if (operators === null) {
     if (tool.server_url == null) return null;
-    const reach: McpAddress = { type: "url", url: tool.server_url, headers: headersOf(tool) };
+    const reach: McpAddress = { type: "url", url: tool.server_url, headers: mcpHeaders(tool) };
     return { label: tool.server_label, reach, isOperators: false, limits: null, description };
   }
   return {
@@ -103,7 +103,7 @@ function mayUse({ owners }: OperatorServer, { organization, project }: Owner): b
   return owners === null || owners.includes(organization) || owners.includes(`${organization}/${project}`);
 }
 
-function headersOf(tool: McpInput): Readonly<Record<string, string>> {
+function mcpHeaders(tool: McpInput): Readonly<Record<string, string>> {
   const own = isRecord(tool.headers) ? tool.headers : {};
   if (tool.authorization == null) return own;
   const others = Object.entries(own).filter(([name]) => name.toLowerCase() !== "authorization");

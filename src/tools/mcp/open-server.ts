@@ -57,7 +57,7 @@ export async function openServer(pool: ConnectionPool, opening: Opening): Promis
       secrets,
     };
     return {
-      functions: tools.map((offered) => functionOf(server, offered)),
+      functions: tools.map((offered) => mcpFunction(server, offered)),
       note: null,
       opening: list,
       pending: opening.approved.map((call) => pendingCall(context, byName, call, server)),
@@ -138,7 +138,7 @@ function unusableApproval(message: string): ModelError {
   return new ModelError(message, { status: 400, type: "invalid_request_error", code: "invalid_value", param: "input" });
 }
 
-function functionOf({ label, description }: McpServer, { listed }: OfferedMcpTool): HostedFunction {
+function mcpFunction({ label, description }: McpServer, { listed }: OfferedMcpTool): HostedFunction {
   const texts = [description, listed.description].filter((text) => text !== null && text !== "");
   return {
     type: "hosted_function",

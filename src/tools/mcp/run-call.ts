@@ -38,7 +38,7 @@ export function mcpCall(
     item,
     streams: "arguments",
     effect: effectOf(offered),
-    run: (args, signal) => withoutSteps(outcomeOf(context, { ...item, arguments: args }, offered, signal)),
+    run: (args, signal) => withoutSteps(callMcpTool(context, { ...item, arguments: args }, offered, signal)),
   };
 }
 
@@ -46,7 +46,7 @@ function effectOf({ readOnly, idempotent }: OfferedMcpTool): ToolCall["effect"] 
   return readOnly || idempotent ? "none" : "may_have";
 }
 
-async function outcomeOf(
+async function callMcpTool(
   context: CallContext,
   item: McpCall,
   offered: OfferedMcpTool,
@@ -60,7 +60,9 @@ async function outcomeOf(
     return ran(item, await context.link.callTool(call, signal), context);
   } catch (error) {
     if (signal.aborted) return stopped(item);
-    return effectOf(offered) === "may_have" && mayHaveActed(error) ? { type: "unknown" } : failed(item, error, context);
+    return effectOf(offered) === "may_have" && mayHaveActed(error)
+      ? { type: "unknown" }
+      : failedCall(item, error, context);
   }
 }
 
@@ -111,7 +113,7 @@ function shownContent({ content }: CallToolResult, output: string, { charactersM
   return [{ type: "text", text: cut(output, charactersMax) }];
 }
 
-function failed(item: McpCall, error: unknown, { secrets }: CallContext): ToolOutcome {
+function failedCall(item: McpCall, error: unknown, { secrets }: CallContext): ToolOutcome {
   const failure = explainMcpFailure(error, secrets);
   return outcome({ ...item, status: "failed", error: failure }, `The call failed: ${failure.message}.`);
 }

@@ -71,7 +71,7 @@ export async function openContainerShell(
     opening: [],
     pending: [],
     sources: container.files,
-    call: (_name, made) => callOf({ sessions, container, scope }, made),
+    call: (_name, made) => shellCall({ sessions, container, scope }, made),
     close: async () => {},
   };
 }
@@ -93,7 +93,7 @@ interface Shell {
   readonly scope: ToolScope;
 }
 
-function callOf(shell: Shell, { callId, newItemId }: MadeCall): ToolCall {
+function shellCall(shell: Shell, { callId, newItemId }: MadeCall): ToolCall {
   const writer = new CommandsWriter();
   const first: ShellCall = {
     id: newItemId("sh"),
@@ -108,7 +108,7 @@ function callOf(shell: Shell, { callId, newItemId }: MadeCall): ToolCall {
     item: first,
     streams: writer,
     effect: "sandboxed",
-    run: (args, signal) => withoutSteps(outcomeOf(shell, { first, outputId, writer }, args, signal)),
+    run: (args, signal) => withoutSteps(runShellCall(shell, { first, outputId, writer }, args, signal)),
   };
 }
 
@@ -118,7 +118,7 @@ interface BegunCall {
   readonly writer: CommandsWriter;
 }
 
-async function outcomeOf(shell: Shell, begun: BegunCall, args: string, signal: AbortSignal): Promise<ToolOutcome> {
+async function runShellCall(shell: Shell, begun: BegunCall, args: string, signal: AbortSignal): Promise<ToolOutcome> {
   const { first, writer } = begun;
   const action = actionIn(args);
   if (action === null) return unrun(first, "The arguments need `commands`, a list of texts. Nothing was run.");

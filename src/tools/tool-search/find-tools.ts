@@ -26,7 +26,7 @@ export class ToolIndex {
       fields: Object.keys(WEIGHTS),
       tokenize: (text) => text.split(WORD_ENDS).filter((word) => word !== ""),
     });
-    this.#index.addAll(tools.map((tool, id) => ({ id, ...wordsOf(tool) })));
+    this.#index.addAll(tools.map((tool, id) => ({ id, ...indexEntry(tool) })));
   }
 
   /** At most five tools, the best first. */
@@ -43,7 +43,7 @@ export function toolName(tool: Tool): string | null {
   return "name" in tool ? tool.name : null;
 }
 
-function wordsOf(tool: Tool): Omit<Entry, "id"> {
+function indexEntry(tool: Tool): Omit<Entry, "id"> {
   const name = toolName(tool) ?? "";
   if (tool.type === "mcp") {
     const allowed = Array.isArray(tool.allowed_tools) ? tool.allowed_tools : (tool.allowed_tools?.tool_names ?? []);

@@ -33,16 +33,16 @@ export const toolSearchTool: HostedTool = {
 function openSearch(deferred: readonly Tool[]): OpenTool {
   const index = new ToolIndex(deferred);
   return {
-    functions: deferred.length === 0 ? [] : [functionOf(deferred)],
+    functions: deferred.length === 0 ? [] : [toolSearchFunction(deferred)],
     note: null,
     opening: [],
     pending: [],
-    call: (_name, made) => callOf(index, made),
+    call: (_name, made) => toolSearchCall(index, made),
     close: async () => {},
   };
 }
 
-function functionOf(deferred: readonly Tool[]): HostedFunction {
+function toolSearchFunction(deferred: readonly Tool[]): HostedFunction {
   const names = deferred.flatMap((tool) => toolName(tool) ?? []);
   const rest = names.length > NAMES_TOLD_MAX ? ` and ${names.length - NAMES_TOLD_MAX} more` : "";
   const told = names.slice(0, NAMES_TOLD_MAX).join(", ");
@@ -59,7 +59,7 @@ function functionOf(deferred: readonly Tool[]): HostedFunction {
   };
 }
 
-function callOf(index: ToolIndex, made: MadeCall): ToolCall {
+function toolSearchCall(index: ToolIndex, made: MadeCall): ToolCall {
   const first: ToolSearchCall = {
     id: made.newItemId("tsc"),
     type: "tool_search_call",
@@ -74,14 +74,14 @@ function callOf(index: ToolIndex, made: MadeCall): ToolCall {
     effect: "none",
     run: (args) => {
       const query = textArgument(readArguments(args) ?? {}, "query");
-      return withoutSteps(query === null ? NO_QUERY : outcomeOf(made, first, index.find(query)));
+      return withoutSteps(query === null ? NO_QUERY : toolSearchOutcome(made, first, index.find(query)));
     },
   };
 }
 
 const NO_QUERY: ToolOutcome = { type: "told", output: "The arguments need `query`, a text. Nothing was searched." };
 
-function outcomeOf({ newItemId }: MadeCall, first: ToolSearchCall, tools: readonly Tool[]): ToolOutcome {
+function toolSearchOutcome({ newItemId }: MadeCall, first: ToolSearchCall, tools: readonly Tool[]): ToolOutcome {
   const paths = tools.flatMap((tool) => toolName(tool) ?? []);
   const item: ToolSearchCall = { ...first, status: "completed", arguments: { paths } };
   const output: HostedItem = {

@@ -15,11 +15,11 @@ export class KnownUrls {
   }
 
   add(url: string): void {
-    if (this.#urls.size < KNOWN_MAX) this.#urls.add(keyOf(url));
+    if (this.#urls.size < KNOWN_MAX) this.#urls.add(withoutFragment(url));
   }
 
   has(url: string): boolean {
-    return this.#urls.has(keyOf(url));
+    return this.#urls.has(withoutFragment(url));
   }
 
   #addItem(item: StoredItem): void {
@@ -40,7 +40,7 @@ export class KnownUrls {
   }
 }
 
-function keyOf(url: string): string {
+function withoutFragment(url: string): string {
   const parsed = URL.parse(url);
   if (parsed === null) return url;
   parsed.hash = "";

@@ -32,7 +32,7 @@ export function webSearchTool(services: WebServices | null): HostedTool {
   return {
     kind: "web_search",
     types: ["web_search", "web_search_2025_08_26", "web_search_preview", "web_search_preview_2025_03_11"],
-    refusal: (tool) => refusalOf(tool, services),
+    refusal: (tool) => webSearchRefusal(tool, services),
     open: async (tool, scope) => {
       if (services === null || !isWebSearch(tool)) throw new Error("a web search that was refused cannot be opened");
       return openSession(new WebSession(services, webSettings(tool), scope));
@@ -40,7 +40,7 @@ export function webSearchTool(services: WebServices | null): HostedTool {
   };
 }
 
-function refusalOf(tool: ToolInput, services: WebServices | null): ToolRefusal | null {
+function webSearchRefusal(tool: ToolInput, services: WebServices | null): ToolRefusal | null {
   if (!isWebSearch(tool)) return null;
   const faulty = faultyDomain(webSettings(tool));
   if (faulty !== null) {
@@ -63,13 +63,13 @@ function openSession(session: WebSession): OpenTool {
     note: noteOf(settings, new Date()),
     opening: [],
     pending: [],
-    call: (name, made) => callOf(session, name, made),
+    call: (name, made) => webSearchCall(session, name, made),
     shorten: shortenPage,
     close: async () => {},
   };
 }
 
-function callOf(session: WebSession, name: string, made: MadeCall): ToolCall {
+function webSearchCall(session: WebSession, name: string, made: MadeCall): ToolCall {
   const names = { id: made.newItemId("ws") };
   return {
     item: startedCall(names),

@@ -52,14 +52,14 @@ export function webSettings(tool: WebSearchInput): WebSettings {
   return {
     domains: isFull ? (tool.filters?.allowed_domains ?? []).map((domain) => domain.toLowerCase()) : [],
     size: SIZES[tool.search_context_size ?? "medium"],
-    place: placeOf(tool),
+    place: userPlace(tool),
     isLive: !isFull || tool.external_web_access !== false,
     opensPages: isFull,
     charactersMax: typeof budget === "number" && budget > 0 ? budget * CHARACTERS_PER_TOKEN : null,
   };
 }
 
-function placeOf({ user_location: location }: WebSearchInput): UserPlace | null {
+function userPlace({ user_location: location }: WebSearchInput): UserPlace | null {
   if (location == null) return null;
   const { city = null, region = null, country = null, timezone = null } = location;
   return { city, region, country: country?.toUpperCase() ?? null, timezone };

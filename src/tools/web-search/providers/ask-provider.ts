@@ -109,22 +109,22 @@ export function hitsOf(list: unknown, names: HitNames): readonly Hit[] {
     .filter(isRecord)
     .slice(0, HITS_MAX)
     .flatMap((element) => {
-      const url = URL.parse(textOf(element[names.url]).slice(0, URL_CHARACTERS_MAX + 1));
+      const url = URL.parse(memberText(element[names.url]).slice(0, URL_CHARACTERS_MAX + 1));
       if (url === null || !/^https?:$/.test(url.protocol) || url.href.length > URL_CHARACTERS_MAX) return [];
-      const snippet = names.snippets.map((name) => textOf(element[name])).find((text) => text !== "") ?? "";
-      const published = textOf(element[names.published]).slice(0, DATE_CHARACTERS_MAX);
+      const snippet = names.snippets.map((name) => memberText(element[name])).find((text) => text !== "") ?? "";
+      const published = memberText(element[names.published]).slice(0, DATE_CHARACTERS_MAX);
       return [
         {
           url: url.href,
-          title: plainText(textOf(element[names.title]), TITLE_CHARACTERS_MAX),
-          snippet: plainText(snippet, SNIPPET_CHARACTERS_MAX),
+          title: withoutMarkup(memberText(element[names.title]), TITLE_CHARACTERS_MAX),
+          snippet: withoutMarkup(snippet, SNIPPET_CHARACTERS_MAX),
           published: published === "" ? null : published,
         },
       ];
     });
 }
 
-function textOf(value: unknown): string {
+function memberText(value: unknown): string {
   if (Array.isArray(value)) return value.filter((part) => typeof part === "string").join(" … ");
   return typeof value === "string" ? value : "";
 }
@@ -135,7 +135,7 @@ const ENTITIES: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">",
 const BEGUN_TAG = /<[^<>]{0,200}$/;
 
 /** The text without the tags and entities with which some servers mark the words that were found, cut. */
-function plainText(text: string, charactersMax: number): string {
+function withoutMarkup(text: string, charactersMax: number): string {
   const looked = text.slice(0, MARKUP_FACTOR * charactersMax);
   const whole = looked.length < text.length ? looked.replace(BEGUN_TAG, "") : looked;
   return whole

@@ -1,0 +1,13 @@
+import type { ToolOutcome } from "../responses-api/hosted-tool.ts";
+import type { HostedItem } from "../runs/ports.ts";
+
+/** An item whose calls can end as failed. */
+type FailableItem = Extract<
+  HostedItem,
+  { type: "code_interpreter_call" | "file_search_call" | "image_generation_call" }
+>;
+
+/** The outcome of a call that failed. `reason` is what the model is shown. */
+export function failedOutcome(item: FailableItem, reason: string): ToolOutcome {
+  return { type: "ran", item: { ...item, status: "failed" }, output: reason, parts: [], sources: [] };
+}
