@@ -1,5 +1,4 @@
 import { join } from "node:path";
-import { parseArgs } from "node:util";
 import { ConfigError } from "../config/config-error.ts";
 import { readFilesUrl } from "../config/files-url.ts";
 import { type Config, type Environment, loadConfig } from "../config/load-config.ts";
@@ -7,7 +6,7 @@ import type { BackupSource } from "../store/backup/make-backup.ts";
 import { makeBackup, removeOldBackups, timedName } from "../store/backup/make-backup.ts";
 import { restoreBackup } from "../store/backup/restore-backup.ts";
 import { programVersion } from "../version/program-version.ts";
-import { argumentFault, MisusedCommand } from "./misused-command.ts";
+import { MisusedCommand, readCommandArguments } from "./misused-command.ts";
 
 export const BACKUP_USAGE = `Usage: antiphon backup FOLDER [--without-keys]
        antiphon backup --into FOLDER [--keep N] [--without-keys]
@@ -30,7 +29,7 @@ export async function runBackup(
   say: Say,
   signal: AbortSignal,
 ): Promise<void> {
-  const { values, positionals } = readArguments(argv, BACKUP_OPTIONS);
+  const { values, positionals } = readCommandArguments(argv, BACKUP_OPTIONS, misused);
   if (values.help === true) return say.print(BACKUP_USAGE);
   const keep = values.keep === undefined ? null : keptOf(values.keep);
   const [given, ...others] = positionals;
@@ -51,7 +50,7 @@ export async function runBackup(
 
 /** Runs `restore …`. */
 export async function runRestore(argv: readonly string[], environment: Environment, say: Say): Promise<void> {
-  const { values, positionals } = readArguments(argv, RESTORE_OPTIONS);
+  const { values, positionals } = readCommandArguments(argv, RESTORE_OPTIONS, misused);
   if (values.help === true) return say.print(BACKUP_USAGE);
   const [folder, ...others] = positionals;
   if (folder === undefined || others.length > 0) throw misused("restore wants the folder of one backup.");
@@ -75,17 +74,6 @@ const BACKUP_OPTIONS = {
   "without-keys": { type: "boolean" },
 } as const;
 const RESTORE_OPTIONS = { ...WHERE, replace: { type: "boolean" } } as const;
-
-function readArguments<Options extends typeof BACKUP_OPTIONS | typeof RESTORE_OPTIONS>(
-  argv: readonly string[],
-  options: Options,
-) {
-  try {
-    return parseArgs({ args: [...argv], options, allowPositionals: true, strict: true });
-  } catch (error) {
-    throw misused(argumentFault(error));
-  }
-}
 
 function keptOf(text: string): number {
   const value = /^\d{1,6}$/.test(text) ? Number(text) : 0;

@@ -1,4 +1,3 @@
-import { parseArgs } from "node:util";
 import { newApiKey } from "../base/api-key.ts";
 import { ConfigError } from "../config/config-error.ts";
 import { type Config, type Environment, loadConfig } from "../config/load-config.ts";
@@ -11,7 +10,7 @@ import { tellKeysChanged } from "../servers/choices/choose-bus.ts";
 import { openConfiguredStore } from "../servers/open-configured-store.ts";
 import type { ApiKey, KeyStore } from "../store/stores/key-store.ts";
 import { KeysCommandError } from "./keys-command-error.ts";
-import { argumentFault, MisusedCommand } from "./misused-command.ts";
+import { MisusedCommand, readCommandArguments } from "./misused-command.ts";
 
 export const KEYS_USAGE = `Usage: antiphon keys create --name NAME [--owner ORGANIZATION/PROJECT]... [--requests-per-minute N] [--tokens-per-minute N] [--tools KINDS] [--expires-in TIME]
        antiphon keys list
@@ -30,7 +29,7 @@ export async function runKeysCommand(
   environment: Environment,
   say: { readonly print: (text: string) => void; readonly note: (text: string) => void },
 ): Promise<void> {
-  const { positionals, values } = readArguments(argv);
+  const { positionals, values } = readCommandArguments(argv, OPTIONS, misused);
   const [action, ...operands] = positionals;
   const work = ACTIONS.get(action ?? "");
   if (values.help === true || (action === undefined && operands.length === 0)) return say.print(KEYS_USAGE);
@@ -46,7 +45,7 @@ export async function runKeysCommand(
   }
 }
 
-type Values = ReturnType<typeof readArguments>["values"];
+type Values = ReturnType<typeof readCommandArguments<typeof OPTIONS>>["values"];
 type Say = Parameters<typeof runKeysCommand>[2];
 /** Checks the arguments first, so that a typing error creates no database. */
 type Action = (operands: readonly string[], values: Values) => (keys: KeyStore, say: Say) => Promise<void>;
@@ -160,14 +159,6 @@ function configOf(environment: Environment, values: Values): Config {
   if (config.databaseFile === ":memory:")
     throw new ConfigError(["DATABASE_FILE is ':memory:', where no key outlives this command."]);
   return config;
-}
-
-function readArguments(argv: readonly string[]) {
-  try {
-    return parseArgs({ args: [...argv], options: OPTIONS, allowPositionals: true, strict: true });
-  } catch (error) {
-    throw misused(argumentFault(error));
-  }
 }
 
 const OPTIONS = {

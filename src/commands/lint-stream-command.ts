@@ -1,11 +1,10 @@
 import { createReadStream } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { parseArgs } from "node:util";
 import { jsonOrUndefined } from "../base/json/read-json.ts";
 import { isRecord } from "../base/json/records.ts";
 import type { Environment } from "../config/load-config.ts";
 import { GRAMMAR_TEXT, NOTES, RULES, type StreamReport, TextLinter } from "../stream-grammar/index.ts";
-import { argumentFault } from "./misused-command.ts";
+import { readCommandArguments } from "./misused-command.ts";
 
 const USAGE = `Usage: antiphon lint-stream FILE|URL|- [--json] [--dialect reference|extension]
        antiphon lint-stream URL --body JSON|@FILE    creates a response, streamed; a base URL such as http://127.0.0.1:8080/v1 will do
@@ -42,7 +41,7 @@ export async function runLintStream(
   streams: LintStreamStreams,
 ): Promise<number> {
   try {
-    const { values, positionals } = readArguments(argv);
+    const { values, positionals } = readCommandArguments(argv, OPTIONS, misused);
     if (values.help === true) return say(streams, USAGE);
     if (values.grammar === true) return say(streams, GRAMMAR_TEXT);
     if (values.rules === true) return say(streams, rulesText());
@@ -65,7 +64,7 @@ class NoStreamError extends Error {
   override readonly name = "NoStreamError";
 }
 
-type Values = ReturnType<typeof readArguments>["values"];
+type Values = ReturnType<typeof readCommandArguments<typeof OPTIONS>>["values"];
 
 interface World {
   readonly environment: Environment;
@@ -142,7 +141,7 @@ function createUrl(url: string): URL {
 
 async function readBody(text: string | undefined): Promise<string | null> {
   if (text === undefined) return null;
-  const json = text.startsWith("@") ? await readText(text.slice(1)) : text;
+  const json = text.startsWith("@") ? await readTextFile(text.slice(1)) : text;
   const body = jsonOrUndefined(json);
   if (!isRecord(body)) throw misused("--body is no JSON object.");
   return JSON.stringify({ ...body, stream: true });
@@ -151,7 +150,7 @@ async function readBody(text: string | undefined): Promise<string | null> {
 async function readHeaders(values: Values, environment: Environment): Promise<Headers> {
   const headers = new Headers({ accept: "text/event-stream" });
   const file = values["key-file"];
-  const key = file === undefined ? environment["ANTIPHON_API_KEY"] : await readText(file);
+  const key = file === undefined ? environment["ANTIPHON_API_KEY"] : await readTextFile(file);
   if (key !== undefined && key.trim() !== "") headers.set("authorization", `Bearer ${key.trim()}`);
   for (const header of values.header ?? []) {
     const [, name = "", value = ""] = /^([\w-]+):\s*(.*)$/.exec(header) ?? [];
@@ -161,7 +160,7 @@ async function readHeaders(values: Values, environment: Environment): Promise<He
   return headers;
 }
 
-async function readText(file: string): Promise<string> {
+async function readTextFile(file: string): Promise<string> {
   return await readFile(file, "utf8").catch((error: unknown) => {
     throw new NoStreamError(`${file} cannot be read: ${reason(error)}`);
   });
@@ -224,14 +223,6 @@ function rulesText(): string {
 function say({ print }: LintStreamStreams, text: string): number {
   print(text);
   return CLEAN_EXIT_CODE;
-}
-
-function readArguments(argv: readonly string[]) {
-  try {
-    return parseArgs({ args: [...argv], options: OPTIONS, allowPositionals: true, strict: true });
-  } catch (error) {
-    throw misused(argumentFault(error));
-  }
 }
 
 const OPTIONS = {

@@ -1,9 +1,24 @@
+import { type ParseArgsConfig, parseArgs } from "node:util";
+
 /** A command was typed wrongly. The message names what is wrong, and the usage follows it. */
 export class MisusedCommand extends Error {
   override readonly name = "MisusedCommand";
 
   constructor(problem: string, usage: string) {
     super(`${problem}\n\n${usage}`);
+  }
+}
+
+/** Reads options and operands. What is wrong with them is thrown as the error that `misused` makes. */
+export function readCommandArguments<Options extends NonNullable<ParseArgsConfig["options"]>>(
+  argv: readonly string[],
+  options: Options,
+  misused: (problem: string) => Error,
+) {
+  try {
+    return parseArgs({ args: [...argv], options, allowPositionals: true, strict: true });
+  } catch (error) {
+    throw misused(argumentFault(error));
   }
 }
 

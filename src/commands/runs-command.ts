@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { parseArgs } from "node:util";
 import type { Response, ResponseSummary, RunKind } from "../../generated/responses-api/types.ts";
 import { type Antiphon, AntiphonError, APIConnectionError, APIError } from "../client/index.ts";
 import type { Environment } from "../config/load-config.ts";
-import { argumentFault } from "./misused-command.ts";
+import { readCommandArguments } from "./misused-command.ts";
 import { runsClient } from "./runs-client.ts";
 import { RunsMisused } from "./runs-misused.ts";
 import {
@@ -43,7 +42,7 @@ export interface RunsOutputs {
   readonly columns: number | null;
 }
 
-type Values = ReturnType<typeof readArguments>["values"];
+type Values = ReturnType<typeof readCommandArguments<typeof OPTIONS>>["values"];
 
 interface Asking {
   readonly client: Antiphon;
@@ -63,7 +62,11 @@ export async function runRunsCommand(
 ): Promise<number> {
   const { print, note } = outputs;
   try {
-    const { values, positionals } = readArguments(argv);
+    const { values, positionals } = readCommandArguments(
+      argv,
+      OPTIONS,
+      (problem) => new RunsMisused(`${problem}\n\n${USAGE}`),
+    );
     const [command, id, ...others] = positionals;
     if (values.help === true) return say(print, USAGE);
     if (others.length > 0) throw new RunsMisused(USAGE);
@@ -224,14 +227,6 @@ function readLimit(text: string | undefined): number {
 function say(print: (text: string) => void, text: string): number {
   print(text);
   return DONE;
-}
-
-function readArguments(argv: readonly string[]) {
-  try {
-    return parseArgs({ args: [...argv], options: OPTIONS, allowPositionals: true, strict: true });
-  } catch (error) {
-    throw new RunsMisused(`${argumentFault(error)}\n\n${USAGE}`);
-  }
 }
 
 const OPTIONS = {
