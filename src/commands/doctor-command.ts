@@ -35,7 +35,7 @@ interface Output {
 
 /** Runs `doctor …` and returns its exit code. */
 export async function runDoctor(argv: readonly string[], environment: Environment, output: Output): Promise<number> {
-  const read = readArguments(argv);
+  const read = readDoctorArguments(argv);
   if (typeof read === "string") {
     output.note(`${read}\n\n${USAGE}`);
     return USAGE_EXIT_CODE;
@@ -106,7 +106,7 @@ function lineOf(verdict: Verdict, name: string, why: string | null, hasColors: b
 const VERDICT_CHARACTERS = 9;
 const NAME_CHARACTERS = 28;
 
-function readArguments(argv: readonly string[]): ReturnType<typeof parse> | string {
+function readDoctorArguments(argv: readonly string[]): ReturnType<typeof parse> | string {
   try {
     const read = parse(argv);
     if (read.positionals.length > 1) return "It asks one server.";

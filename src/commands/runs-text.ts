@@ -20,7 +20,7 @@ export function runLine(run: ResponseSummary): string {
   const { id, status, kind, model, usage, price, timing, input_preview, output_preview, tools } = run;
   const tokens = usage === null ? "" : `${usage.input_tokens}+${usage.output_tokens} tokens`;
   const cost = price === null ? "" : `${price.amount} ${price.currency}`;
-  const said = shortened(output_preview === "" ? tools.join(", ") : output_preview);
+  const said = shortenPreview(output_preview === "" ? tools.join(", ") : output_preview);
   return printable(
     [
       timeOf(run.created_at),
@@ -30,7 +30,7 @@ export function runLine(run: ResponseSummary): string {
       id,
       model,
       ...[tokens, cost].filter((text) => text !== ""),
-      `${JSON.stringify(shortened(input_preview))} → ${JSON.stringify(said)}`,
+      `${JSON.stringify(shortenPreview(input_preview))} → ${JSON.stringify(said)}`,
     ].join("  "),
   );
 }
@@ -63,11 +63,11 @@ export function runOnTerminal(run: ResponseSummary, columns: number, hasColors: 
   ].join("  ");
   const time = timeOf(run.created_at).slice(YEAR_CHARACTERS);
   const room = Math.max(ROOM_MIN, columns - INDENT.length);
-  const shares = said === "" ? [asked] : [shortened(asked, Math.floor((room - ARROW.length) / 2)), said];
+  const shares = said === "" ? [asked] : [shortenPreview(asked, Math.floor((room - ARROW.length) / 2)), said];
   return [
     `${time}  ${paint(COLORS[status], status.padEnd(STATUS_WIDTH))}  ${printable(facts)}`,
     `${INDENT}${paint("dim", printable(id))}`,
-    `${INDENT}${printable(shortened(shares.join(ARROW), room))}`,
+    `${INDENT}${printable(shortenPreview(shares.join(ARROW), room))}`,
   ].join("\n");
 }
 
@@ -149,7 +149,7 @@ function durationOf(ms: number | null): string {
   return ms < MS_PER_S ? `${ms} ms` : `${(ms / MS_PER_S).toFixed(1)} s`;
 }
 
-function shortened(text: string, charactersMax = PREVIEW_CHARACTERS): string {
+function shortenPreview(text: string, charactersMax = PREVIEW_CHARACTERS): string {
   return text.length <= charactersMax ? text : `${text.slice(0, charactersMax - 1).toWellFormed()}…`;
 }
 
