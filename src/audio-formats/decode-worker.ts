@@ -1,4 +1,5 @@
 import { parentPort, workerData } from "node:worker_threads";
+import { joinSamples } from "../audio/pcm.ts";
 import { AudioError } from "./audio-error.ts";
 import { type DecodeAnswer, type DecodeTask, isDecodeTask } from "./decode-message.ts";
 import { oggPackets } from "./opus/ogg-packets.ts";
@@ -24,23 +25,13 @@ async function* inPieces(task: DecodeTask): AsyncGenerator<Int16Array> {
     gathered.push(samples);
     length += samples.length;
     if (length < PIECE_SAMPLES) continue;
-    yield joined(gathered, length);
+    yield joinSamples(gathered);
     [gathered, length] = [[], 0];
   }
-  if (length > 0) yield joined(gathered, length);
+  if (length > 0) yield joinSamples(gathered);
 }
 
-function joined(pieces: readonly Int16Array[], length: number): Int16Array {
-  const all = new Int16Array(length);
-  let place = 0;
-  for (const piece of pieces) {
-    all.set(piece, place);
-    place += piece.length;
-  }
-  return all;
-}
-
-async function answer(source: AsyncIterator<Int16Array>): Promise<DecodeAnswer> {
+async function nextAnswer(source: AsyncIterator<Int16Array>): Promise<DecodeAnswer> {
   try {
     const next = await source.next();
     return next.done === true ? { type: "end" } : { type: "samples", samples: next.value };
@@ -55,6 +46,6 @@ const port = parentPort;
 if (port !== null && isDecodeTask(task)) {
   const source = inPieces(task);
   port.on("message", () => {
-    void answer(source).then((said) => port.postMessage(said));
+    void nextAnswer(source).then((said) => port.postMessage(said));
   });
 }

@@ -25,7 +25,7 @@ export class FrameGatherer {
 
   /** Adds bytes and returns all whole frames. The rest waits for the next call. */
   push(bytes: Uint8Array): Uint8Array {
-    const all = this.#rest.length === 0 ? bytes : joined(this.#rest, bytes);
+    const all = this.#rest.length === 0 ? bytes : joinBytes(this.#rest, bytes);
     const whole = all.length - (all.length % this.#frameBytes);
     this.#rest = all.slice(whole);
     return all.subarray(0, whole);
@@ -47,7 +47,18 @@ export function samplesOf(bytes: Uint8Array): Int16Array {
   );
 }
 
-function joined(first: Uint8Array, second: Uint8Array): Uint8Array {
+/** Copies the pieces into one array. */
+export function joinSamples(pieces: readonly Int16Array[]): Int16Array<ArrayBuffer> {
+  const all = new Int16Array(pieces.reduce((sum, piece) => sum + piece.length, 0));
+  let place = 0;
+  for (const piece of pieces) {
+    all.set(piece, place);
+    place += piece.length;
+  }
+  return all;
+}
+
+function joinBytes(first: Uint8Array, second: Uint8Array): Uint8Array {
   const all = new Uint8Array(first.length + second.length);
   all.set(first);
   all.set(second, first.length);

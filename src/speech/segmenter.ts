@@ -1,3 +1,4 @@
+import { joinSamples } from "../audio/pcm.ts";
 import { FRAME_MS, FRAME_SAMPLES, VoiceActivity } from "./voice-activity.ts";
 
 export interface SegmenterOptions {
@@ -75,7 +76,7 @@ export class Segmenter {
 
   /** Adds samples and returns the segments that they complete. */
   push(samples: Int16Array): SpeechSegment[] {
-    const all = joined([this.#rest, samples]);
+    const all = joinSamples([this.#rest, samples]);
     const whole = all.length - (all.length % FRAME_SAMPLES);
     this.#rest = all.slice(whole);
     const segments: SpeechSegment[] = [];
@@ -96,7 +97,7 @@ export class Segmenter {
 
   /** The open segment so far, or null if none is open or it is too short for a word. */
   get open(): Int16Array | null {
-    return this.#isOpen && this.#voicedFrames >= WORD_FRAMES ? joined(this.#frames) : null;
+    return this.#isOpen && this.#voicedFrames >= WORD_FRAMES ? joinSamples(this.#frames) : null;
   }
 
   #addFrame(frame: Int16Array): SpeechSegment | null {
@@ -173,20 +174,10 @@ export class Segmenter {
       this.#startSample += this.#rest.length;
       this.#rest = new Int16Array(0);
     }
-    return isWord ? { samples: joined(taken), startMs } : null;
+    return isWord ? { samples: joinSamples(taken), startMs } : null;
   }
 }
 
 function powerOf(frame: Int16Array): number {
   return frame.reduce((sum, sample) => sum + sample * sample, 0);
-}
-
-function joined(pieces: readonly Int16Array[]): Int16Array<ArrayBuffer> {
-  const all = new Int16Array(pieces.reduce((sum, piece) => sum + piece.length, 0));
-  let place = 0;
-  for (const piece of pieces) {
-    all.set(piece, place);
-    place += piece.length;
-  }
-  return all;
 }

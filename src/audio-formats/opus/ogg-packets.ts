@@ -38,7 +38,7 @@ export function* oggPackets(bytes: Uint8Array): Generator<Uint8Array> {
       begun.push(page.body.subarray(start, start + length));
       start += length;
       if (length === LACING_MAX) continue;
-      yield joined(begun);
+      yield wholePacket(begun);
       begun = [];
     }
   }
@@ -82,7 +82,7 @@ function checksum(page: Uint8Array): number {
   return sum >>> 0;
 }
 
-function joined(pieces: readonly Uint8Array[]): Uint8Array {
+function wholePacket(pieces: readonly Uint8Array[]): Uint8Array {
   const [first] = pieces;
   if (first !== undefined && pieces.length === 1) return first;
   if (pieces.reduce((sum, { length }) => sum + length, 0) > PACKET_BYTES_MAX) throw damaged();
