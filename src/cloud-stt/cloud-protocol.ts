@@ -18,7 +18,7 @@ export const CLOUD_PROTOCOL: StreamProtocol<CloudInterimMessage | CloudFinalMess
   finals: "at_pauses",
   read: readCloudMessage,
   write: writeAnswer,
-  faultOf,
+  faultOf: cloudFault,
   endOf: streamEnd,
 };
 
@@ -66,7 +66,7 @@ function warningOf({ warning }: { readonly warning?: string }): { readonly warni
   return warning === undefined ? {} : { warning };
 }
 
-function faultOf(error: unknown): ApiError | null {
+function cloudFault(error: unknown): ApiError | null {
   if (!(error instanceof ApiError)) return null;
   return error.code === "invalid_json" ? brokenMessage("The message is not valid JSON.") : error;
 }

@@ -7,7 +7,7 @@ const NAME_CHARACTERS_MAX = 64;
 export function bodyRefusal(refusals: readonly SchemaRefusal[]): string {
   const [refusal] = refusals;
   if (refusal === undefined) return "The body breaks its schema.";
-  const place = placeOf(refusal.instancePath);
+  const place = memberPath(refusal.instancePath);
   if (refusal.keyword === "required")
     return `The member '${memberOf(place, String(refusal.params["missingProperty"]))}' is missing.`;
   if (refusal.keyword === "additionalProperties") {
@@ -41,7 +41,7 @@ function knownMembers(schema: unknown): string {
 }
 
 /** Turns `/messages/0/role` into `messages[0].role`. */
-function placeOf(instancePath: string): string {
+function memberPath(instancePath: string): string {
   const steps = instancePath.split("/").slice(1);
   return steps.reduce((place, step) => (/^\d+$/.test(step) ? `${place}[${step}]` : memberOf(place, step)), "");
 }

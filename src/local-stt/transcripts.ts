@@ -29,7 +29,7 @@ export class Transcripts {
 
   add(text: string, language: string | null): void {
     this.#parts.push({ text: text.trim(), language });
-    this.#tail = tailOf(joined([this.#tail, text.trim()]));
+    this.#tail = tailOf(joinTexts([this.#tail, text.trim()]));
   }
 
   /**
@@ -43,13 +43,13 @@ export class Transcripts {
   /** Makes the final of the parts before `partsEnd` that no final covers yet. */
   final(partsEnd: number, endMs: number): Omit<TranscriptFinalMessage, "type"> {
     const spoken = this.#parts.splice(0, partsEnd - this.#covered).filter((part) => part.text !== "");
-    const text = joined(spoken.map((part) => part.text));
+    const text = joinTexts(spoken.map((part) => part.text));
     const language = spoken.find((part) => part.language !== null)?.language ?? null;
     this.#covered = partsEnd;
     if (text !== "") this.#finals.push(text);
     const final = {
       text,
-      full_text: joined(this.#finals),
+      full_text: joinTexts(this.#finals),
       ...(language === null ? {} : { language }),
       seq: this.#finalsMade,
       start_ms: this.#endMs,
@@ -62,7 +62,7 @@ export class Transcripts {
 
   /** The text since the latest final, with a guess at the words that are being spoken. */
   partial(guess: string): string {
-    return joined([...this.#parts.map((part) => part.text), guess.trim()]);
+    return joinTexts([...this.#parts.map((part) => part.text), guess.trim()]);
   }
 }
 
@@ -73,6 +73,6 @@ function tailOf(text: string): string {
   return end.slice(end.indexOf(" ") + 1);
 }
 
-function joined(texts: readonly string[]): string {
+function joinTexts(texts: readonly string[]): string {
   return texts.filter((text) => text !== "").join(" ");
 }

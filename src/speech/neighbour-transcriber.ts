@@ -31,35 +31,35 @@ export function createNeighbourTranscriber({ url, timeoutMs }: Neighbour): FileT
       const base = url();
       if (base === null) throw unavailable(null);
       const signal = AbortSignal.any([request.signal, AbortSignal.timeout(timeoutMs)]);
-      const body = formOf(file, request.language);
+      const body = recordingForm(file, request.language);
       const reply = await fetch(`${base}/transcribe`, { method: "POST", body, signal, dispatcher })
         .then(async (answer) => ({ status: answer.status, body: jsonOrText(await answer.text()) }))
         .catch((error: unknown) => {
           request.signal.throwIfAborted();
           throw unavailable(error);
         });
-      if (reply.status !== 200) throw faultOf(reply.status, reply.body);
-      warning = textOf(reply.body, "warning");
-      return textOf(reply.body, "text") ?? "";
+      if (reply.status !== 200) throw engineFault(reply.status, reply.body);
+      warning = textMember(reply.body, "warning");
+      return textMember(reply.body, "text") ?? "";
     },
   };
 }
 
-function formOf({ bytes, mimeType }: SoundFile, language: string | null): FormData {
+function recordingForm({ bytes, mimeType }: SoundFile, language: string | null): FormData {
   const form = new FormData();
   form.set("audio", new Blob([Uint8Array.from(bytes)], { type: mimeType }), "recording");
   if (language !== null) form.set("language", language);
   return form;
 }
 
-function faultOf(status: number, body: unknown): SpeechError {
+function engineFault(status: number, body: unknown): SpeechError {
   const error = isRecord(body) && isRecord(body["error"]) ? body["error"] : {};
   const reason = REASONS.get(error["code"]) ?? (REFUSALS.has(status) ? "refused" : "unavailable");
-  const message = textOf(error, "message")?.replace(/\.$/, "");
+  const message = textMember(error, "message")?.replace(/\.$/, "");
   return new SpeechError(reason, message ?? `The speech engine answered with status ${status}`);
 }
 
-function textOf(body: unknown, name: string): string | null {
+function textMember(body: unknown, name: string): string | null {
   const value = isRecord(body) ? body[name] : null;
   return typeof value === "string" ? value : null;
 }

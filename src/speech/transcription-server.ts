@@ -41,9 +41,9 @@ export function createTranscriptionServer(options: TranscriptionServerOptions): 
     async transcribeFile(file, request) {
       const signal = AbortSignal.any([request.signal, AbortSignal.timeout(options.timeoutMs)]);
       try {
-        const body = formOf(file, request.language, options.model);
+        const body = transcriptionForm(file, request.language, options.model);
         const reply = await fetch(url, { method: "POST", headers, body, signal, dispatcher, redirect: "error" });
-        return readText(reply, await readReply(reply), options.apiKey);
+        return readTranscript(reply, await readReply(reply), options.apiKey);
       } catch (error) {
         request.signal.throwIfAborted();
         if (error instanceof SpeechError) throw error;
@@ -54,7 +54,7 @@ export function createTranscriptionServer(options: TranscriptionServerOptions): 
   };
 }
 
-function formOf({ bytes, mimeType }: SoundFile, language: string | null, model: string): FormData {
+function transcriptionForm({ bytes, mimeType }: SoundFile, language: string | null, model: string): FormData {
   const form = new FormData();
   form.set("file", new Blob([Uint8Array.from(bytes)], { type: mimeType }), FILENAMES[mimeType] ?? "recording");
   form.set("model", model);
@@ -75,21 +75,21 @@ async function readReply(reply: Response): Promise<unknown> {
   return jsonOrText(Buffer.concat(pieces).toString("utf8")); // Some servers send errors as plain text.
 }
 
-function readText(reply: Response, body: unknown, apiKey: string | null): string {
+function readTranscript(reply: Response, body: unknown, apiKey: string | null): string {
   if (reply.ok) {
     if (isRecord(body) && typeof body["text"] === "string") return body["text"].trim();
     throw new SpeechError("unavailable", "The transcription server sent an answer without text");
   }
   if (!REFUSALS.has(reply.status))
     throw new SpeechError("unavailable", `The transcription server answered with status ${reply.status}`);
-  const detail = redacted(messageOf(body), apiKey).slice(0, MESSAGE_CHARACTERS_MAX);
+  const detail = redacted(refusalMessage(body), apiKey).slice(0, MESSAGE_CHARACTERS_MAX);
   throw new SpeechError(
     "refused",
     `The transcription server refused the recording${detail === "" ? "" : `: ${detail}`}`,
   );
 }
 
-function messageOf(body: unknown): string {
+function refusalMessage(body: unknown): string {
   const error = isRecord(body) ? (body["error"] ?? body["detail"] ?? body["message"]) : "";
   const message = isRecord(error) ? error["message"] : error;
   return typeof message === "string" ? message.trim().replace(/\.$/, "") : "";

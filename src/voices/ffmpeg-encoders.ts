@@ -79,7 +79,7 @@ function encoder(program: string, format: CompressedFormat, slots: Semaphore): E
       yield* runProgram({
         program,
         args: [...QUIET_ARGS, ...inputArguments(sampleRateHz), ...OUTPUT[format], "-flush_packets", "1", "pipe:1"],
-        input: bytesOf(first.value, samples),
+        input: pcmStream(first.value, samples),
         signal,
         timeoutMs: ENCODING_TIMEOUT_MS,
         outputBytesMax: ENCODED_BYTES_MAX,
@@ -98,7 +98,7 @@ function inputArguments(sampleRateHz: number): readonly string[] {
   return ["-probesize", "32", "-analyzeduration", "0", "-fflags", "nobuffer", ...format, "-i", "pipe:0"];
 }
 
-async function* bytesOf(first: Int16Array, rest: AsyncIterator<Int16Array>): AsyncGenerator<Uint8Array> {
+async function* pcmStream(first: Int16Array, rest: AsyncIterator<Int16Array>): AsyncGenerator<Uint8Array> {
   yield pcmBytes(first);
   for (let next = await rest.next(); next.done !== true; next = await rest.next()) yield pcmBytes(next.value);
 }

@@ -10,7 +10,7 @@ import { providerFailed, providerNotConfigured, providerUnauthorized, providerUn
 /** `POST /demo/chat`: passes a chat to the provider. Only an answer with a name outlives its request. */
 export function demoChat(findProvider: FindProvider, answers: DemoAnswers): LocalSttHandlers<SttContext>["demoChat"] {
   return async ({ body: { messages, answer_id: name = null, stream } }, { signal }) => {
-    const begin = (until: AbortSignal): AsyncGenerator<DemoChatLine> => answer(findProvider, messages, until);
+    const begin = (until: AbortSignal): AsyncGenerator<DemoChatLine> => answerLines(findProvider, messages, until);
     const lines = name === null ? begin(signal) : answers.take(name, JSON.stringify(messages), begin).read(signal);
     if (stream !== true) return { status: 200, body: await wholeOf(lines) };
     const first = await lines.next(); // An error before the first line becomes the status of the reply.
@@ -18,7 +18,7 @@ export function demoChat(findProvider: FindProvider, answers: DemoAnswers): Loca
   };
 }
 
-async function* answer(
+async function* answerLines(
   findProvider: FindProvider,
   messages: readonly DemoChatMessage[],
   signal: AbortSignal,

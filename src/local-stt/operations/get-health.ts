@@ -18,7 +18,7 @@ export function getHealth(
           state: status.state,
           model: speech.facts().model,
           detail: detailOf(status),
-          ...bytesOf(status),
+          ...downloadBytes(status),
           restarts: speech.restarts(),
         },
         formatting: formattingHealth(formatting()),
@@ -48,7 +48,7 @@ function detailOf(status: EngineStatus): string | null {
   }
 }
 
-function bytesOf(status: EngineStatus): Pick<SpeechHealth, "received_bytes" | "total_bytes"> {
+function downloadBytes(status: EngineStatus): Pick<SpeechHealth, "received_bytes" | "total_bytes"> {
   if (status.state !== "downloading") return { received_bytes: null, total_bytes: null };
   return { received_bytes: status.receivedBytes, total_bytes: status.totalBytes };
 }

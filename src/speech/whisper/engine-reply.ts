@@ -76,7 +76,7 @@ const END_OF_WINDOW_MS = 30_000;
  */
 export function withoutRepetition(heard: EngineReply, { seconds }: Pick<AskedSound, "seconds">): EngineReply {
   const [first] = heard.segments;
-  const text = textOf(heard.segments);
+  const text = segmentsText(heard.segments);
   if (first === undefined || !isTooFast(text, seconds)) return heard;
   const phrase = repeatedPhrase(text);
   if (phrase === null || isTooFast(phrase, seconds)) return heard;
@@ -90,7 +90,7 @@ export function withoutRepetition(heard: EngineReply, { seconds }: Pick<AskedSou
 export function looksWrong({ segments }: EngineReply, { seconds, isLoud }: AskedSound): boolean {
   const last = segments.at(-1);
   if (last === undefined) return isLoud;
-  const text = textOf(segments);
+  const text = segmentsText(segments);
   const isCertain = segments.length === 1 && last.logProbability > CERTAIN_LOG_PROBABILITY;
   return (
     isTooFast(text, seconds) ||
@@ -121,11 +121,11 @@ function logProbability(segments: readonly ReplySegment[]): number {
 
 /** Whether the answer only repeats the end of the prompt. */
 export function repeatsPrompt({ segments }: EngineReply, prompt: string): boolean {
-  const text = plainText(textOf(segments));
-  return text !== "" && plainText(prompt).endsWith(text);
+  const text = lettersAndDigits(segmentsText(segments));
+  return text !== "" && lettersAndDigits(prompt).endsWith(text);
 }
 
-function textOf(segments: readonly ReplySegment[]): string {
+function segmentsText(segments: readonly ReplySegment[]): string {
   return segments.map((segment) => segment.text).join("");
 }
 
@@ -139,17 +139,17 @@ function endsBeyond({ endMs }: ReplySegment, seconds: number): boolean {
 
 /** Whether two neighbouring segments have the same letters and digits. */
 function isSameText(text: string, next: string | undefined): boolean {
-  return next !== undefined && plainText(text) !== "" && plainText(text) === plainText(next);
+  return next !== undefined && lettersAndDigits(text) !== "" && lettersAndDigits(text) === lettersAndDigits(next);
 }
 
-function plainText(text: string): string {
+function lettersAndDigits(text: string): string {
   return text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "");
 }
 
 /** The shortest phrase whose repetition makes up the text, or null. The last occurrence may be cut off. */
 function repeatedPhrase(text: string): string | null {
-  const words = wordsOf(text);
-  const plain = words.map(plainText);
+  const words = splitWords(text);
+  const plain = words.map(lettersAndDigits);
   for (let length = 1; length * 2 <= words.length; length += 1)
     if (plain.every((word, place) => continues(word, plain[place % length], place === plain.length - 1)))
       return length < WORDS_OF_A_REPEATED_PHRASE ? null : words.slice(0, length).join(" ");
@@ -160,12 +160,12 @@ function continues(word: string, expected: string | undefined, isLast: boolean):
   return word === expected || (isLast && expected?.startsWith(word) === true);
 }
 
-function wordsOf(text: string): string[] {
+function splitWords(text: string): string[] {
   return text.split(/\s+/).filter((word) => word !== "");
 }
 
 function hasLoop(text: string): boolean {
-  const words = wordsOf(text.toLowerCase());
+  const words = splitWords(text.toLowerCase());
   const counts = new Map<string, number>();
   for (let place = 0; place + WORDS_OF_A_LOOP <= words.length; place += 1) {
     const phrase = words.slice(place, place + WORDS_OF_A_LOOP).join(" ");

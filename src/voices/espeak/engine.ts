@@ -55,7 +55,7 @@ class EspeakEngine implements VoiceEngine {
     const output = runProgram({
       program: this.#program,
       args: ["--stdin", "--stdout", "-b", "1", ...(voice === null ? [] : ["-v", voice])],
-      input: [Buffer.from(plainText(text))],
+      input: [Buffer.from(speakableText(text))],
       signal,
       timeoutMs: SENTENCE_TIMEOUT_MS,
       outputBytesMax: SENTENCE_BYTES_MAX,
@@ -86,7 +86,7 @@ class EspeakEngine implements VoiceEngine {
 }
 
 /** Removes `[[`, which starts phoneme input, and control characters, which start commands. */
-function plainText(text: string): string {
+function speakableText(text: string): string {
   return text.replaceAll(/\[\[|\]\]/g, " ").replaceAll(/\p{Cc}/gu, " ");
 }
 

@@ -104,7 +104,7 @@ class SpeechServerEngine implements VoiceEngine {
 
 async function refusal(reply: Response): Promise<VoiceError> {
   let said = "";
-  for await (const bytes of bytesOf(reply)) {
+  for await (const bytes of bodyBytes(reply)) {
     said += Buffer.from(bytes).toString("utf8");
     if (said.length > COMPLAINT_BYTES_MAX) break;
   }
@@ -124,7 +124,7 @@ async function* readSound(reply: Response): AsyncGenerator<PcmChunk> {
   let read: ((bytes: Uint8Array) => PcmChunk) | null = null;
   let head = new Uint8Array(0);
   let total = 0;
-  for await (const bytes of bytesOf(reply)) {
+  for await (const bytes of bodyBytes(reply)) {
     total += bytes.length;
     if (total > SENTENCE_BYTES_MAX)
       throw new VoiceError(`the speech server sent more than ${SENTENCE_BYTES_MAX} bytes`);
@@ -159,7 +159,7 @@ function wavReader(): (bytes: Uint8Array) => PcmChunk {
   };
 }
 
-async function* bytesOf(reply: Response): AsyncGenerator<Uint8Array> {
+async function* bodyBytes(reply: Response): AsyncGenerator<Uint8Array> {
   if (reply.body === null) return;
   for await (const bytes of reply.body) yield bytes;
 }

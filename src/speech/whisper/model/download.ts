@@ -57,11 +57,11 @@ class RetryableFailure extends Error {
 export async function download(call: Download, signal: AbortSignal): Promise<void> {
   await mkdir(dirname(call.path), { recursive: true });
   await withFileLock(`${call.path}.lock`, signal, async () => {
-    if ((await sizeOf(call.path)) !== null) return; // Another process was faster.
+    if ((await fileSize(call.path)) !== null) return; // Another process was faster.
     try {
       if (await fetchAll(call, signal)) return;
       // The partial download was part of another file.
-      await rm(partOf(call), { force: true });
+      await rm(partPath(call), { force: true });
       if (await fetchAll(call, signal)) return;
       throw new DownloadError(`The file from ${hostOf(call)} has the wrong checksum`);
     } catch (error) {
@@ -75,12 +75,12 @@ export async function download(call: Download, signal: AbortSignal): Promise<voi
 async function fetchAll(call: Download, signal: AbortSignal): Promise<boolean> {
   const { firstPauseMs } = call.retryTiming ?? RETRY_TIMING;
   for (let inVain = 0; ; ) {
-    const before = (await sizeOf(partOf(call))) ?? 0;
+    const before = (await fileSize(partPath(call))) ?? 0;
     try {
       return await tryOnce(call, signal);
     } catch (error) {
       if (!(error instanceof RetryableFailure)) throw error;
-      const after = (await sizeOf(partOf(call))) ?? 0;
+      const after = (await fileSize(partPath(call))) ?? 0;
       inVain = after > before ? 0 : inVain + 1;
       if (inVain >= TRIES_IN_VAIN_MAX) throw new DownloadError(error.message, { cause: error });
       await sleep(firstPauseMs * 2 ** inVain, undefined, { signal });
@@ -89,9 +89,9 @@ async function fetchAll(call: Download, signal: AbortSignal): Promise<boolean> {
 }
 
 async function tryOnce(call: Download, signal: AbortSignal): Promise<boolean> {
-  await using part = await open(partOf(call), "a+", PART_MODE);
+  await using part = await open(partPath(call), "a+", PART_MODE);
   let received = (await part.stat()).size;
-  let hash = await hashOf(partOf(call), received, signal);
+  let hash = await hashOf(partPath(call), received, signal);
   call.onProgress(received, call.bytes);
   if (call.bytes === null || received !== call.bytes) {
     const { reply, stall } = await ask(call, received, signal);
@@ -104,10 +104,10 @@ async function tryOnce(call: Download, signal: AbortSignal): Promise<boolean> {
   }
   await part.sync();
   if (hash.digest("hex") !== call.sha256) {
-    await rm(partOf(call), { force: true });
+    await rm(partPath(call), { force: true });
     return false;
   }
-  await rename(partOf(call), call.path);
+  await rename(partPath(call), call.path);
   return true;
 }
 
@@ -169,7 +169,7 @@ function isContinuation(reply: Response, received: number): boolean {
 
 async function refusal(call: Download, status: number): Promise<Error> {
   if (status === 206 || status === 416) {
-    await rm(partOf(call), { force: true }); // The partial download does not fit the server's file.
+    await rm(partPath(call), { force: true }); // The partial download does not fit the server's file.
     return new RetryableFailure(`${hostOf(call)} cannot continue the download`);
   }
   if (status === 408 || status === 429 || status >= 500)
@@ -198,11 +198,11 @@ function hostOf({ url }: Download): string {
   return new URL(url).host;
 }
 
-function partOf({ path }: Download): string {
+function partPath({ path }: Download): string {
   return `${path}.part`;
 }
 
-async function sizeOf(path: string): Promise<number | null> {
+async function fileSize(path: string): Promise<number | null> {
   return stat(path).then(
     ({ size }) => size,
     () => null,

@@ -111,7 +111,7 @@ export async function checkServer(program: string, signal: AbortSignal): Promise
     await runGuarded({ program, args: ["--help"], folder: "/", environment: ANNOUNCE, onOutput }, signal);
   } catch (error) {
     signal.throwIfAborted();
-    throw new BuildError(`The speech engine ${program} does not run: ${messageOf(error)}`, { cause: error });
+    throw new BuildError(`The speech engine ${program} does not run: ${failureReason(error)}`, { cause: error });
   }
   if (!output.includes("--request-path")) throw new BuildError(`${program} is not a whisper.cpp server, or is too old`);
   return { program, version: null, opensSocket: output.includes(ANNOUNCEMENT) };
@@ -164,7 +164,7 @@ async function cmake(args: readonly string[], folder: string, { signal, onProgre
     await runGuarded({ program: "nice", args: ["-n", "10", "cmake", ...args], folder, onOutput }, signal);
   } catch (error) {
     signal.throwIfAborted();
-    throw new BuildError(`The speech engine could not be built: ${messageOf(error)}`, { cause: error });
+    throw new BuildError(`The speech engine could not be built: ${failureReason(error)}`, { cause: error });
   }
 }
 
@@ -247,6 +247,6 @@ function isExecutable(path: string): Promise<boolean> {
   );
 }
 
-function messageOf(error: unknown): string {
+function failureReason(error: unknown): string {
   return error instanceof Error ? error.message.slice(-COMPLAINT_CHARACTERS_MAX) : "it exited";
 }

@@ -125,9 +125,9 @@ export class EngineProcess {
    * keep the engine busy for a while.
    */
   async ask(question: EngineRequest, signal: AbortSignal): Promise<EngineReply> {
-    const body = formOf(question);
+    const body = inferenceForm(question);
     const reply = await this.#fetch("/inference", { method: "POST", body, signal });
-    const text = await readText(reply);
+    const text = await readReplyText(reply);
     if (!reply.ok) throw new EngineRefusal(`status ${reply.status}`);
     const heard = readEngineReply(readJson(text));
     if (heard === null) throw new EngineRefusal("the reply holds no segments");
@@ -138,7 +138,7 @@ export class EngineProcess {
   async untilIdle(signal: AbortSignal): Promise<void> {
     const body = new FormData(); // The engine queues this request and rejects it in its turn, because it has no sound.
     body.set("response_format", "json");
-    await readText(await this.#fetch("/inference", { method: "POST", body, signal }));
+    await readReplyText(await this.#fetch("/inference", { method: "POST", body, signal }));
   }
 
   kill(): void {
@@ -211,7 +211,7 @@ const FIELDS: Readonly<Record<string, string>> = {
   logprob_thold: "-1.25",
 };
 
-function formOf({ samples, positions, language, prompt }: EngineRequest): FormData {
+function inferenceForm({ samples, positions, language, prompt }: EngineRequest): FormData {
   const form = new FormData();
   const bytes = pcmBytes(samples);
   const file = Uint8Array.from(Buffer.concat([wavHeader(SPEECH_RATE_HZ, bytes.length), bytes]));
@@ -226,7 +226,7 @@ function formOf({ samples, positions, language, prompt }: EngineRequest): FormDa
   return form;
 }
 
-async function readText(reply: Response): Promise<string> {
+async function readReplyText(reply: Response): Promise<string> {
   const pieces: Uint8Array[] = [];
   let bytes = 0;
   for await (const piece of reply.body ?? []) {
