@@ -7,6 +7,6 @@ export function rememberSize(value: unknown, bytes: number): unknown {
 }
 
 /** The size in bytes of the message that a value was parsed from; 0 if it is unknown. */
-export function sizeOf(value: object): number {
+export function messageSize(value: object): number {
   return sizes.get(value) ?? 0;
 }

@@ -159,7 +159,7 @@ export class JsonAssembler {
 
   /** Handles the comma after a value that was added by `#put`. */
   #passComma(level: Level, at: number): void {
-    require(isBlank(this.#text, level.restAt, at));
+    require(isBlankRange(this.#text, level.restAt, at));
     level.after = "comma";
     level.restAt = at + 1;
   }
@@ -183,7 +183,7 @@ export class JsonAssembler {
     const top = this.#top;
     const isLong = openStringAt !== -1 && this.#text.length - openStringAt >= LONG_STRING_BYTES;
     // A member's name must be read as a whole.
-    const isName = !top.isArray && isBlank(this.#text, top.restAt, openStringAt);
+    const isName = !top.isArray && isBlankRange(this.#text, top.restAt, openStringAt);
     if (isLong && !isName) return this.#beginString(top, openStringAt);
     this.#keepFrom(endOfBlanks(this.#text, top.restAt));
     top.restAt = 0;
@@ -206,7 +206,7 @@ export class JsonAssembler {
 
   /** Parses the rest of a level that ends at `end`. */
   #readRest(level: Level, end: number): void {
-    if (level.after === "value") require(isBlank(this.#text, level.restAt, end));
+    if (level.after === "value") require(isBlankRange(this.#text, level.restAt, end));
     else this.#readPart(level, end, level.after === "bracket");
   }
 
@@ -228,7 +228,7 @@ export class JsonAssembler {
    */
   #readName(level: Level, at: number): void {
     require(level.after !== "value");
-    if (level.isArray) return require(isBlank(this.#text, level.restAt, at));
+    if (level.isArray) return require(isBlankRange(this.#text, level.restAt, at));
     const member: unknown = readJson(`{${this.#decode(level.restAt, at)}[]}`);
     const [name] = isRecord(member) ? Object.keys(member) : [];
     require(name !== undefined);
@@ -302,7 +302,7 @@ function lastCut(text: Buffer): number {
   return last + length > text.length ? last : text.length;
 }
 
-function isBlank(bytes: Buffer, start: number, end: number): boolean {
+function isBlankRange(bytes: Buffer, start: number, end: number): boolean {
   return endOfBlanks(bytes.subarray(0, end), start) >= end;
 }
 

@@ -41,15 +41,15 @@ function* pieces(chunks: Iterable<Buffer>): Generator<Buffer> {
       gathered.push(part);
       bytes += part.length;
       if (bytes < PIECE_BYTES) continue;
-      yield joined(gathered);
+      yield joinChunks(gathered);
       [gathered, bytes] = [[], 0];
     }
   }
-  yield joined(gathered);
+  yield joinChunks(gathered);
 }
 
 /** The chunks as one. A single chunk is not copied. */
-export function joined(chunks: readonly Buffer[]): Buffer {
+export function joinChunks(chunks: readonly Buffer[]): Buffer {
   const [first] = chunks;
   return first !== undefined && chunks.length === 1 ? first : Buffer.concat(chunks);
 }

@@ -2,7 +2,7 @@ import type { CreateResponseRequest } from "../../../generated/responses-api/typ
 import { responseCreateFrameFields, validateResponseCancelFrame } from "../../../generated/responses-api/validators.js";
 import { ApiError } from "../../base/api-error.ts";
 import { isRecord } from "../../base/json/records.ts";
-import { sizeOf } from "../../base/message-size.ts";
+import { messageSize } from "../../base/message-size.ts";
 import { checkMembersOf } from "../checks/check-body.ts";
 import { invalidType, invalidValue, missingParameter } from "../errors/parameter-errors.ts";
 import { bodyNotAnObject } from "../errors/request-errors.ts";
@@ -35,7 +35,7 @@ export function readFrame(message: unknown): Frame {
   const { type, stream_id: streamId, previous_response_id: previousId } = message;
   const lane = streamId ?? null;
   if (lane !== null && !isLaneName(lane)) return faultFrame(invalidStreamId(), message);
-  const known = { lane, bytes: sizeOf(message), previousId: typeof previousId === "string" ? previousId : null };
+  const known = { lane, bytes: messageSize(message), previousId: typeof previousId === "string" ? previousId : null };
   try {
     return { ...known, content: readContent(type, message) };
   } catch (error) {

@@ -1,6 +1,6 @@
 import { JSON_DEPTH_MAX, JsonAssembler } from "../../base/json/json-assembler.ts";
 import { readJson } from "../../base/json/read-json.ts";
-import { AT_ONCE_BYTES_MAX, joined, readJsonInSlices } from "../../base/json/read-json-in-slices.ts";
+import { AT_ONCE_BYTES_MAX, joinChunks, readJsonInSlices } from "../../base/json/read-json-in-slices.ts";
 import type { Faults } from "../faults.ts";
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
@@ -13,7 +13,7 @@ type JsonFaults = Pick<Faults, "invalidJson">;
  */
 export function parseJsonChunks(chunks: readonly Buffer[], faults: JsonFaults): unknown {
   const bytes = chunks.reduce((sum, { length }) => sum + length, 0);
-  if (bytes <= AT_ONCE_BYTES_MAX) return parseJsonAtOnce(joined(chunks), faults);
+  if (bytes <= AT_ONCE_BYTES_MAX) return parseJsonAtOnce(joinChunks(chunks), faults);
   return readJsonInSlices(chunks).catch(() => {
     throw faults.invalidJson();
   });

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Dispatcher, request } from "undici";
-import { joined, readJsonInSlices } from "../../base/json/read-json-in-slices.ts";
+import { joinChunks, readJsonInSlices } from "../../base/json/read-json-in-slices.ts";
 import { retryAfterSeconds } from "../../base/limits/retry-after.ts";
 import { type Embedder, EmbeddingFailed } from "../ports.ts";
 import { vectorsIn } from "./vectors-in.ts";
@@ -126,7 +126,7 @@ async function jsonOf(body: AsyncIterable<Buffer>): Promise<unknown> {
     chunks.push(chunk);
   }
   try {
-    return await readJsonInSlices([joined(chunks)]);
+    return await readJsonInSlices([joinChunks(chunks)]);
   } catch (error) {
     throw new EmbeddingFailed("The embedding server sent no JSON that could be read.", { cause: error });
   }
