@@ -28,8 +28,8 @@ const WORDS = new Intl.Segmenter(undefined, { granularity: "word" });
 export async function isRendering(original: string, text: string): Promise<boolean> {
   if (text.length > original.length * GROWTH_MAX + GROWTH_CHARACTERS_MAX) return false;
   const slices = new Slices(); // Speech streams share this event loop.
-  const before = await wordsOf(original, slices);
-  const after = await wordsOf(text, slices);
+  const before = await normalizedWords(original, slices);
+  const after = await normalizedWords(text, slices);
   const spoken = after.filter((word) => !isFigure(word));
   const kept = await commonWords(before, spoken, slices);
   const added = spoken.length - kept;
@@ -41,7 +41,7 @@ export async function isRendering(original: string, text: string): Promise<boole
   );
 }
 
-async function wordsOf(text: string, slices: Slices): Promise<string[]> {
+async function normalizedWords(text: string, slices: Slices): Promise<string[]> {
   const words: string[] = [];
   for (const { segment, isWordLike } of WORDS.segment(text.toLowerCase().normalize("NFKC"))) {
     if (isWordLike === true) words.push(segment.replaceAll("’", "'"));

@@ -29,7 +29,7 @@ export async function* callProvider(
   const { host, timeoutMs } = address;
   const limit = AbortSignal.timeout(timeoutMs);
   try {
-    const reply = await send(address, call, AbortSignal.any([signal, limit]));
+    const reply = await sendToProvider(address, call, AbortSignal.any([signal, limit]));
     checkStatus(reply, host);
     if (String(reply.headers["content-type"]).startsWith("text/event-stream")) yield* eventsOf(reply.body, host);
     else yield readJson(await wholeText(reply.body, host));
@@ -42,7 +42,7 @@ export async function* callProvider(
   }
 }
 
-function send(
+function sendToProvider(
   { apiKey }: ProviderAddress,
   { url, body }: { readonly url: string; readonly body: object | null },
   signal: AbortSignal,

@@ -50,11 +50,11 @@ async function* readAnswer(
     if (FAILURES.has(event["type"])) throw new ProviderError("failed", `${host} could not finish its answer`);
     if (event["type"] === DELTA && typeof event["delta"] === "string" && event["delta"] !== "")
       yield { type: "text", text: event["delta"] };
-    if (event["type"] === COMPLETED) return yield { type: "end", model: modelOf(event["response"]) ?? model };
+    if (event["type"] === COMPLETED) return yield { type: "end", model: responseModel(event["response"]) ?? model };
   }
   throw new ProviderError("failed", `${host} broke off its answer`);
 }
 
-function modelOf(response: unknown): string | null {
+function responseModel(response: unknown): string | null {
   return isRecord(response) && typeof response["model"] === "string" ? response["model"] : null;
 }

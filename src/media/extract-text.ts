@@ -53,10 +53,11 @@ export class TextExtractor {
 
   /** Rejects with the signal's reason if that aborts. */
   async extract(file: NamedBytes, signal: AbortSignal): Promise<ExtractedText> {
-    const kind = kindOf(file);
-    if (file.bytes.length === 0) return failed("broken", "is empty");
+    const kind = declaredKind(file);
+    if (file.bytes.length === 0) return extractionFailure("broken", "is empty");
     const real = sniffType(file.bytes);
-    if (kind === "pdf" && real !== PDF) return failed("broken", "is named or declared as a PDF, but is not one");
+    if (kind === "pdf" && real !== PDF)
+      return extractionFailure("broken", "is named or declared as a PDF, but is not one");
     const plain = real === null || real === SVG ? await decodeText(file.bytes, null, kind !== null) : null;
     if (plain === null)
       return this.#shown(await documentText(this.#readers, { real, bytes: file.bytes }, signal), real === ZIP);
@@ -67,22 +68,22 @@ export class TextExtractor {
   async #readPage(bytes: Uint8Array, signal: AbortSignal): Promise<ExtractedText> {
     const page = await this.#pages.readMarked(bytes, signal);
     if (page.type === "text") return this.#shown(page, true);
-    if (page.type === "broken") return failed("broken", "is a page that cannot be read");
-    return failed("too_large", "takes too much time or memory to read");
+    if (page.type === "broken") return extractionFailure("broken", "is a page that cannot be read");
+    return extractionFailure("too_large", "takes too much time or memory to read");
   }
 
   #shown(outcome: DocumentText, isMarked: boolean): ExtractedText {
-    if (outcome.type !== "text") return failed(outcome.type, outcome.why);
+    if (outcome.type !== "text") return extractionFailure(outcome.type, outcome.why);
     const { charactersMax } = this.#limits;
-    if (outcome.text.length > charactersMax) return failed("too_large", tooLong(charactersMax).why);
-    if (!/\S/.test(outcome.text)) return failed("broken", "holds no text");
+    if (outcome.text.length > charactersMax) return extractionFailure("too_large", tooLong(charactersMax).why);
+    if (!/\S/.test(outcome.text)) return extractionFailure("broken", "holds no text");
     return { type: "text", text: outcome.text, isMarked };
   }
 }
 
 type Unread = Exclude<DocumentText["type"], "text">;
 
-function failed(type: Unread, why: string): ExtractedText {
+function extractionFailure(type: Unread, why: string): ExtractedText {
   const isUnsupported = type === "unsupported" || type === "no_text";
   return {
     type: "failed",
@@ -120,7 +121,7 @@ function allAre(kind: Kind, extensions: readonly string[]): Readonly<Record<stri
 }
 
 /** What the name and then the declared type say; null if they say nothing. */
-function kindOf({ filename, mimeType }: NamedBytes): Kind | null {
+function declaredKind({ filename, mimeType }: NamedBytes): Kind | null {
   const extension = extname(filename).toLowerCase();
   const known = Object.hasOwn(EXTENSIONS, extension) ? EXTENSIONS[extension] : undefined;
   if (known !== undefined) return known;

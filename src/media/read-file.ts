@@ -42,7 +42,7 @@ export async function readFile(
     real === null || real === SVG ? await decodeText(file.bytes, file.charset, TEXT_TYPES.test(file.mimeType)) : null;
   if (text !== null) return textPart(file, withinLimit(tools, file, text));
   if (tools.abilities.files) return filePart(part, file, real);
-  return textPart(file, await textOf(tools, file, real, loaded.signal));
+  return textPart(file, await fileText(tools, file, real, loaded.signal));
 }
 
 async function loadFile(tools: FileTools, loaded: LoadedParts, part: StoredInputFile): Promise<LoadedFile> {
@@ -97,17 +97,17 @@ function withinLimit(tools: FileTools, { filename }: LoadedFile, text: string): 
 }
 
 /** The text of a document. Those that take a thread to read are cached. */
-async function textOf(tools: FileTools, file: LoadedFile, real: string | null, signal: AbortSignal): Promise<string> {
+async function fileText(tools: FileTools, file: LoadedFile, real: string | null, signal: AbortSignal): Promise<string> {
   const read = async (): Promise<string> => {
     const outcome = await documentText(tools, { real, bytes: file.bytes }, signal);
-    if (outcome.type !== "text") throw refusalOf(file, outcome);
+    if (outcome.type !== "text") throw fileRefusal(file, outcome);
     return outcome.text;
   };
   if (real !== PDF && real !== ZIP) return await read();
   return await tools.texts.get(`${real === PDF ? "pdf" : "office"} ${await sha256(file.bytes)}`, read);
 }
 
-function refusalOf({ filename }: LoadedFile, { type, why }: Exclude<DocumentText, { type: "text" }>): MediaError {
+function fileRefusal({ filename }: LoadedFile, { type, why }: Exclude<DocumentText, { type: "text" }>): MediaError {
   if (type === "too_large") return fileTooLarge(filename, why);
   const isModels = type === "no_text"; // A model that reads files could see the pictures.
   return unsupportedFile(filename, isModels ? `${why}, and the model of this server reads no files` : why);

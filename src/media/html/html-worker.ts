@@ -4,7 +4,7 @@ import { compile } from "html-to-text";
 import { parseHTML } from "linkedom";
 import { isRecord } from "../../base/json/records.ts";
 import type { HtmlOutcome, HtmlTask } from "./html-outcome.ts";
-import { shortened, toText } from "./to-text.ts";
+import { shortenText, toText } from "./to-text.ts";
 
 /** Larger pages take the search for an article many seconds. */
 const ARTICLE_CHARACTERS_MAX = 1024 * 1024;
@@ -20,7 +20,7 @@ function read({ bytes, charset, mode, charactersMax }: HtmlTask): HtmlOutcome {
   const article = mode === "article" ? findArticle(html) : null;
   if (article !== null) {
     const found = toText(article.content, charactersMax);
-    const title = shortened(article.title ?? titleOf(html), TITLE_CHARACTERS_MAX);
+    const title = shortenText(article.title ?? titleOf(html), TITLE_CHARACTERS_MAX);
     if (found.text.length >= ARTICLE_CHARACTERS_MIN) return { type: "text", title, ...found };
   }
   return { type: "text", title: titleOf(html), ...toText(html, charactersMax, mode === "marked") };
@@ -47,12 +47,12 @@ function findArticle(html: string): { readonly title?: string | null | undefined
 
 function titleOf(html: string): string {
   const raw = /<title[^>]{0,200}>([^<]{0,1000})/i.exec(html.slice(0, ARTICLE_CHARACTERS_MAX))?.[1] ?? "";
-  return shortened(compile({ wordwrap: false })(raw).replaceAll(/\s+/g, " ").trim(), TITLE_CHARACTERS_MAX);
+  return shortenText(compile({ wordwrap: false })(raw).replaceAll(/\s+/g, " ").trim(), TITLE_CHARACTERS_MAX);
 }
 
-function isTask(value: unknown): value is HtmlTask {
+function isHtmlTask(value: unknown): value is HtmlTask {
   return isRecord(value) && value["bytes"] instanceof Uint8Array;
 }
 
 const task: unknown = workerData;
-if (parentPort !== null && isTask(task)) parentPort.postMessage(read(task));
+if (parentPort !== null && isHtmlTask(task)) parentPort.postMessage(read(task));

@@ -49,9 +49,9 @@ function textUnder(element: DomNode, depth = 3): string {
   const text = (element.children ?? [])
     .map((child) => child.data ?? (depth > 0 ? textUnder(child, depth - 1) : ""))
     .join(" ");
-  return shortened(text.replaceAll(/\s+/g, " ").trim(), LINK_CHARACTERS_MAX);
+  return shortenText(text.replaceAll(/\s+/g, " ").trim(), LINK_CHARACTERS_MAX);
 }
 
-export function shortened(text: string, charactersMax: number): string {
+export function shortenText(text: string, charactersMax: number): string {
   return text.length <= charactersMax ? text : `${text.slice(0, charactersMax)}…`;
 }

@@ -30,14 +30,14 @@ export async function readContentTypes(archive: Archive): Promise<ReadonlyMap<Pa
   await readXml(archive, "[Content_Types].xml", {
     opened(name, { PartName: part, ContentType: type }) {
       if (name !== "Override" || part === undefined || type === undefined) return;
-      const kind = kindOf(type);
+      const kind = partKind(type);
       if (kind !== null && !parts.has(kind)) parts.set(kind, part.replace(/^\//, ""));
     },
   });
   return parts;
 }
 
-function kindOf(contentType: string): PartKind | null {
+function partKind(contentType: string): PartKind | null {
   for (const [kind, ends] of Object.entries(KINDS)) {
     if (isKind(kind) && ends.some((end) => contentType.endsWith(end))) return kind;
   }

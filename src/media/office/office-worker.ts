@@ -10,7 +10,7 @@ import { readPresentation } from "./read-presentation.ts";
 import { readWorkbook } from "./read-workbook.ts";
 import { TextSink } from "./text-sink.ts";
 
-function isTask(value: unknown): value is OfficeTask {
+function isOfficeTask(value: unknown): value is OfficeTask {
   return isRecord(value) && value["bytes"] instanceof Uint8Array && typeof value["charactersMax"] === "number";
 }
 
@@ -48,4 +48,4 @@ async function readOffice2007(archive: Archive, sink: TextSink): Promise<boolean
 }
 
 const task: unknown = workerData;
-if (parentPort !== null && isTask(task)) await post(parentPort, task);
+if (parentPort !== null && isOfficeTask(task)) await post(parentPort, task);

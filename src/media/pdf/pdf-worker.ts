@@ -97,7 +97,7 @@ function failure(error: unknown): PdfOutcome {
   return { type: name === "PasswordException" ? "encrypted" : "broken" };
 }
 
-function isTask(value: unknown): value is PdfTask {
+function isPdfTask(value: unknown): value is PdfTask {
   return isRecord(value) && value["bytes"] instanceof Uint8Array;
 }
 
@@ -107,7 +107,7 @@ function post(port: MessagePort, outcome: PdfOutcome): void {
 }
 
 const task: unknown = workerData;
-if (parentPort !== null && isTask(task)) {
+if (parentPort !== null && isPdfTask(task)) {
   limitMemory(parentPort);
   post(parentPort, await read(task).catch(failure));
 }
