@@ -16,7 +16,7 @@ function* textsOf({ text, lengths }: CountRequest): Generator<string> {
   }
 }
 
-async function outcomeOf(request: CountRequest): Promise<CountAnswer> {
+async function countAnswer(request: CountRequest): Promise<CountAnswer> {
   const { id, encoding } = request;
   const stop = new AbortController();
   underWay.set(id, stop);
@@ -29,11 +29,11 @@ async function outcomeOf(request: CountRequest): Promise<CountAnswer> {
   }
 }
 
-async function answer(request: CountRequest): Promise<void> {
-  port.postMessage(await outcomeOf(request));
+async function postAnswer(request: CountRequest): Promise<void> {
+  port.postMessage(await countAnswer(request));
 }
 
 port.on("message", (message: CountRequest | CountStop) => {
   if ("stop" in message) underWay.get(message.stop)?.abort();
-  else void answer(message);
+  else void postAnswer(message);
 });

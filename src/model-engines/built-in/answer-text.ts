@@ -64,14 +64,14 @@ function reportAttachments({ images, files, audio }: Attachments): string {
   ];
   const unable = [images > 0 ? "see images" : "", files > 0 ? "read files" : "", audio > 0 ? "hear audio" : ""];
   if (images + files + audio === 0) return "";
-  return `I received ${joined(received, "and")}. I can't ${joined(unable, "or")}: I am the built-in engine.`;
+  return `I received ${joinWithWord(received, "and")}. I can't ${joinWithWord(unable, "or")}: I am the built-in engine.`;
 }
 
 function amount(count: number, one: string, many: string): string {
   return count === 0 ? "" : `${count} ${count === 1 ? one : many}`;
 }
 
-function joined(parts: readonly string[], word: "and" | "or"): string {
+function joinWithWord(parts: readonly string[], word: "and" | "or"): string {
   const present = parts.filter((part) => part !== "");
   const last = present.at(-1) ?? "";
   return present.length < 2 ? last : `${present.slice(0, -1).join(", ")} ${word} ${last}`;

@@ -38,13 +38,15 @@ type OutputItem = Extract<InputItem, { type: "function_call_output" | "custom_to
 export function readConversation(items: readonly ContextItem[]): Conversation {
   const messages = items.filter(isMessage);
   const userMessages = messages.filter((message) => message.role === "user");
-  const userTexts = userMessages.map(textOf);
+  const userTexts = userMessages.map(messageText);
   return {
     userTexts,
     text: userTexts.at(-1) ?? "",
     attachments: countAttachments(userMessages.at(-1)),
     toolOutputs: latestOutputs(items),
-    systemTexts: messages.filter((message) => message.role === "system" || message.role === "developer").map(textOf),
+    systemTexts: messages
+      .filter((message) => message.role === "system" || message.role === "developer")
+      .map(messageText),
   };
 }
 
@@ -58,7 +60,7 @@ export function isToolOutput(item: ContextItem): item is OutputItem {
   );
 }
 
-function textOf({ content }: Message): string {
+function messageText({ content }: Message): string {
   const text =
     typeof content === "string"
       ? content
@@ -92,7 +94,7 @@ function latestOutputs(items: readonly ContextItem[]): ToolOutput[] {
     if (item.type === "tool_search_output")
       return [{ tool: "tool_search", text: foundTools(item.tools), source: null }];
     if (!isToolOutput(item)) return clientOutput(item);
-    const tool = tools.get(callIdOf(item)) ?? null;
+    const tool = tools.get(outputCallId(item)) ?? null;
     const text = outputText(item);
     if (item.type !== "hosted_output") return [{ tool, text, source: null }];
     return [{ tool, text: text.replaceAll(FENCE, "").trim(), source: SOURCE.exec(text)?.[0] ?? null }];
@@ -125,7 +127,7 @@ function calledTools(items: readonly ContextItem[]): ReadonlyMap<string, string>
   return tools;
 }
 
-function callIdOf(item: OutputItem): string {
+function outputCallId(item: OutputItem): string {
   return item.type === "hosted_output" ? item.callId : (item.call_id ?? "");
 }
 

@@ -16,7 +16,9 @@ export function makeNumber(schema: SchemaObject, integer: boolean, { hints, budg
   const high = Math.min(numberOr(schema["maximum"], Infinity), numberOr(schema["exclusiveMaximum"], Infinity));
   const nearest = Math.min(Math.max(1, low), high);
   const step = Math.abs(numberOr(schema["multipleOf"], 1)) || 1;
-  return nthOf(multiplesAround(nearest, step), position, fits) ?? nthOf(partsOf(low, high), position, fits) ?? nearest;
+  return (
+    nthOf(multiplesAround(nearest, step), position, fits) ?? nthOf(rangeSteps(low, high), position, fits) ?? nearest
+  );
 }
 
 function* multiplesAround(middle: number, step: number): Generator<number, void, undefined> {
@@ -28,7 +30,7 @@ function* multiplesAround(middle: number, step: number): Generator<number, void,
   }
 }
 
-function* partsOf(low: number, high: number): Generator<number, void, undefined> {
+function* rangeSteps(low: number, high: number): Generator<number, void, undefined> {
   for (let part = 0; part <= PARTS; part += 1) yield low + ((high - low) * part) / PARTS;
 }
 

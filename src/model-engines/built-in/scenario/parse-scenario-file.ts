@@ -18,10 +18,10 @@ import type { Conditions, Scenario, ScenarioFile, Script } from "./scenario-file
 
 /** Throws `ScenarioError` if the file cannot be read or has a wrong format. */
 export async function loadScenarioFile(file: string): Promise<ScenarioFile> {
-  return parseScenarioFile(await readText(file), file);
+  return parseScenarioFile(await readScenarioText(file), file);
 }
 
-async function readText(file: string): Promise<string> {
+async function readScenarioText(file: string): Promise<string> {
   try {
     return await readFile(file, "utf8");
   } catch (cause) {

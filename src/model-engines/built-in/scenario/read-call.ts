@@ -17,7 +17,7 @@ export function readCall(kind: CallKind, value: unknown, place: Place): ModelEve
   const chunks = readOptional(call["chunks"], (count) => readInteger(count, place.member("chunks"), 1, CHUNKS_MAX));
   const input =
     kind === "function"
-      ? readArguments(call["arguments"], place.member("arguments"))
+      ? readCallArguments(call["arguments"], place.member("arguments"))
       : readText(call["input"], place.member("input"));
   return [
     {
@@ -35,7 +35,7 @@ export function readCall(kind: CallKind, value: unknown, place: Place): ModelEve
 }
 
 /** A mapping becomes JSON; a text is used unchanged, so that a scenario can send invalid JSON. */
-function readArguments(value: unknown, place: Place): string {
+function readCallArguments(value: unknown, place: Place): string {
   if (value === undefined || value === null) return "{}";
   if (typeof value === "string") return value;
   if (!isRecord(value)) throw place.expected("a mapping or a text", value);

@@ -45,13 +45,13 @@ function namedTool(
   tools: readonly ListedTool[],
 ): ListedTool {
   const key = choice.type === "hosted_function" ? hostedKey(choice) : `${choice.type} ${choice.name}`;
-  const tool = tools.find((offered) => keyOf(offered) === key);
+  const tool = tools.find((offered) => choiceKey(offered) === key);
   if (tool === undefined) throw chosenToolMissing(choice.name);
   return tool;
 }
 
 /** What a choice names a tool by. */
-function keyOf({ kind, name, namespace }: ListedTool): string {
+function choiceKey({ kind, name, namespace }: ListedTool): string {
   return kind === "hosted" ? hostedKey({ name, server: namespace }) : `${kind} ${name}`;
 }
 
@@ -61,7 +61,7 @@ function hostedKey({ name, server }: { readonly name?: unknown; readonly server?
 
 /** Entries name a tool by type and name; a namespace means all its tools. */
 function allowedTools(choice: AllowedTools, tools: readonly ListedTool[]): ListedTool[] {
-  const named = Map.groupBy(tools, keyOf);
+  const named = Map.groupBy(tools, choiceKey);
   const grouped = Map.groupBy(tools, ({ kind, namespace }) => (kind === "hosted" ? "" : `namespace ${namespace}`));
   const allowed = new Set<ListedTool>();
   const done = new Set<readonly ListedTool[]>(); // So that a namespace named many times is added only once.

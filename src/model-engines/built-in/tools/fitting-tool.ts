@@ -17,7 +17,7 @@ const DESCRIPTION_WORDS_MIN = 2;
  * or two words of its description.
  */
 export function fittingTool(tools: readonly ListedTool[], text: string): ListedTool | null {
-  const spoken = wordsOf(text);
+  const spoken = contentWords(text);
   let best: { readonly tool: ListedTool; readonly score: number } | null = null;
   for (const tool of tools) {
     const score = scoreTool(tool, spoken, text);
@@ -27,9 +27,9 @@ export function fittingTool(tools: readonly ListedTool[], text: string): ListedT
 }
 
 function scoreTool({ name, description }: ListedTool, spoken: ReadonlySet<string>, text: string): number {
-  const nameWords = wordsOf(name);
+  const nameWords = contentWords(name);
   const inName = countShared(nameWords, spoken);
-  const inDescription = countShared(wordsOf(description), spoken);
+  const inDescription = countShared(contentWords(description), spoken);
   const isNamed = name.length > 3 && text.includes(name);
   const fits = isNamed || (inName > 0 && inName * 2 >= nameWords.size) || inDescription >= DESCRIPTION_WORDS_MIN;
   return fits ? (isNamed ? 100 : 0) + inName * NAME_WEIGHT + inDescription : 0;
@@ -38,7 +38,7 @@ function scoreTool({ name, description }: ListedTool, spoken: ReadonlySet<string
 /**
  * The words that are not common, in lower case and without a plural "s". Camel case and snake case give the same words.
  */
-function wordsOf(text: string): ReadonlySet<string> {
+function contentWords(text: string): ReadonlySet<string> {
   const words =
     text
       .replaceAll(/(\p{Ll})(\p{Lu})/gu, "$1 $2")

@@ -65,7 +65,7 @@ export function explainRefusal(refusal: Refusal, context: ErrorContext, nowMs: n
   if (isAboutPath(refusal, reported, shown)) return noSuchPath();
   if (status !== null && status >= 500 && blamesRequest(reported))
     return refusedRequest(status, reported, shown, context);
-  if (status === null || status >= 500) return failed(refusal, reported, shown, nowMs);
+  if (status === null || status >= 500) return serverError(refusal, reported, shown, nowMs);
   if (status === 401 || status === 403) return refusedKey(status, shown, context);
   if (status === 429 || status === 402) return rateLimited(refusal, reported, shown, nowMs);
   if (status === 408)
@@ -135,7 +135,7 @@ function rateLimited(refusal: Refusal, reported: ReportedError, shown: string, n
   });
 }
 
-function failed({ status, headers }: Refusal, reported: ReportedError, shown: string, nowMs: number): ModelError {
+function serverError({ status, headers }: Refusal, reported: ReportedError, shown: string, nowMs: number): ModelError {
   // Several local servers report this with status 500.
   if (TOO_LONG.test(reported.message)) return new InputTooLong(reported.tooLong);
   const isOdd = status !== null && status > 511; // Vendor statuses such as 529 mean overload.
@@ -169,7 +169,7 @@ function refusedRequest(status: number, reported: ReportedError, shown: string, 
   )
     return new InputTooLong(reported.tooLong);
   if (NO_SUCH_MODEL.test(reported.message)) return modelNotFound(context.model);
-  const param = reported.param ?? placeOf(reported.message);
+  const param = reported.param ?? faultPath(reported.message);
   return new ModelError(shown === "" ? `The model server refused the request with status ${status}.` : shown, {
     status: PASSED_ON.has(status) ? status : 400,
     type: "invalid_request_error",
@@ -180,7 +180,7 @@ function refusedRequest(status: number, reported: ReportedError, shown: string, 
 }
 
 /** The path in the request that a validator names; null if it names none. */
-function placeOf(message: string): string | null {
+function faultPath(message: string): string | null {
   const [, member, inner] = FAULT_PLACE.exec(message) ?? [];
   if (member === undefined) return null;
   return inner === undefined ? member : `${member}.${inner}`;
@@ -204,7 +204,7 @@ function readReported(body: string | JsonObject): ReportedError {
       param: null,
     };
   const error = isRecord(first["error"]) ? first["error"] : first;
-  const message = messageOf(error, first).slice(0, READ_CHARS_MAX);
+  const message = reportedMessage(error, first).slice(0, READ_CHARS_MAX);
   return {
     message,
     tooLong: readTooLong(message, error),
@@ -215,7 +215,7 @@ function readReported(body: string | JsonObject): ReportedError {
   };
 }
 
-function messageOf(error: JsonObject, whole: JsonObject): string {
+function reportedMessage(error: JsonObject, whole: JsonObject): string {
   const candidates = [
     error["message"],
     whole["error"],

@@ -128,7 +128,12 @@ export class CallSequencer {
     const cut = isCut ? { isCut } : {};
     if (tool.kind === "tool_search") {
       this.#waitingCharacters -= call.length;
-      this.events.push({ type: "tool_search", callId: call.id, arguments: readArguments(call.arguments), ...cut });
+      this.events.push({
+        type: "tool_search",
+        callId: call.id,
+        arguments: readSearchArguments(call.arguments),
+        ...cut,
+      });
       return;
     }
     if (call.length > 0 && !call.isSending) this.#sendAll(call);
@@ -179,7 +184,7 @@ function isRepeated(call: IncomingCall, text: string): boolean {
 }
 
 /** The arguments as an object; empty if they are not a JSON object. */
-function readArguments(text: string): Record<string, unknown> {
+function readSearchArguments(text: string): Record<string, unknown> {
   const value = jsonOrUndefined(text);
   return isRecord(value) ? value : {};
 }

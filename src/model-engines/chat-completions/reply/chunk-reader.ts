@@ -279,10 +279,10 @@ function readAlternatives(value: unknown): LogProb["top_logprobs"] {
 function readToken(entry: JsonObject): { token: string; bytes: number[]; logprob: number } {
   const token = typeof entry["token"] === "string" ? entry["token"] : "";
   const logprob = typeof entry["logprob"] === "number" ? entry["logprob"] : 0;
-  return { token, bytes: bytesOf(entry["bytes"], token), logprob };
+  return { token, bytes: tokenBytes(entry["bytes"], token), logprob };
 }
 
 /** The bytes of a token; its UTF-8 if the server sends none. */
-function bytesOf(value: unknown, token: string): number[] {
+function tokenBytes(value: unknown, token: string): number[] {
   return isList(value) ? value.filter((byte) => typeof byte === "number") : [...Buffer.from(token)];
 }

@@ -74,7 +74,7 @@ export class ContentReader {
     const last = whole.charCodeAt(whole.length - 1);
     const isHalf = last >= 0xd800 && last <= 0xdbff;
     const ready = isHalf ? whole.slice(0, -1) : whole;
-    const readyLogprobs = joined(this.#keptLogprobs, logprobs);
+    const readyLogprobs = joinLogprobs(this.#keptLogprobs, logprobs);
     this.#kept = isHalf ? whole.slice(-1) : "";
     this.#keptLogprobs = ready === "" ? readyLogprobs : undefined;
     if (ready !== "") this.#emit(textDelta(ready, readyLogprobs));
@@ -83,7 +83,7 @@ export class ContentReader {
   #decide(text: string, logprobs: readonly LogProb[] | undefined): void {
     const kept = this.#kept + text;
     const begun = kept.trimStart();
-    this.#keptLogprobs = joined(this.#keptLogprobs, logprobs);
+    this.#keptLogprobs = joinLogprobs(this.#keptLogprobs, logprobs);
     if (begun.startsWith(OPENING_TAG)) {
       this.#phase = "thinking";
       this.#kept = "";
@@ -137,7 +137,7 @@ function textDelta(text: string, logprobs: readonly LogProb[] | undefined): Mode
   return logprobs === undefined ? { type: "text_delta", text } : { type: "text_delta", text, logprobs };
 }
 
-function joined(
+function joinLogprobs(
   one: readonly LogProb[] | undefined,
   other: readonly LogProb[] | undefined,
 ): readonly LogProb[] | undefined {

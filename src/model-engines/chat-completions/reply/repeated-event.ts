@@ -52,7 +52,7 @@ export class RepeatedEvent {
     // Longer than any text of the event, so it is found only where it was put.
     const mark = "x".repeat(event.length);
     const chunk = jsonOrUndefined(`${event.slice(DATA.length, begin)}${mark}${event.slice(end)}`);
-    const place = placeOf(mark, chunk, DEPTH_MAX);
+    const place = findTextPlace(mark, chunk, DEPTH_MAX);
     if (!isRecord(chunk) || place === null) return null;
     return new RepeatedEvent(chunk, [copyOf(event.slice(0, begin)), copyOf(event.slice(end))], place);
   }
@@ -79,11 +79,11 @@ interface TextPlace {
 }
 
 /** The place of a text in a parsed chunk. */
-function placeOf(text: string, value: unknown, depth: number): TextPlace | null {
+function findTextPlace(text: string, value: unknown, depth: number): TextPlace | null {
   if (depth === 0 || typeof value !== "object" || value === null) return null;
   for (const [name, member] of Object.entries(value)) {
     if (member === text) return isRecord(value) ? { holder: value, name } : null;
-    const place = placeOf(text, member, depth - 1);
+    const place = findTextPlace(text, member, depth - 1);
     if (place !== null) return place;
   }
   return null;

@@ -73,7 +73,10 @@ export class ToolCallReader {
   #beginsAnother(call: IncomingCall, delta: CallDelta): boolean {
     if (delta.name === null) return false;
     if (call.isWhole)
-      return delta.name !== call.name || !(isBlank(delta.arguments) || call.has(delta.arguments) || call.isEmptyObject);
+      return (
+        delta.name !== call.name ||
+        !(isBlankArguments(delta.arguments) || call.has(delta.arguments) || call.isEmptyObject)
+      );
     const isNamed = call.length > 0 || this.#sequencer.isKnownTool(call.name);
     return isNamed && delta.name !== call.name && !delta.name.startsWith(call.name);
   }
@@ -89,7 +92,7 @@ export class ToolCallReader {
 }
 
 /** Whether the text is empty or the white space behind arguments. */
-function isBlank(text: string): boolean {
+function isBlankArguments(text: string): boolean {
   return text.trim() === "";
 }
 

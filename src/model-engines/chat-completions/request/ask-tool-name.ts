@@ -28,7 +28,7 @@ export async function askToolName(
     const path = `${server.apiPath}/chat/completions`;
     const reply = await askServer(server, { path, body, replyBytesMax: REPLY_BYTES_MAX }, limited);
     if (reply === null) return null;
-    const name = reply.status === 200 ? nameIn(contentOf(reply.body)) : null;
+    const name = reply.status === 200 ? nameIn(choiceContent(reply.body)) : null;
     if (tools.some((tool) => tool.function.name === name)) return name;
   }
   return null;
@@ -62,7 +62,7 @@ function nameIn(content: string): string | null {
   return isRecord(answer) ? textOrNull(answer["name"]) : null;
 }
 
-function contentOf(body: unknown): string {
+function choiceContent(body: unknown): string {
   const choices = isRecord(body) ? body["choices"] : null;
   const [choice] = isList(choices) ? choices : [];
   const message = isRecord(choice) ? choice["message"] : null;

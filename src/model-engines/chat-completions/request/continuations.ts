@@ -64,7 +64,7 @@ export class Continuations {
     const path = `${this.#server.apiPath}/chat/completions`;
     const reply = await askServer(this.#server, { path, body, replyBytesMax: REPLY_BYTES_MAX }, limited);
     if (reply === null || reply.status === 429 || reply.status >= 500) return "no answer";
-    return reply.status === 200 && REST.test(contentOf(reply.body)) ? "goes on" : "refused";
+    return reply.status === 200 && REST.test(firstChoiceText(reply.body)) ? "goes on" : "refused";
   }
 }
 
@@ -81,7 +81,7 @@ function withBeginning<Request extends Pick<ChatRequest, "messages">>(
 }
 
 /** The text of the first choice; empty if the model thinks first. */
-function contentOf(body: unknown): string {
+function firstChoiceText(body: unknown): string {
   const choices = isRecord(body) ? body["choices"] : null;
   const [choice] = isList(choices) ? choices : [];
   const message = isRecord(choice) ? choice["message"] : null;

@@ -18,7 +18,7 @@ type ToolOutput = Item<"function_call_output">["output"];
  * it.
  */
 export function readItem(item: InputItem, position: number): HistoryStep | readonly HistoryStep[] {
-  if (isMessage(item)) return readText(item) ?? readMessage(item, `input[${position}].content`);
+  if (isMessage(item)) return singleTextStep(item) ?? readMessage(item, `input[${position}].content`);
   return readOther(item, `input[${position}]`);
 }
 
@@ -74,7 +74,7 @@ function isMessage(item: InputItem): item is Message {
 }
 
 /** Reads a message with a single text, as most are; null for any other. */
-function readText({ role, content }: Message): HistoryStep | null {
+function singleTextStep({ role, content }: Message): HistoryStep | null {
   if (typeof content === "string") return textStep(role, content);
   const [part] = content;
   const isText = content.length === 1 && (part?.type === "input_text" || part?.type === "output_text");
@@ -82,7 +82,7 @@ function readText({ role, content }: Message): HistoryStep | null {
 }
 
 function readMessage({ role, content }: Message, path: string): HistoryStep {
-  if (role !== "user" || typeof content === "string") return textStep(role, textOf(content, path));
+  if (role !== "user" || typeof content === "string") return textStep(role, contentText(content, path));
   const parts = content.map((part, at) => inputPart(part, `${path}[${at}]`));
   return { type: "user", content: mapContent(parts, path) };
 }
@@ -109,7 +109,7 @@ function inputPart(part: MessagePart, path: string): Exclude<MessagePart, { type
   return part;
 }
 
-function textOf(content: Message["content"], path: string): string {
+function contentText(content: Message["content"], path: string): string {
   if (typeof content === "string") return content;
   return content
     .map((part, position) => {

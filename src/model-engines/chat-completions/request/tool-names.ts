@@ -27,7 +27,7 @@ export class ToolNames {
   nameOf(tool: CalledTool): string {
     const flat = flatName(tool.namespace, tool.name);
     const taken = this.#tools.get(flat);
-    return taken === undefined || sameTool(taken, tool) ? flat : shortened(distinctName(tool, flat), flat);
+    return taken === undefined || sameTool(taken, tool) ? flat : shortName(distinctName(tool, flat), flat);
   }
 
   has(name: string): boolean {
@@ -48,10 +48,10 @@ export function flatName(namespace: string | null | undefined, name: string): st
   const isPlain = namespace === null || namespace === undefined || namespace === "" || namespace === name;
   const whole = isPlain ? name : `${namespace}__${name}`;
   const plain = whole.replaceAll(/[^A-Za-z0-9_-]/g, "_");
-  return plain.length <= NAME_CHARS_MAX ? plain : shortened(whole, plain);
+  return plain.length <= NAME_CHARS_MAX ? plain : shortName(whole, plain);
 }
 
-function shortened(whole: string, plain: string): string {
+function shortName(whole: string, plain: string): string {
   const hash = createHash("sha256").update(whole).digest("hex").slice(0, HASH_CHARS);
   return `${plain.slice(0, NAME_CHARS_MAX - HASH_CHARS - 1)}_${hash}`;
 }

@@ -44,7 +44,7 @@ export function templateTokens({ messages }: ChatRequest): number {
 export async function estimateAttachmentTokens({ model, messages }: ChatRequest): Promise<number> {
   let tokens = 0;
   await eachInSlices(messages, (message) => {
-    for (const part of partsOf(message)) tokens += attachmentTokens(model, part);
+    for (const part of contentParts(message)) tokens += attachmentTokens(model, part);
   });
   return tokens;
 }
@@ -58,7 +58,7 @@ function textsOf(message: ChatMessage): readonly string[] {
   return [...spoken, message.reasoning_content ?? "", ...calls];
 }
 
-function partsOf({ content }: ChatMessage): readonly ChatPart[] {
+function contentParts({ content }: ChatMessage): readonly ChatPart[] {
   return typeof content === "string" || content === null ? [] : content;
 }
 
@@ -67,7 +67,7 @@ function attachmentTokens(model: string, part: ChatPart): number {
     case "text":
       return 0;
     case "image_url":
-      return imageTokens(model, part.image_url.detail ?? "auto", sizeOf(part));
+      return imageTokens(model, part.image_url.detail ?? "auto", imageSize(part));
     case "input_audio":
       return Math.ceil(secondsOf(part) * AUDIO_TOKENS_PER_SECOND);
     case "file":
@@ -77,7 +77,7 @@ function attachmentTokens(model: string, part: ChatPart): number {
   }
 }
 
-function sizeOf({ image_url: { url } }: PartOf<"image_url">): ReturnType<typeof readImageSize> {
+function imageSize({ image_url: { url } }: PartOf<"image_url">): ReturnType<typeof readImageSize> {
   const comma = url.indexOf(",");
   if (!url.startsWith("data:") || comma === -1) return null;
   return readImageSize(Buffer.from(url.slice(comma + 1, comma + 1 + IMAGE_HEAD_BASE64_CHARS), "base64"));

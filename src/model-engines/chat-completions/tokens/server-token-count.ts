@@ -113,7 +113,7 @@ async function countByChatTokenizer(
     signal,
   );
   // llama.cpp has the same path for plain text. Its reply has no `count`.
-  return outcomeOf(reply, (value) => (isRecord(value) ? (countOf(value["count"]) ?? "absent") : "absent"));
+  return countOutcome(reply, (value) => (isRecord(value) ? (countOf(value["count"]) ?? "absent") : "absent"));
 }
 
 /** llama.cpp: `/apply-template` makes the prompt, and `/tokenize` splits it. */
@@ -125,14 +125,16 @@ async function countByTemplate(server: ServerAddress, { chat }: CountedTurn, sig
     signal,
   );
   const prompt = made !== null && made.status === 200 && isRecord(made.body) ? made.body["prompt"] : null;
-  if (typeof prompt !== "string") return outcomeOf(made, () => "absent");
+  if (typeof prompt !== "string") return countOutcome(made, () => "absent");
   const body = { model: chat.model, content: prompt, add_special: true, parse_special: true };
   const reply = await askServer(
     server,
     { path: `${server.rootPath}/tokenize`, body, replyBytesMax: REPLY_BYTES_MAX },
     signal,
   );
-  return outcomeOf(reply, (value) => (isRecord(value) && isList(value["tokens"]) ? value["tokens"].length : "absent"));
+  return countOutcome(reply, (value) =>
+    isRecord(value) && isList(value["tokens"]) ? value["tokens"].length : "absent",
+  );
 }
 
 /** Servers of the Responses API: `/responses/input_tokens` counts. */
@@ -155,7 +157,7 @@ async function countByResponses(
     { path: `${server.apiPath}/responses/input_tokens`, body, replyBytesMax: 4096 },
     signal,
   );
-  return outcomeOf(reply, (value) => (isRecord(value) ? (countOf(value["input_tokens"]) ?? "absent") : "absent"));
+  return countOutcome(reply, (value) => (isRecord(value) ? (countOf(value["input_tokens"]) ?? "absent") : "absent"));
 }
 
 /** llama-cpp-python: `/extras/tokenize/count` counts one text, without the chat template. */
@@ -163,13 +165,13 @@ async function countByExtras(server: ServerAddress, { chat }: CountedTurn, signa
   const body = { model: chat.model, input: (await chatTexts(chat)).join("\n") };
   const path = `${server.rootPath}/extras/tokenize/count`;
   const reply = await askServer(server, { path, body, replyBytesMax: 4096 }, signal);
-  return outcomeOf(reply, (value) => {
+  return countOutcome(reply, (value) => {
     const tokens = isRecord(value) ? countOf(value["count"]) : null;
     return tokens === null ? "absent" : tokens + templateTokens(chat);
   });
 }
 
-function outcomeOf(reply: ServerReply | null, read: (body: unknown) => Outcome): Outcome {
+function countOutcome(reply: ServerReply | null, read: (body: unknown) => Outcome): Outcome {
   if (reply === null) return "failed";
   if (reply.status === 200) return read(reply.body);
   return isNotOffered(reply) ? "absent" : "failed";
