@@ -43,7 +43,7 @@ export function itemDoneChunks(item: Item): UIMessageChunk[] {
     ];
   const tool = { toolCallId, ...hosted(item) };
   const asked: UIMessageChunk = { type: "tool-input-available", ...tool, input: hostedInputOf(item) };
-  const errorText = faultOf(item);
+  const errorText = toolErrorText(item);
   const outcome: UIMessageChunk =
     errorText === null
       ? { type: "tool-output-available", toolCallId, output: hostedOutputOf(item), providerExecuted: true }
@@ -90,7 +90,7 @@ function hostedOutputOf(item: Item): unknown {
   return item.type === "image_generation_call" ? { status: item.status } : item;
 }
 
-function faultOf(item: Item): string | null {
+function toolErrorText(item: Item): string | null {
   if (item.type === "mcp_call" && item.error !== null) return JSON.stringify(item.error);
   return "status" in item && item.status === "failed" ? "The tool failed." : null;
 }

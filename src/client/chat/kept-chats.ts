@@ -27,20 +27,20 @@ export class KeptChats<Message extends UIMessage> {
 
   keep(chatId: string, chat: KeptChat<Message>): void {
     try {
-      this.#storage.setItem(keyOf(chatId), JSON.stringify(chat));
+      this.#storage.setItem(storageKey(chatId), JSON.stringify(chat));
     } catch {
       this.forget(chatId); // The storage is full, and an older response must not be taken up in place of this one.
     }
   }
 
   find(chatId: string): KeptChat<Message> | null {
-    const text = this.#storage.getItem(keyOf(chatId));
+    const text = this.#storage.getItem(storageKey(chatId));
     const kept = text === null ? null : parseJson(text);
     return isKept<Message>(kept) ? kept : null;
   }
 
   forget(chatId: string): void {
-    this.#storage.removeItem(keyOf(chatId));
+    this.#storage.removeItem(storageKey(chatId));
   }
 }
 
@@ -54,7 +54,7 @@ export function memoryStorage(): ChatStorage {
   };
 }
 
-function keyOf(chatId: string): string {
+function storageKey(chatId: string): string {
   return `antiphon-chat:${chatId}`;
 }
 

@@ -20,7 +20,7 @@ export interface RequestInput {
 export function requestInputOf(messages: readonly UIMessage[]): RequestInput {
   const place = messages.findLastIndex((message) => responseIdOf(message) !== null);
   const answered = messages[place];
-  const later = messages.slice(place + 1).flatMap(itemsOf);
+  const later = messages.slice(place + 1).flatMap(messageItems);
   if (answered === undefined) return { previousResponseId: null, input: later };
   return { previousResponseId: responseIdOf(answered), input: [...outputsOf(answered), ...later] };
 }
@@ -31,17 +31,17 @@ export function requestInputOf(messages: readonly UIMessage[]): RequestInput {
  */
 export function wholeInputOf(messages: readonly UIMessage[]): RequestInput {
   const input = messages.flatMap((message) =>
-    message.role === "assistant" ? message.parts.flatMap(answeredItemsOf) : itemsOf(message),
+    message.role === "assistant" ? message.parts.flatMap(answeredItemsOf) : messageItems(message),
   );
   return { previousResponseId: null, input };
 }
 
 function answeredItemsOf(part: Part): ResponsesApi.InputItem[] {
   if (part.type === "text" && part.text !== "") return [{ type: "message", role: "assistant", content: part.text }];
-  return isToolPart(part) && part.providerExecuted !== true ? callOf(part) : [];
+  return isToolPart(part) && part.providerExecuted !== true ? toolCallItems(part) : [];
 }
 
-function callOf(part: ToolPart): ResponsesApi.InputItem[] {
+function toolCallItems(part: ToolPart): ResponsesApi.InputItem[] {
   const output = outputTextOf(part);
   if (output === null) return [];
   const { toolCallId: call_id, input } = part;
@@ -62,9 +62,9 @@ export function responseIdOf({ role, metadata }: UIMessage): string | null {
   return role === "assistant" && isRecord(metadata) ? textAt(metadata, "responseId") : null;
 }
 
-function itemsOf(message: UIMessage): ResponsesApi.InputItem[] {
+function messageItems(message: UIMessage): ResponsesApi.InputItem[] {
   if (message.role !== "assistant") {
-    const content = message.parts.flatMap(contentOf);
+    const content = message.parts.flatMap(partContent);
     return content.length === 0 ? [] : [{ type: "message", role: message.role, content }];
   }
   // An answer that failed or was stopped. No response can be continued there, so its words are sent.
@@ -72,7 +72,7 @@ function itemsOf(message: UIMessage): ResponsesApi.InputItem[] {
   return text === "" ? [] : [{ type: "message", role: "assistant", content: text }];
 }
 
-function contentOf(part: Part): Content[] {
+function partContent(part: Part): Content[] {
   if (part.type === "text") return [{ type: "input_text", text: part.text }];
   return part.type === "file" ? [fileContentOf(part)] : [];
 }

@@ -34,14 +34,14 @@ export function connectionOf(options: ConnectionOptions, baseUrl: string): Conne
   const { apiKey, defaultHeaders, retriesMax = RETRIES_MAX, timeoutMs = TIMEOUT_MS } = options;
   return {
     baseUrl: new URL(options.baseUrl ?? baseUrl).href.replace(/\/+$/, ""),
-    headers: headersOf(apiKey, defaultHeaders),
+    headers: connectionHeaders(apiKey, defaultHeaders),
     retriesMax,
     timeoutMs,
     fetch: options.fetch ?? ((url, init) => globalThis.fetch(url, init)),
   };
 }
 
-function headersOf(apiKey: string | undefined, more: ConnectionOptions["defaultHeaders"]): Headers {
+function connectionHeaders(apiKey: string | undefined, more: ConnectionOptions["defaultHeaders"]): Headers {
   const headers = new Headers(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` });
   for (const [name, value] of Object.entries(more ?? {})) headers.set(name, value);
   return headers;
