@@ -45,7 +45,7 @@ export function forkProcess(
   return {
     id: worker.id,
     pid,
-    ended: endOf(worker, passedOn),
+    ended: exitCode(worker, passedOn),
     sendIfRoom: (message) => {
       const { length } = message.text;
       if (!worker.isConnected() || unread + length > UNREAD_CHARACTERS_MAX) return;
@@ -70,7 +70,7 @@ export function forkProcess(
  * Waits for the end of the channel too, because the last messages may arrive after the process has ended. But not for
  * long: Node never reports it if the process was killed while it was handed a connection.
  */
-async function endOf(worker: Worker, passedOn: Promise<void>): Promise<number | null> {
+async function exitCode(worker: Worker, passedOn: Promise<void>): Promise<number | null> {
   worker.on("error", () => {}); // A message that could not be sent; the end follows.
   const channelEnded = eventOf(worker, "disconnect");
   await eventOf(worker, "exit");

@@ -57,7 +57,7 @@ export class JoinedProcess implements RateCounter {
     process.on("message", (message: unknown) => {
       if (isToProcess(message)) this.#receive(message);
     });
-    const seat = await this.#seats.ask((call) => send({ type: "join", call }), JOIN_TIMEOUT_MS);
+    const seat = await this.#seats.ask((call) => sendToPrimary({ type: "join", call }), JOIN_TIMEOUT_MS);
     assert(seat !== null, "the primary gives each process a seat");
   }
 
@@ -68,44 +68,44 @@ export class JoinedProcess implements RateCounter {
   }
 
   announce(greeting: Greeting): void {
-    send({ type: "serving", greeting });
+    sendToPrimary({ type: "serving", greeting });
   }
 
   /** Adds a line to the banner, once it is printed. */
   tell(line: string): void {
-    if (process.connected) send({ type: "told", line });
+    if (process.connected) sendToPrimary({ type: "told", line });
   }
 
   take(ask: RateAsk): Promise<RateGrant | null> {
-    return this.#grants.ask((call) => send({ type: "takeRate", call, ask }), RATE_TIMEOUT_MS);
+    return this.#grants.ask((call) => sendToPrimary({ type: "takeRate", call, ask }), RATE_TIMEOUT_MS);
   }
 
   correct(correction: RateCorrection): void {
-    send({ type: "correctRate", correction });
+    sendToPrimary({ type: "correctRate", correction });
   }
 
   /** The metrics of all processes, given those of this one; null if the primary does not answer in time. */
   scrape(text: string): Promise<string | null> {
-    return this.#scrapes.ask((call) => send({ type: "scrape", call, text }), SCRAPE_TIMEOUT_MS);
+    return this.#scrapes.ask((call) => sendToPrimary({ type: "scrape", call, text }), SCRAPE_TIMEOUT_MS);
   }
 
   joinChannel(channel: string): void {
-    send({ type: "joinChannel", channel });
+    sendToPrimary({ type: "joinChannel", channel });
   }
 
   leaveChannel(channel: string): void {
-    send({ type: "leaveChannel", channel });
+    sendToPrimary({ type: "leaveChannel", channel });
   }
 
   /** Sends a text to all processes that have joined a channel, this one included. `onSent`: it was written. */
   sendText(channel: string, text: string, onSent: () => void): void {
-    send({ type: "sendText", channel, text }, onSent);
+    sendToPrimary({ type: "sendText", channel, text }, onSent);
   }
 
   /** Sends the last metrics and ends this process. */
   async end(): Promise<void> {
     const text = await this.#duties.measure?.();
-    if (text !== undefined) send({ type: "measured", call: null, text });
+    if (text !== undefined) sendToPrimary({ type: "measured", call: null, text });
     this.#isEnding = true;
     if (process.connected) process.disconnect(); // This ends a process of a cluster, with code 0.
   }
@@ -132,7 +132,7 @@ export class JoinedProcess implements RateCounter {
       case "recallBlock":
         // A block that was granted in the same turn must be known first.
         return void setImmediate(() => {
-          send({ type: "blockReturned", call: message.call, rest: this.#duties.recall?.(message.place) ?? 0 });
+          sendToPrimary({ type: "blockReturned", call: message.call, rest: this.#duties.recall?.(message.place) ?? 0 });
         });
       case "text":
         return this.#duties.hear?.(message.text);
@@ -144,12 +144,12 @@ export class JoinedProcess implements RateCounter {
 
   async #measure(call: number): Promise<void> {
     const text = await this.#duties.measure?.();
-    if (text !== undefined) send({ type: "measured", call, text });
+    if (text !== undefined) sendToPrimary({ type: "measured", call, text });
   }
 }
 
 /** A process whose primary is gone ends by itself. */
-function send(message: ToPrimary, onSent?: () => void): void {
+function sendToPrimary(message: ToPrimary, onSent?: () => void): void {
   if (process.connected) process.send?.(message, onSent ?? (() => {}));
   else onSent?.();
 }

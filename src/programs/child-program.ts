@@ -51,7 +51,7 @@ export async function* runProgram(call: ProgramCall): AsyncGenerator<Uint8Array>
   const { program, signal, timeoutMs } = call;
   if (signal.aborted) return;
   const child = await start(call);
-  const ended = endOf(child);
+  const ended = childEnd(child);
   let isLate = false;
   const kill = (): void => void child.process.kill("SIGKILL");
   const timer =
@@ -103,7 +103,7 @@ async function start({ program, args, file }: ProgramCall): Promise<Child> {
 }
 
 /** Resolves when the program has ended; never rejects. */
-async function endOf(child: Child): Promise<{ readonly code: number | null; readonly complaint: string }> {
+async function childEnd(child: Child): Promise<{ readonly code: number | null; readonly complaint: string }> {
   let complaint = "";
   child.stderr.setEncoding("utf8");
   child.stderr.on("data", (text: string) => {

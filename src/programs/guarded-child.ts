@@ -76,7 +76,7 @@ export async function startGuarded(call: GuardedProgram): Promise<GuardedChild> 
     stdio: ["pipe", "pipe", "pipe"],
     detached: true,
   });
-  const ended = endOf(child, call.onOutput);
+  const ended = programEnd(child, call.onOutput);
   try {
     await once(child, "spawn");
   } catch (error) {
@@ -110,7 +110,7 @@ export function statusText(status: number | null): string {
   return status > SIGNAL_BASE ? `signal ${status - SIGNAL_BASE}` : `exit status ${status}`;
 }
 
-function endOf(child: ChildProcess, onOutput: GuardedProgram["onOutput"]): Promise<ProgramEnd> {
+function programEnd(child: ChildProcess, onOutput: GuardedProgram["onOutput"]): Promise<ProgramEnd> {
   let outputTail = "";
   const { promise, resolve } = Promise.withResolvers<ProgramEnd>();
   for (const output of [child.stdout, child.stderr]) {

@@ -52,12 +52,12 @@ export class NotifyBroker implements Broker {
 
   join(channel: string): void {
     this.#channels.add(channel);
-    if (this.#client !== null) void this.#ask(this.#client, `listen ${nameOf(channel)}`);
+    if (this.#client !== null) void this.#ask(this.#client, `listen ${channelIdentifier(channel)}`);
   }
 
   leave(channel: string): void {
     this.#channels.delete(channel);
-    if (this.#client !== null) void this.#ask(this.#client, `unlisten ${nameOf(channel)}`);
+    if (this.#client !== null) void this.#ask(this.#client, `unlisten ${channelIdentifier(channel)}`);
   }
 
   send(channel: string, text: string): boolean {
@@ -127,7 +127,7 @@ export class NotifyBroker implements Broker {
   async #begin(client: pg.Client): Promise<void> {
     await client.connect();
     await client.query("set synchronous_commit = off"); // A text may be lost.
-    for (const channel of this.#channels) await client.query(`listen ${nameOf(channel)}`);
+    for (const channel of this.#channels) await client.query(`listen ${channelIdentifier(channel)}`);
     this.#client = client;
   }
 
@@ -190,6 +190,6 @@ export class NotifyBroker implements Broker {
   }
 }
 
-function nameOf(channel: string): string {
+function channelIdentifier(channel: string): string {
   return pg.escapeIdentifier(PREFIX + channel);
 }

@@ -132,7 +132,7 @@ export class ToldRuns {
       const first = events[0];
       if (isLagging)
         this.#addForReaders(run, { type: "logged", id, last: first === undefined ? -1 : first.number - 1 });
-      if (first !== undefined) this.#addForReaders(run, ...itemsOf(run, events));
+      if (first !== undefined) this.#addForReaders(run, ...newsItems(run, events));
     }
     if (this.#runs.get(id) !== run) return; // Nobody watches it any more.
     const left = this.#measured({ type: "left", id });
@@ -186,7 +186,7 @@ export class ToldRuns {
 }
 
 /** The events of a run, packed. Notes how far they go. */
-function itemsOf(run: ToldRun, events: readonly RecordedEvent[]): readonly NewsItem[] {
+function newsItems(run: ToldRun, events: readonly RecordedEvent[]): readonly NewsItem[] {
   const { id } = run;
   run.last = events.at(-1)?.number ?? run.last;
   return packEvents(events).map((block) => {
