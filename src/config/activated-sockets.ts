@@ -44,7 +44,7 @@ export function readActivatedSockets(
   const names = LISTEN_FDNAMES.split(":");
   const isPrimarys = meant !== ids.pid;
   const fds = Array.from({ length: count }, (_, index) => FIRST_FD + index);
-  const named = fds.map((fd, index) => ({ fd, name: nameOf(names[index] ?? "", count, problems) }));
+  const named = fds.map((fd, index) => ({ fd, name: socketName(names[index] ?? "", count, problems) }));
   const having = (name: SocketName): readonly number[] => named.filter((one) => one.name === name).map(({ fd }) => fd);
   const [responsesApi] = having("responses-api");
   const [sttCloud] = having("stt-cloud");
@@ -62,7 +62,7 @@ function inheritedFd(fd: number): number {
 }
 
 /** A single socket needs no name: it is that of the Responses API. */
-function nameOf(text: string, count: number, problems: string[]): SocketName | null {
+function socketName(text: string, count: number, problems: string[]): SocketName | null {
   const known = NAMES.find((name) => name === text);
   if (known !== undefined) return known;
   if (count === 1) return "responses-api";

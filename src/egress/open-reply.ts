@@ -67,7 +67,7 @@ export async function openReply(agent: Dispatcher, url: URL, call: OpenedCall): 
       return BODILESS.has(head.status) || isJson(head);
     },
   });
-  const head = (): ResponseInit => ({ status, headers: headersOf(headers) });
+  const head = (): ResponseInit => ({ status, headers: replyHeaders(headers) });
   if (text !== null && !BODILESS.has(status))
     return { status, json: text, response: () => new ReadReply(text, head()) };
   return {
@@ -138,7 +138,7 @@ function limitedBody(body: Readable, { bytesMax, signal }: OpenedCall): Readable
   );
 }
 
-function headersOf(fields: Received["headers"]): Headers {
+function replyHeaders(fields: Received["headers"]): Headers {
   const headers = new Headers();
   for (const [name, value] of Object.entries(fields)) {
     for (const one of Array.isArray(value) ? value : [value]) if (one !== undefined) headers.append(name, one);

@@ -94,7 +94,7 @@ export class S3Client {
 
   /** Resolves to the text of the answer. */
   async send(call: S3Call): Promise<string> {
-    return await this.#repeat(call, ({ body }) => textOf(body));
+    return await this.#repeat(call, ({ body }) => readBodyText(body));
   }
 
   async close(): Promise<void> {
@@ -126,7 +126,7 @@ export class S3Client {
     try {
       const data = await this.#request(call, signal);
       if (data.statusCode < FIRST_ERROR_STATUS) return { answer: await read(data) };
-      const code = elementText(await textOf(data.body), "Code");
+      const code = elementText(await readBodyText(data.body), "Code");
       const refused = new S3Refused(call.method, { status: data.statusCode, code, isRepeated });
       if (isPassing(refused)) return { fault: refused };
       throw refused;
@@ -173,7 +173,7 @@ function isPassing({ status, code }: S3Refused): boolean {
   return status >= FIRST_SERVER_ERROR_STATUS && status !== NOT_IMPLEMENTED;
 }
 
-async function textOf(body: AsyncIterable<unknown>): Promise<string> {
+async function readBodyText(body: AsyncIterable<unknown>): Promise<string> {
   const pieces: Uint8Array[] = [];
   let bytes = 0;
   for await (const piece of body) {

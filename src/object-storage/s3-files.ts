@@ -3,7 +3,7 @@ import { FileStorageAway } from "../responses-api/ports.ts";
 import type { FileBytes } from "../store/stores/files/file-bytes.ts";
 import type { S3Client } from "./s3-client.ts";
 import { elements, elementText, escapeXml, S3Refused } from "./s3-reply.ts";
-import { type FilePart, partOf, partsOf, type UploadPart } from "./upload-parts.ts";
+import { type FilePart, splitIntoParts, type UploadPart, uploadPart } from "./upload-parts.ts";
 
 /** The least that S3 takes for all parts but the last. 10,000 of them, its most, are 52 GB. */
 const PART_BYTES = 5 * 1024 * 1024;
@@ -31,7 +31,7 @@ export class S3Files implements FileBytes {
   /** A file of one part is one call; larger ones are sent part by part as they come. */
   async write(id: string, content: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<number> {
     const leave = await this.#client.uploads.take(signal);
-    const parts = partsOf(content, PART_BYTES);
+    const parts = splitIntoParts(content, PART_BYTES);
     try {
       const first = await parts.next();
       if (first.done === true) throw new Error("a file has at least one part");
@@ -154,7 +154,7 @@ export class S3Files implements FileBytes {
       key,
       query: { uploadId },
       headers: { "if-none-match": "*", "content-type": "application/xml" },
-      part: partOf(body),
+      part: uploadPart(body),
       signal,
     } as const;
     try {

@@ -12,12 +12,12 @@ export interface FilePart extends UploadPart {
   readonly isLast: boolean;
 }
 
-export function partOf(bytes: Buffer): UploadPart {
+export function uploadPart(bytes: Buffer): UploadPart {
   return { bytes, sha256: createHash("sha256").update(bytes).digest("hex") };
 }
 
 /** Parts of equal size; the last may be smaller, and is the only one of an empty file. Holds one part at a time. */
-export async function* partsOf(content: AsyncIterable<Uint8Array>, partBytes: number): AsyncGenerator<FilePart> {
+export async function* splitIntoParts(content: AsyncIterable<Uint8Array>, partBytes: number): AsyncGenerator<FilePart> {
   let part = new GrowingPart();
   for await (const piece of content) {
     for (let rest = piece; rest.length > 0; ) {

@@ -19,17 +19,17 @@ export function sourceCommit(folder = ROOT): string | null {
 }
 
 function packed(path: string, branch: string): string | null {
-  const line = readText(path)
+  const line = readIfPresent(path)
     ?.split("\n")
     .find((entry) => entry.endsWith(` ${branch}`));
   return line?.split(" ")[0] ?? null;
 }
 
 function readLine(path: string): string | null {
-  return readText(path)?.trim() ?? null;
+  return readIfPresent(path)?.trim() ?? null;
 }
 
-function readText(path: string): string | null {
+function readIfPresent(path: string): string | null {
   try {
     return readFileSync(path, "utf8");
   } catch {
