@@ -1,6 +1,6 @@
 import { isBuiltin } from "node:module";
 import { dirname, join } from "node:path/posix";
-import { type Node, parseSync, Visitor, type VisitorObject } from "oxc-parser";
+import { type Node, type Program, parseSync, Visitor, type VisitorObject } from "oxc-parser";
 
 export interface SourceFile {
   /** From the repository's root. */
@@ -46,9 +46,7 @@ const FUNCTIONS_WATCHED = /^(fetch|queueMicrotask|setImmediate|setInterval|setTi
 
 /** Reads the imports of a file, types included, and the watched globals it uses. */
 export function readModule({ path, code }: SourceFile): Module {
-  const { program, errors } = parseSync(path, code);
-  const [fault] = errors;
-  if (fault !== undefined) throw new Error(`${path} cannot be parsed: ${fault.message}`);
+  const program = parseProgram({ path, code });
   const lineOf = (place: Place): number => code.slice(0, place.start).split("\n").length;
   const imports: Import[] = [];
   const uses: Use[] = [];
@@ -57,6 +55,25 @@ export function readModule({ path, code }: SourceFile): Module {
   new Visitor(importVisitor(follow)).visit(program);
   new Visitor(useVisitor(report)).visit(program);
   return { path, imports, uses };
+}
+
+/** The names of the functions at the top level of a file, exported or not. */
+export function readFunctionNames(file: SourceFile): string[] {
+  return parseProgram(file).body.flatMap((statement) => {
+    const declaration = statement.type === "ExportNamedDeclaration" ? statement.declaration : statement;
+    if (declaration?.type === "FunctionDeclaration") return nameOf(declaration.id) ?? [];
+    if (declaration?.type !== "VariableDeclaration") return [];
+    return declaration.declarations.flatMap(({ id, init }) =>
+      init?.type === "ArrowFunctionExpression" || init?.type === "FunctionExpression" ? (nameOf(id) ?? []) : [],
+    );
+  });
+}
+
+function parseProgram({ path, code }: SourceFile): Program {
+  const { program, errors } = parseSync(path, code);
+  const [fault] = errors;
+  if (fault !== undefined) throw new Error(`${path} cannot be parsed: ${fault.message}`);
+  return program;
 }
 
 function importVisitor(follow: Follow): VisitorObject {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { folderFaults, nameFaults, smallFileFaults } from "./tree-rules.ts";
+import { folderFaults, functionNameFaults, nameFaults, smallFileFaults } from "./tree-rules.ts";
 
 const filesOf = (folder: string, count: number): string[] =>
   Array.from({ length: count }, (_, index) => `${folder}/file-${index}.ts`);
@@ -60,4 +60,29 @@ test.each([
   ["a name of the list", ["src/a/b.ts", "src/c/d.ts"].map((path) => exporting(path, "export function isRecord() {}"))],
 ])("one-name-one-thing does not fire on %s", (_what, files) => {
   expect(nameFaults(files)).toEqual([]);
+});
+
+const FUNCTION_FORMS = [
+  "function textOf(): void {}",
+  "export function textOf(): void {}",
+  "export async function* textOf(): AsyncGenerator<string> {}",
+  "const textOf = (): string => '';",
+];
+
+test("functions-name-their-subject fires on one name in four files", () => {
+  const files = FUNCTION_FORMS.map((text, index) => exporting(`src/a/file-${index}.ts`, text));
+  expect(functionNameFaults(files)).toEqual([
+    "textOf: src/a/file-0.ts, src/a/file-1.ts, src/a/file-2.ts, src/a/file-3.ts",
+  ]);
+});
+
+test.each([
+  ["three files", ["src/a.ts", "src/b.ts", "src/c.ts"], "function textOf() {}"],
+  ["tests", ["src/a.ts", "src/b.ts", "src/c.ts", "src/d.test.ts"], "function textOf() {}"],
+  ["migrations", ["src/a.ts", "src/b.ts", "src/c.ts", "src/migrations/0001-a.ts"], "function textOf() {}"],
+  ["files outside src/", ["src/a.ts", "src/b.ts", "src/c.ts", "scripts/d.ts"], "function textOf() {}"],
+  ["values", ["src/a.ts", "src/b.ts", "src/c.ts", "src/d.ts"], "const textOf = 1;"],
+  ["inner functions", ["src/a.ts", "src/b.ts", "src/c.ts", "src/d.ts"], "{ function textOf() {} }"],
+])("functions-name-their-subject does not fire on %s", (_what, paths, text) => {
+  expect(functionNameFaults(paths.map((path) => exporting(path, text)))).toEqual([]);
 });

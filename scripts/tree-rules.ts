@@ -1,5 +1,5 @@
 import { dirname } from "node:path/posix";
-import { readModule } from "./import-graph.ts";
+import { readFunctionNames, readModule } from "./import-graph.ts";
 import { deadLinks, unlistedPages } from "./markdown-links.ts";
 import { versionFaults } from "./release-version.ts";
 import type { TextFile } from "./text-file.ts";
@@ -35,6 +35,10 @@ const BOUNDARIES: readonly { readonly files: RegExp; readonly reason: string }[]
 const SHARED_NAMES: Readonly<Record<string, string>> = {
   isRecord: "the client imports nothing of the servers, so it has a copy",
 };
+/** How many files may have a function of the same name at their top level. */
+const SAME_FUNCTION_FILES_MAX = 3;
+/** A migration is never changed, so it copies the functions it needs. */
+const MIGRATION = /\/migrations\//;
 /** Each interface and each engine has a catalogue of errors, in which the same fault has the same name. */
 const ERRORS = /errors?[.]ts$|\/errors\//;
 const EXPORT = /^export (?:declare |abstract |async )*(?:function\*?|class|const|let|interface|type|enum) (\w+)/gm;
@@ -54,6 +58,11 @@ export const TREE_RULES: readonly TreeRule[] = [
     name: "one-name-one-thing",
     sentence: "Two exports of src/ have one name. Name each by what it is.",
     find: nameFaults,
+  },
+  {
+    name: "functions-name-their-subject",
+    sentence: `More than ${SAME_FUNCTION_FILES_MAX} files of src/ have a function of one name. Name each with its subject: messageText, not textOf.`,
+    find: functionNameFaults,
   },
   {
     name: "links-lead-somewhere",
@@ -113,6 +122,17 @@ export function nameFaults(files: readonly TextFile[]): string[] {
   return [...holders]
     .filter(([name, paths]) => paths.size > 1 && !Object.hasOwn(SHARED_NAMES, name))
     .filter(([, paths]) => ![...paths].every((path) => ERRORS.test(path)))
+    .map(([name, paths]) => `${name}: ${[...paths].join(", ")}`);
+}
+
+/** Names that functions at the top level of too many files of src/ have. */
+export function functionNameFaults(files: readonly TextFile[]): string[] {
+  const holders = new Map<string, Set<string>>();
+  for (const { path, text } of files.filter(isSource))
+    for (const name of MIGRATION.test(path) ? [] : readFunctionNames({ path, code: text }))
+      holders.set(name, (holders.get(name) ?? new Set()).add(path));
+  return [...holders]
+    .filter(([, paths]) => paths.size > SAME_FUNCTION_FILES_MAX)
     .map(([name, paths]) => `${name}: ${[...paths].join(", ")}`);
 }
 
