@@ -1,6 +1,6 @@
 import { parseSync, Visitor } from "oxc-parser";
 import { findKnots } from "../find-knots.ts";
-import { type Module, readModule, type SourceFile } from "../import-graph.ts";
+import { type Module, readFunctionNames, readModule, type SourceFile } from "../import-graph.ts";
 import { declaredNames, isBareParticiple } from "./declared-names.ts";
 
 /** One line of the table. */
@@ -26,7 +26,6 @@ export function measureStructure(files: readonly SourceFile[], pacts: readonly s
   const knots = findKnots(modules, ["src", "packages"]);
   const context = largestContext(product);
   const ports = largestPorts(product, modules);
-  const shared = [...filesByFunction(product)].filter(([, paths]) => paths.size > FILES_OF_ONE_NAME_MAX);
   return [
     {
       title: "knots of folders (folders in each)",
@@ -42,7 +41,7 @@ export function measureStructure(files: readonly SourceFile[], pacts: readonly s
     { title: "lines of pacts", value: thousands(pacts.reduce((sum, text) => sum + lineCount(text), 0)) },
     { title: "names that are a bare participle", value: `${participleShare(product).toFixed(1)} %` },
     { title: "statements that give several names values", value: String(countMatches(product, PAIR)) },
-    { title: "function names in more than three files", value: String(shared.length) },
+    { title: "function names in more than three files", value: String(countSharedNames(product)) },
   ];
 }
 
@@ -67,17 +66,10 @@ function participleShare(files: readonly SourceFile[]): number {
   return (100 * names.filter(isBareParticiple).length) / Math.max(1, names.length);
 }
 
-/** The files in which each function of the top level stands, by its name. */
-export function filesByFunction(files: readonly SourceFile[]): ReadonlyMap<string, ReadonlySet<string>> {
-  const found = new Map<string, Set<string>>();
-  for (const { path, code } of files)
-    for (const statement of parseSync(path, code).program.body) {
-      const declared = statement.type === "ExportNamedDeclaration" ? statement.declaration : statement;
-      if (declared?.type !== "FunctionDeclaration" || declared.id === null) continue;
-      const paths = found.get(declared.id.name) ?? new Set();
-      found.set(declared.id.name, paths.add(path));
-    }
-  return found;
+function countSharedNames(files: readonly SourceFile[]): number {
+  const names = files.flatMap((file) => [...new Set(readFunctionNames(file))]);
+  const sharing = [...Map.groupBy(names, (name) => name).values()];
+  return sharing.filter(({ length }) => length > FILES_OF_ONE_NAME_MAX).length;
 }
 
 interface Context {
