@@ -18,3 +18,9 @@ export function never(name: string, sentence: string, from: RegExp, to: RegExp):
 export function product(start: string): RegExp {
   return new RegExp(`^${start}(?!.*[.](test|fixture)[.]ts$)`);
 }
+
+/** A folder of src/ may import itself, base/ and the `allowed` paths. Other rules cover packages and Node. */
+export function folder(name: string, sentence: string, folderName: string, allowed: readonly string[]): ImportRule {
+  const to = new RegExp(`^(${[`src/${folderName}/`, "src/base/", ...allowed].join("|")})`);
+  return { name, sentence, kind: "may-import-only", from: product(`src/${folderName}/`), to };
+}

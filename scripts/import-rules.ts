@@ -1,4 +1,4 @@
-import { type ImportRule, never, product } from "./import-rule.ts";
+import { folder, type ImportRule, never, product } from "./import-rule.ts";
 import { LIBRARY_RULES } from "./library-rules.ts";
 
 const PRODUCT = product("src/");
@@ -6,6 +6,11 @@ const DECIDING = product("src/runs/(transition|fold/|blocks/|run-state|run-end|w
 const ANY = /^/;
 const GENERATED_A = "generated/responses-api/";
 const GENERATED_B = "generated/local-stt/";
+/** What runs/ offers to others: its ports, and the forms of what they carry. */
+const RUN_PORTS = "src/runs/(ports/|(hosted|recorded-event|reading/neighbours|request/model-request)[.]ts$)";
+const RUN_FACE = "src/runs/index[.]ts$";
+/** What stored things are, and the ports to them, by subject. */
+const DOMAIN = "src/domain/";
 
 export const IMPORT_RULES: readonly ImportRule[] = [
   {
@@ -41,44 +46,51 @@ export const IMPORT_RULES: readonly ImportRule[] = [
   folder("config-is-a-leaf", "config/ turns the environment into data.", "config", []),
   folder("transport-knows-no-product", "transport/ mounts any contract and names none.", "transport", []),
   folder("runs-know-no-outside", "runs/ names what it needs in ports.ts; others supply it.", "runs", [GENERATED_A]),
+  folder("domain-names-what-is-stored", "domain/ has types and ports, and does nothing.", "domain", [
+    RUN_PORTS,
+    GENERATED_A,
+  ]),
   folder("engines-implement-ports", "model-engines/ sees only its port.", "model-engines", [
-    "src/runs/ports[.]ts$",
+    RUN_PORTS,
     "src/tokenizers/",
     GENERATED_A,
   ]),
   folder("store-implements-ports", "store/ sees only its ports.", "store", [
-    "src/runs/ports[.]ts$",
-    "src/responses-api/(ports|vector-stores|containers|inspection)[.]ts$",
+    RUN_PORTS,
+    DOMAIN,
     "src/(vector-stores|containers|rate-limits)/ports[.]ts$",
     GENERATED_A,
   ]),
   folder("object-storage-implements-ports", "object-storage/ keeps bytes for store/, by its port.", "object-storage", [
     "src/store/stores/files/file-bytes[.]ts$",
-    "src/responses-api/ports[.]ts$",
+    DOMAIN,
   ]),
   folder("bus-sees-ports", "bus/ tells of runs as the log packs them, by ports.", "bus", [
-    "src/runs/(index|ports)[.]ts$",
+    RUN_FACE,
+    RUN_PORTS,
     "src/store/rows/events/event-block[.]ts$",
   ]),
   folder("containers-see-ports", "containers/ runs code in sandboxes, by ports.", "containers", [
     "src/programs/",
-    "src/runs/ports[.]ts$",
-    "src/responses-api/(ports|containers)[.]ts$",
+    RUN_PORTS,
+    DOMAIN,
     GENERATED_A,
   ]),
   folder("vector-stores-see-ports", "vector-stores/ takes files in and searches them, by ports.", "vector-stores", [
     "src/media/",
     "src/tokenizers/",
-    "src/runs/ports[.]ts$",
-    "src/responses-api/(ports|vector-stores)[.]ts$",
+    RUN_PORTS,
+    DOMAIN,
     GENERATED_A,
   ]),
   folder("responses-api-through-front-doors", "Use runs/ by its face, and nothing that does I/O.", "responses-api", [
-    "src/runs/(index|ports)[.]ts$",
+    DOMAIN,
+    RUN_FACE,
+    RUN_PORTS,
     GENERATED_A,
   ]),
   folder("rate-limits-implement-ports", "rate-limits/ sees only its ports.", "rate-limits", [
-    "src/responses-api/ports[.]ts$",
+    DOMAIN,
     "src/cloud-stt/ports[.]ts$",
   ]),
   folder("processes-pass-counts-on", "processes/ joins servers and knows not what they serve.", "processes", [
@@ -93,8 +105,9 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     [],
   ),
   folder("telemetry-watches-ports", "telemetry/ sees the ports that others watch themselves by.", "telemetry", [
-    "src/runs/(index|ports)[.]ts$",
-    "src/responses-api/ports[.]ts$",
+    RUN_FACE,
+    RUN_PORTS,
+    DOMAIN,
     "src/transport/(request-head|request-observer)[.]ts$",
     "src/bus/ports[.]ts$",
     GENERATED_A,
@@ -104,8 +117,8 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     "src/media/",
     "src/programs/",
     "src/tokenizers/",
-    "src/runs/ports[.]ts$",
-    "src/responses-api/(hosted-tool|vector-stores|containers)[.]ts$",
+    RUN_PORTS,
+    DOMAIN,
     GENERATED_A,
   ]),
   folder("egress-is-a-leaf", "egress/ guards calls and knows not what for.", "egress", []),
@@ -118,8 +131,8 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     "src/audio/",
     "src/egress/",
     "src/speech/",
-    "src/runs/ports[.]ts$",
-    "src/responses-api/ports[.]ts$",
+    RUN_PORTS,
+    DOMAIN,
     GENERATED_A,
   ]),
   folder("audio-is-a-leaf", "audio/ computes with samples and knows nobody.", "audio", []),
@@ -132,8 +145,8 @@ export const IMPORT_RULES: readonly ImportRule[] = [
   folder("voices-implement-ports", "voices/ sees its port, what a model says, and audio/.", "voices", [
     "src/audio/",
     "src/programs/",
-    "src/runs/ports[.]ts$",
-    "src/responses-api/ports[.]ts$",
+    RUN_PORTS,
+    DOMAIN,
     GENERATED_A,
   ]),
   folder("local-stt-through-front-doors", "local-stt/ never meets responses-api/ or Koa.", "local-stt", [
@@ -145,8 +158,8 @@ export const IMPORT_RULES: readonly ImportRule[] = [
   ]),
   folder("secrets-see-ports", "secrets/ keeps keys on disk and in the store, and knows not what for.", "secrets", [
     "src/config/config-error[.]ts$",
-    "src/responses-api/ports[.]ts$",
-    "src/runs/ports[.]ts$",
+    DOMAIN,
+    RUN_PORTS,
     "src/store/stores/key-store[.]ts$",
   ]),
   folder("version-is-a-leaf", "version/ tells which program this is.", "version", []),
@@ -290,9 +303,3 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     from: PRODUCT,
   },
 ];
-
-/** A folder of src/ may import itself, base/ and the `allowed` paths. Other rules cover packages and Node. */
-function folder(name: string, sentence: string, folderName: string, allowed: readonly string[]): ImportRule {
-  const to = new RegExp(`^(${[`src/${folderName}/`, "src/base/", ...allowed].join("|")})`);
-  return { name, sentence, kind: "may-import-only", from: product(`src/${folderName}/`), to };
-}

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Logger, silentLogger } from "../src/base/logger.ts";
 import { loadConfig } from "../src/config/load-config.ts";
-import type { HostedTool } from "../src/responses-api/hosted-tool.ts";
+import type { HostedTool } from "../src/domain/hosted-tool.ts";
 import { readConfiguredKey } from "../src/secrets/key-owners.ts";
 import { startResponsesApi } from "../src/servers/responses-api.ts";
 import type { FileTranscriber } from "../src/speech/speech-engine.ts";

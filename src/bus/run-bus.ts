@@ -2,7 +2,7 @@ import { assertNever } from "../base/assert.ts";
 import { randomHex } from "../base/ids.ts";
 import type { Logger } from "../base/logger.ts";
 import type { RunHost, Subscription } from "../runs/index.ts";
-import type { Neighbours, RunPlaces } from "../runs/ports.ts";
+import type { Neighbours, RunPlaces } from "../runs/reading/neighbours.ts";
 import { type BusMessage, type RunInterest, readMessage, writeMessage } from "./bus-message.ts";
 import { DistantRuns } from "./following/distant-runs.ts";
 import type { FollowedRun } from "./following/followed-run.ts";

@@ -3,7 +3,7 @@ import { silentLogger } from "../base/logger.ts";
 import { ConfigError } from "../config/config-error.ts";
 import { type Environment, loadConfig } from "../config/load-config.ts";
 import { type Examination, examineServer, type Verdict } from "../model-engines/probing/examine-server.ts";
-import type { ModelEngine } from "../runs/ports.ts";
+import type { ModelEngine } from "../runs/ports/model-engine.ts";
 import { chooseModel } from "../servers/choices/choose-model.ts";
 import { argumentFault } from "./misused-command.ts";
 

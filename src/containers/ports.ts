@@ -1,5 +1,5 @@
-import type { CodeAbilities, CommandRun, KeptFile, SessionEnd } from "../responses-api/containers.ts";
-import type { Owner } from "../runs/ports.ts";
+import type { CodeAbilities, CommandRun, KeptFile, SessionEnd } from "../domain/containers.ts";
+import type { Owner } from "../runs/ports/owner.ts";
 
 /** Starts sandboxes. What runs in them reaches neither this machine's files nor any network. */
 export interface SandboxEngine {

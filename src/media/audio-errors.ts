@@ -1,4 +1,4 @@
-import { MediaError } from "../responses-api/ports.ts";
+import { MediaError } from "../domain/media.ts";
 import type { SpeechError } from "../speech/speech-engine.ts";
 
 const INVALID_VALUE = "invalid_value";

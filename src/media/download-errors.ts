@@ -1,5 +1,5 @@
+import { MediaError } from "../domain/media.ts";
 import type { EgressError, EgressReason } from "../egress/egress-error.ts";
-import { MediaError } from "../responses-api/ports.ts";
 
 /** The error codes for one kind of part. */
 export interface DownloadCodes {

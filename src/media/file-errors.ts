@@ -1,4 +1,4 @@
-import { MediaError } from "../responses-api/ports.ts";
+import { MediaError } from "../domain/media.ts";
 
 export function fileNotFound(fileId: string): MediaError {
   return new MediaError(`The file '${fileId}' was not found.`, { code: "file_not_found", member: "file_id" });

@@ -1,4 +1,4 @@
-import { MediaError } from "../responses-api/ports.ts";
+import { MediaError } from "../domain/media.ts";
 
 export function imagesNotSupported(): MediaError {
   const message = "The model of this server takes no images. The operator can name its input types in MODEL_INPUT.";

@@ -1,8 +1,9 @@
 import { Semaphore } from "../base/limits/semaphore.ts";
+import type { FileContent, StoredFile } from "../domain/files.ts";
+import { FileStorageAway } from "../domain/storage.ts";
 import type { Fetched } from "../egress/egress.ts";
 import { EgressError } from "../egress/egress-error.ts";
-import { type FileContent, FileStorageAway, type StoredFile } from "../responses-api/ports.ts";
-import type { Owner } from "../runs/ports.ts";
+import type { Owner } from "../runs/ports/owner.ts";
 import { type DownloadCodes, notDownloaded } from "./download-errors.ts";
 import { fileStorageAway, tooManyParts, tooMuchMedia } from "./file-errors.ts";
 import type { MediaOptions } from "./media-options.ts";

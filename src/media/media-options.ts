@@ -1,6 +1,6 @@
+import type { FileStore } from "../domain/files.ts";
 import type { Egress } from "../egress/egress.ts";
-import type { FileStore } from "../responses-api/ports.ts";
-import type { ModelAbilities } from "../runs/ports.ts";
+import type { ModelAbilities } from "../runs/ports/model-engine.ts";
 import type { FileTranscriber } from "../speech/speech-engine.ts";
 
 /** Limits of reading media for a request. */

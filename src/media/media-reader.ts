@@ -1,5 +1,5 @@
 import { Semaphore } from "../base/limits/semaphore.ts";
-import type { MediaReader } from "../responses-api/ports.ts";
+import type { MediaReader } from "../domain/media.ts";
 import { LoadedParts } from "./loaded-parts.ts";
 import type { MediaOptions } from "./media-options.ts";
 import { OfficeReader } from "./office/office-reader.ts";

@@ -1,6 +1,6 @@
 import type { StoredInputFile, StoredInputText } from "../../generated/responses-api/types.ts";
 import { base64Form, decodeBase64, sha256 } from "../base/limits/long-data.ts";
-import type { MediaError } from "../responses-api/ports.ts";
+import type { MediaError } from "../domain/media.ts";
 import { dataUrl, parseDataUrl } from "./data-url.ts";
 import { type DocumentText, documentText, OLE, PDF, SVG, tooLong, ZIP } from "./document-text.ts";
 import { FILE_DOWNLOAD } from "./download-errors.ts";

@@ -1,5 +1,5 @@
 import { base64Form, decodeBase64 } from "../base/limits/long-data.ts";
-import type { ImageSource } from "../responses-api/ports.ts";
+import type { ImageSource } from "../domain/media.ts";
 import { dataUrl, parseDataUrl } from "./data-url.ts";
 import { IMAGE_DOWNLOAD } from "./download-errors.ts";
 import {

@@ -1,5 +1,5 @@
 import { assertNever } from "../base/assert.ts";
-import type { ModelEvent } from "../runs/ports.ts";
+import type { ModelEvent } from "../runs/ports/model-events.ts";
 
 /** Limits of one answer. Characters are UTF-16 code units. */
 export interface AnswerLimits {

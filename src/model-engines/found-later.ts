@@ -1,4 +1,4 @@
-import type { ModelAbilities, ModelEngine } from "../runs/ports.ts";
+import type { ModelAbilities, ModelEngine } from "../runs/ports/model-engine.ts";
 
 /** How long nothing is looked for again. */
 const LOOK_PAUSE_MS = 2000;

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { verifies } from "../../tests/verifies.ts";
-import type { ModelEngine, ModelEvent } from "../runs/ports.ts";
+import type { ModelEngine } from "../runs/ports/model-engine.ts";
+import type { ModelEvent } from "../runs/ports/model-events.ts";
 import type { AnswerLimits } from "./answer-meter.ts";
 import { createBuiltInEngine } from "./built-in/engine.ts";
 import { aRequest } from "./built-in/request.fixture.ts";

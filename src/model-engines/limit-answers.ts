@@ -1,5 +1,6 @@
 import { setImmediate as letOthersRun } from "node:timers/promises";
-import type { ModelEngine, ModelEvent } from "../runs/ports.ts";
+import type { ModelEngine } from "../runs/ports/model-engine.ts";
+import type { ModelEvent } from "../runs/ports/model-events.ts";
 import { type AnswerLimits, AnswerMeter, beginningOf } from "./answer-meter.ts";
 
 type Batch = readonly ModelEvent[];

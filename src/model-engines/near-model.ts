@@ -1,5 +1,6 @@
 import { nearestModel } from "../base/nearest-word.ts";
-import { type ModelDescription, ModelError } from "../runs/ports.ts";
+import type { ModelDescription } from "../runs/ports/model-engine.ts";
+import { ModelError } from "../runs/ports/model-error.ts";
 
 /**
  * The refusal of a model that does not exist, with the nearest name that does. Other errors, and those without a near

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { AwsV4Signer } from "aws4fetch";
 import { Agent, type Dispatcher, request } from "undici";
 import { Semaphore } from "../base/limits/semaphore.ts";
-import { FileStorageAway } from "../responses-api/ports.ts";
+import { FileStorageAway } from "../domain/storage.ts";
 import { elementText, S3Refused } from "./s3-reply.ts";
 import type { UploadPart } from "./upload-parts.ts";
 

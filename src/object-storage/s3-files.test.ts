@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { type S3Fault, type S3Server, startS3Server } from "../../tests/services/s3-server.ts";
 import { HAS_VERSITYGW, startVersitygw } from "../../tests/services/versitygw.ts";
-import { FileStorageAway } from "../responses-api/ports.ts";
+import { FileStorageAway } from "../domain/storage.ts";
 import type { FileBytes } from "../store/stores/files/file-bytes.ts";
 import { FileFolder } from "../store/stores/files/file-folder.ts";
 import { S3Client, type S3Place } from "./s3-client.ts";

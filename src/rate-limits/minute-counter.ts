@@ -1,5 +1,5 @@
 import { RateLimiterMemory, RateLimiterRes } from "rate-limiter-flexible";
-import type { RateBucket, RateStanding } from "../responses-api/ports.ts";
+import type { RateBucket, RateStanding } from "../domain/rates.ts";
 
 const WINDOW_SECONDS = 60;
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import type { RatedKey } from "../responses-api/ports.ts";
+import type { RatedKey } from "../domain/rates.ts";
 import { MinuteRates } from "./minute-rates.ts";
 
 const KEY: RatedKey = { keyId: "key_1", limits: { requests: null, tokens: null } };

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import type { RatedKey } from "../responses-api/ports.ts";
+import type { RatedKey } from "../domain/rates.ts";
 import { type RateAsk, SharedCounts } from "./shared-counts.ts";
 import { SharedRates } from "./shared-rates.ts";
 

@@ -1,27 +1,29 @@
 import type { EngineKind } from "../base/ledger/ledger-note.ts";
+import type { CodeFinder, Containers } from "../domain/containers.ts";
+import type { ConversationStore } from "../domain/conversations.ts";
+import type { FileStore } from "../domain/files.ts";
+import type { HostedTools } from "../domain/hosted-tools.ts";
+import type { ExchangeStore, PriceTable, RefusalStore, ResponseArchive } from "../domain/inspection.ts";
+import type { MediaReader } from "../domain/media.ts";
+import type { PartHealth, PartState } from "../domain/part-health.ts";
+import type { RateLimiter } from "../domain/rates.ts";
+import type { ResponseStore } from "../domain/responses.ts";
+import type { SpokenOutput } from "../domain/speech.ts";
+import type { StorageQuota } from "../domain/storage.ts";
+import type { ToolLedger } from "../domain/tool-ledger.ts";
+import type { ToolObserver } from "../domain/tool-watch.ts";
+import type { PassageFinder, VectorStores } from "../domain/vector-stores.ts";
 import type { RunHost } from "../runs/index.ts";
-import type { EventLog, ModelEngine, Neighbours, RunLedger, RunObserver } from "../runs/ports.ts";
-import type { CodeFinder, Containers } from "./containers.ts";
+import type { EventLog } from "../runs/ports/event-log.ts";
+import type { ModelEngine } from "../runs/ports/model-engine.ts";
+import type { RunLedger } from "../runs/ports/run-ledger.ts";
+import type { RunObserver } from "../runs/ports/run-watch.ts";
+import type { Neighbours } from "../runs/reading/neighbours.ts";
 import type { ApprovalsInUse } from "./create/approval-hold.ts";
 import type { ExchangeKeeper } from "./exchanges/exchange-keeper.ts";
 import type { RefusalKeeper } from "./exchanges/refusal-keeper.ts";
-import type { HostedTools } from "./hosted-tools.ts";
-import type { ExchangeStore, PriceTable, RefusalStore, ResponseArchive } from "./inspection.ts";
-import type { PartHealth, PartState } from "./part-health.ts";
-import type {
-  ConversationStore,
-  FileStore,
-  MediaReader,
-  RateLimiter,
-  ResponseStore,
-  SpokenOutput,
-  StorageQuota,
-  ToolLedger,
-  ToolObserver,
-} from "./ports.ts";
 import type { Sealer } from "./seal.ts";
 import type { ModelRetries } from "./tool-loop/attempts/model-retries.ts";
-import type { PassageFinder, VectorStores } from "./vector-stores.ts";
 
 /** Everything that Interface A works with. The server builds it once and passes it on as `services`. */
 export interface ResponseServices {

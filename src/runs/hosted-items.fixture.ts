@@ -1,4 +1,4 @@
-import type { HostedItem } from "./ports.ts";
+import type { HostedItem } from "./hosted.ts";
 
 type ItemOf<Type extends HostedItem["type"]> = Extract<HostedItem, { type: Type }>;
 

@@ -1,6 +1,6 @@
 import { ReplyCut } from "../base/reply-cut.ts";
+import type { EventTimes } from "./ports/event-times.ts";
 import type { Subscription } from "./reading/live-feed.ts";
-import type { EventTimes } from "./recording/event-times.ts";
 import type { QueuedRun } from "./start-run.ts";
 
 /** A run of this process. */

@@ -5,9 +5,11 @@ import { validateResponseStreamEvent } from "../../generated/responses-api/valid
 import { verifies } from "../../tests/verifies.ts";
 import { lintEvents } from "../stream-grammar/stream-linter.ts";
 import { foldEvents } from "./fold/fold-events.ts";
+import type { HostedItem, HostedItemEvent } from "./hosted.ts";
 import { SAMPLE_ITEMS } from "./hosted-items.fixture.ts";
 import { numberEvent } from "./numbering.ts";
-import { type HostedItem, type HostedItemEvent, type ModelEvent, type RecordedEvent, RecordedWhole } from "./ports.ts";
+import type { ModelEvent } from "./ports/model-events.ts";
+import { type RecordedEvent, RecordedWhole } from "./recorded-event.ts";
 import { restoreRun } from "./restore-run.ts";
 import { aPlan } from "./run.fixture.ts";
 import { INTERRUPTED_FAILURE } from "./run-failures.ts";

@@ -1,17 +1,11 @@
 import type { Response, ResponseNote } from "../../generated/responses-api/types.ts";
 import { assert } from "../base/assert.ts";
-import {
-  type EventLog,
-  ModelError,
-  type ModelEvent,
-  type OpenedRun,
-  type RecordedEvent,
-  RunLost,
-  RunSuspended,
-  type RunWatch,
-  StoreBusy,
-  StoreStopped,
-} from "./ports.ts";
+import type { EventLog, OpenedRun } from "./ports/event-log.ts";
+import { ModelError } from "./ports/model-error.ts";
+import type { ModelEvent } from "./ports/model-events.ts";
+import type { RunWatch } from "./ports/run-watch.ts";
+import { RunLost, RunSuspended, StoreBusy, StoreStopped } from "./ports/store-faults.ts";
+import type { RecordedEvent } from "./recorded-event.ts";
 import type { EventRecorder } from "./recording/event-recorder.ts";
 import { restoreRun, type ShownAnswer } from "./restore-run.ts";
 import {

@@ -1,7 +1,10 @@
 import { expect, test } from "vitest";
 import { claimUnmade } from "../store/claim-unmade.fixture.ts";
 import { openTestStore, readAll } from "../store/store.fixture.ts";
-import { type EventLog, type ModelEvent, type Owner, RunLost } from "./ports.ts";
+import type { EventLog } from "./ports/event-log.ts";
+import type { ModelEvent } from "./ports/model-events.ts";
+import type { Owner } from "./ports/owner.ts";
+import { RunLost } from "./ports/store-faults.ts";
 import { aPlan, aResponse } from "./run.fixture.ts";
 import { INTERRUPTED_FAILURE } from "./run-failures.ts";
 import { QueueClosed, RunHost, type RunOrder } from "./run-host.ts";

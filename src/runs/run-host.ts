@@ -1,7 +1,8 @@
 import { ShortLivedMap } from "../base/short-lived-map.ts";
 import { type HostableRun, type HostedRun, hostable, stopWithClient } from "./hosted-run.ts";
-import type { RecordedEvent, RunTimes } from "./ports.ts";
+import type { RunTimes } from "./ports/event-times.ts";
 import type { Subscription } from "./reading/live-feed.ts";
+import type { RecordedEvent } from "./recorded-event.ts";
 import type { LeaveCause, RunOutcome, RunStart } from "./run-driver.ts";
 import { RunStopped } from "./run-failures.ts";
 import type { RunFailure } from "./run-state.ts";

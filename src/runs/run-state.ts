@@ -4,7 +4,7 @@ import type { CallBlock } from "./blocks/call-block.ts";
 import type { HostedBlock } from "./blocks/hosted-block.ts";
 import type { MessageBlock } from "./blocks/message-block.ts";
 import type { ReasoningBlock } from "./blocks/reasoning-block.ts";
-import type { ModelEvent, ModelUsage } from "./ports.ts";
+import type { ModelEvent, ModelUsage } from "./ports/model-events.ts";
 
 /** The facts about a run that do not change. */
 export interface RunPlan {

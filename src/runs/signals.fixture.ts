@@ -1,8 +1,9 @@
 import fc from "fast-check";
 import type { Annotation, LogProb } from "../../generated/responses-api/types.ts";
 import type { Phase } from "./blocks/message-block.ts";
+import type { HostedItemEvent, ToolStep } from "./hosted.ts";
 import { SAMPLE_ITEMS } from "./hosted-items.fixture.ts";
-import type { HostedItemEvent, ModelEvent, ToolStep } from "./ports.ts";
+import type { ModelEvent } from "./ports/model-events.ts";
 import type { FinishReason, RunSignal } from "./run-state.ts";
 
 /** Model events without varying members. */

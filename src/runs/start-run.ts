@@ -1,8 +1,8 @@
-import type { RecordedEvent } from "./ports.ts";
+import type { EventTimes } from "./ports/event-times.ts";
 import { LiveFeed, type Subscription } from "./reading/live-feed.ts";
 import { readEvents } from "./reading/read-events.ts";
+import type { RecordedEvent } from "./recorded-event.ts";
 import { createRecorder } from "./recording/event-recorder.ts";
-import type { EventTimes } from "./recording/event-times.ts";
 import { LateRecorder, SilentRecorder } from "./recording/late-recorder.ts";
 import { restoreRun } from "./restore-run.ts";
 import {

@@ -9,7 +9,7 @@ import {
 import { verifies } from "../../tests/verifies.ts";
 import { foldEvents } from "./fold/fold-events.ts";
 import { numberEvent } from "./numbering.ts";
-import type { ModelEvent } from "./ports.ts";
+import type { ModelEvent } from "./ports/model-events.ts";
 import { aPlan } from "./run.fixture.ts";
 import type { RunPlan, RunSignal, RunState } from "./run-state.ts";
 import { anySignals } from "./signals.fixture.ts";

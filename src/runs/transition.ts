@@ -21,7 +21,7 @@ import {
   type ReasoningBlock,
 } from "./blocks/reasoning-block.ts";
 import { addSound, closeSound } from "./blocks/sound.ts";
-import type { ModelEvent } from "./ports.ts";
+import type { ModelEvent } from "./ports/model-events.ts";
 import { cancelledResponse, failedResponse, finishedResponse, notesAtEnd } from "./run-end.ts";
 import { UNFINISHED_FAILURE } from "./run-failures.ts";
 import type { Answering, RunFailure, RunPlan, RunSignal, RunState, Unaccepted } from "./run-state.ts";

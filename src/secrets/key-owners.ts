@@ -1,5 +1,5 @@
-import type { KnownKey } from "../responses-api/ports.ts";
-import type { Owner } from "../runs/ports.ts";
+import type { KnownKey } from "../domain/keys.ts";
+import type { Owner } from "../runs/ports/owner.ts";
 
 /** The owner of keys that were created without one. */
 export const DEFAULT_OWNER: Owner = { organization: "default", project: "default" };

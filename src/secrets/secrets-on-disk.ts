@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { hashApiKey, newApiKey } from "../base/api-key.ts";
-import type { KeyFinder, KnownKey } from "../responses-api/ports.ts";
+import type { KeyFinder, KnownKey } from "../domain/keys.ts";
 import type { KeyStore, NewKey } from "../store/stores/key-store.ts";
 import { ownersOf, readConfiguredKey } from "./key-owners.ts";
 

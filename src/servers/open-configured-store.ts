@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import type { Config } from "../config/load-config.ts";
-import { StoreBusy, StoreSpoilt } from "../responses-api/ports.ts";
+import { StoreSpoilt } from "../domain/storage.ts";
+import { StoreBusy } from "../runs/ports/store-faults.ts";
 import { UnfitTables } from "../store/database/postgres/unfit-tables.ts";
 import { openStore, type Store, type StoreOptions } from "../store/open-store.ts";
 import { chooseFiles } from "./choices/choose-files.ts";

@@ -8,6 +8,7 @@ import { isLoopbackOrigin, originsAmong } from "../base/web-origins.ts";
 import type { RunBus } from "../bus/run-bus.ts";
 import { ConfigError } from "../config/config-error.ts";
 import type { Config } from "../config/load-config.ts";
+import type { HostedTool } from "../domain/hosted-tool.ts";
 import type { JoinedProcess } from "../processes/joined-process.ts";
 import {
   callerFields,
@@ -19,7 +20,6 @@ import { CachedKeys } from "../responses-api/access/cached-keys.ts";
 import { createHostGuard } from "../responses-api/access/host-guard.ts";
 import { responsesApiFaults } from "../responses-api/errors/faults.ts";
 import { notImplemented } from "../responses-api/errors/server-errors.ts";
-import type { HostedTool } from "../responses-api/hosted-tool.ts";
 import { type KeeperPace, RunKeeper } from "../responses-api/keeping/run-keeper.ts";
 import type { ResponseServices } from "../responses-api/services.ts";
 import { RunHost } from "../runs/index.ts";

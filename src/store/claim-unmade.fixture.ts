@@ -1,4 +1,4 @@
-import type { AbandonedRun, RunLedger } from "../runs/ports.ts";
+import type { AbandonedRun, RunLedger } from "../runs/ports/run-ledger.ts";
 
 /** Claims up to `limit` runs that no worker makes, as a worker with room for all of them does. */
 export async function claimUnmade(

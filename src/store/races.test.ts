@@ -1,6 +1,7 @@
 import { expect } from "vitest";
-import { ApprovalSpent, StoreBusy } from "../responses-api/ports.ts";
-import { type AbandonedRun, RunLost } from "../runs/ports.ts";
+import { ApprovalSpent } from "../domain/tool-ledger.ts";
+import type { AbandonedRun } from "../runs/ports/run-ledger.ts";
+import { RunLost, StoreBusy } from "../runs/ports/store-faults.ts";
 import { claimUnmade } from "./claim-unmade.fixture.ts";
 import type { Store } from "./open-store.ts";
 import {

@@ -1,5 +1,7 @@
 import { type Attributes, type Span, SpanKind, SpanStatusCode, type Tracer } from "@opentelemetry/api";
-import type { ModelEngine, ModelEvent, ModelRequest, ModelUsage } from "../runs/ports.ts";
+import type { ModelEngine } from "../runs/ports/model-engine.ts";
+import type { ModelEvent, ModelUsage } from "../runs/ports/model-events.ts";
+import type { ModelRequest } from "../runs/request/model-request.ts";
 import { faultReason } from "./fault-reason.ts";
 import type { ModelServer } from "./model-server.ts";
 import { contextOf, traceOf } from "./span-context.ts";

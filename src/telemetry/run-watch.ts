@@ -1,7 +1,8 @@
 import type { Response } from "../../generated/responses-api/types.ts";
 import type { Logger } from "../base/logger.ts";
 import type { TraceContext } from "../base/trace-context.ts";
-import { ModelError, type RunHappening, type RunObserver, type RunWatch, type WatchedRun } from "../runs/ports.ts";
+import { ModelError } from "../runs/ports/model-error.ts";
+import type { RunHappening, RunObserver, RunWatch, WatchedRun } from "../runs/ports/run-watch.ts";
 import { faultReason } from "./fault-reason.ts";
 import type { RequestFacts } from "./requests/request-facts.ts";
 import type { RunMetrics } from "./run-metrics.ts";

@@ -1,7 +1,8 @@
 import type { Response } from "../../generated/responses-api/types.ts";
 import type { TraceContext } from "../base/trace-context.ts";
-import type { ToolCallEnd, WatchedToolCall } from "../responses-api/ports.ts";
-import type { ModelEngine, WatchedRun } from "../runs/ports.ts";
+import type { ToolCallEnd, WatchedToolCall } from "../domain/tool-watch.ts";
+import type { ModelEngine } from "../runs/ports/model-engine.ts";
+import type { WatchedRun } from "../runs/ports/run-watch.ts";
 import type { RequestHead } from "../transport/request-head.ts";
 import type { RequestOutcome } from "../transport/request-observer.ts";
 import type { ModelServer } from "./model-server.ts";

@@ -1,5 +1,5 @@
-import type { ToolOutcome } from "../responses-api/hosted-tool.ts";
-import type { HostedItem } from "../runs/ports.ts";
+import type { ToolOutcome } from "../domain/hosted-tool.ts";
+import type { HostedItem } from "../runs/hosted.ts";
 
 /** An item whose calls can end as failed. */
 type FailableItem = Extract<

@@ -1,4 +1,4 @@
-import { ModelError } from "../runs/ports.ts";
+import { ModelError } from "../runs/ports/model-error.ts";
 
 /** The error of a request whose `tools` name something that cannot be used. */
 export function invalidToolsError(status: number, message: string): ModelError {

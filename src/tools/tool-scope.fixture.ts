@@ -1,5 +1,5 @@
-import type { MadeCall, OpenTool, ToolOutcome, ToolScope } from "../responses-api/hosted-tool.ts";
-import type { ToolStep } from "../runs/ports.ts";
+import type { MadeCall, OpenTool, ToolOutcome, ToolScope } from "../domain/hosted-tool.ts";
+import type { ToolStep } from "../runs/hosted.ts";
 
 /** Whoever uses a tool in tests, with a model that sees pictures. */
 export const USER = {

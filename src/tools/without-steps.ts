@@ -1,5 +1,5 @@
-import type { ToolOutcome } from "../responses-api/hosted-tool.ts";
-import type { ToolStep } from "../runs/ports.ts";
+import type { ToolOutcome } from "../domain/hosted-tool.ts";
+import type { ToolStep } from "../runs/hosted.ts";
 
 /** The run of a call that shows nothing before its end. */
 export async function* withoutSteps(

@@ -4,7 +4,7 @@ import type {
   StaticChunking,
   VectorStoreFileError,
 } from "../../generated/responses-api/types.ts";
-import type { Owner } from "../runs/ports.ts";
+import type { Owner } from "../runs/ports/owner.ts";
 
 /** A file that this worker has claimed and takes in. */
 export interface IngestTask {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { Semaphore } from "../base/limits/semaphore.ts";
 import { SAMPLE_ITEMS } from "../runs/hosted-items.fixture.ts";
-import type { ModelEvent } from "../runs/ports.ts";
+import type { ModelEvent } from "../runs/ports/model-events.ts";
 import { type Encoder, type VoiceEngine, VoiceError } from "./ports.ts";
 import { speakTurn } from "./speak-turn.ts";
 import { createSpeaker } from "./speaker.ts";

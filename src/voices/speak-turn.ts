@@ -1,5 +1,5 @@
 import { assertNever } from "../base/assert.ts";
-import type { ModelEvent } from "../runs/ports.ts";
+import type { ModelEvent } from "../runs/ports/model-events.ts";
 import { SentenceQueue } from "./sentence-queue.ts";
 import { SentenceCutter } from "./sentences/sentence-cutter.ts";
 import type { Speak } from "./speaker.ts";

@@ -2,7 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import { FrameGatherer } from "../audio/pcm.ts";
 import { Resampler } from "../audio/resampler.ts";
 import type { Semaphore } from "../base/limits/semaphore.ts";
-import type { ModelEvent } from "../runs/ports.ts";
+import type { ModelEvent } from "../runs/ports/model-events.ts";
 import type { Encoder, VoiceEngine } from "./ports.ts";
 
 /** Limit of the spoken sound of one answer, in seconds. */

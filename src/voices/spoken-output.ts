@@ -3,7 +3,7 @@ import { pcmBytes } from "../audio/pcm.ts";
 import { wavHeader } from "../audio/wav.ts";
 import { Semaphore } from "../base/limits/semaphore.ts";
 import type { Logger } from "../base/logger.ts";
-import type { SettledSpeech, SpeechOutput, SpokenOutput } from "../responses-api/ports.ts";
+import type { SettledSpeech, SpeechOutput, SpokenOutput } from "../domain/speech.ts";
 import { type CompressedFormat, type FfmpegEncoders, isCompressed } from "./ffmpeg-encoders.ts";
 import { type Encoder, type VoiceEngine, VoiceError } from "./ports.ts";
 import { speakTurn } from "./speak-turn.ts";

@@ -3,8 +3,8 @@ import { silentLogger } from "../../src/base/logger.ts";
 import { probeBubblewrap } from "../../src/containers/engines/bubblewrap/bubblewrap-engine.ts";
 import type { SandboxEngine, SessionKill } from "../../src/containers/ports.ts";
 import { SandboxSessions, type SessionsOptions } from "../../src/containers/sessions/sandbox-sessions.ts";
-import type { CodeOutput, Ran } from "../../src/responses-api/containers.ts";
-import type { Owner } from "../../src/runs/ports.ts";
+import type { CodeOutput, Ran } from "../../src/domain/containers.ts";
+import type { Owner } from "../../src/runs/ports/owner.ts";
 import type { Store } from "../../src/store/open-store.ts";
 import { OURS } from "../../src/store/stored-shapes.fixture.ts";
 

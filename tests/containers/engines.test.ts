@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { readProcess } from "../../src/containers/engines/process-tree.ts";
 import { FileRefused, type Sandbox, type SandboxRun } from "../../src/containers/ports.ts";
-import type { CommandRun } from "../../src/responses-api/containers.ts";
+import type { CommandRun } from "../../src/domain/containers.ts";
 import { sandboxEngines } from "./sandbox-engines.ts";
 
 const LIMITS = { memoryBytes: 1024 * 1024 * 1024, diskBytes: 16 * 1024 * 1024, processesMax: 32 };

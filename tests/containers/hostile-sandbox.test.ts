@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Sandbox, SandboxEngine, SandboxFile } from "../../src/containers/ports.ts";
 import { FileRefused, SandboxFailed } from "../../src/containers/ports.ts";
-import type { SessionEnd } from "../../src/responses-api/containers.ts";
+import type { SessionEnd } from "../../src/domain/containers.ts";
 import type { Store, StoreOptions } from "../../src/store/open-store.ts";
 import { openTestStore } from "../../src/store/store.fixture.ts";
 import { OURS } from "../../src/store/stored-shapes.fixture.ts";

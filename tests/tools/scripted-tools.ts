@@ -1,14 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { McpCall } from "../../generated/responses-api/types.ts";
-import type {
-  HostedTool,
-  MadeCall,
-  OpenTool,
-  ToolCall,
-  ToolOutcome,
-  ToolScope,
-} from "../../src/responses-api/hosted-tool.ts";
-import type { HostedFunction, ToolStep } from "../../src/runs/ports.ts";
+import type { HostedTool, MadeCall, OpenTool, ToolCall, ToolOutcome, ToolScope } from "../../src/domain/hosted-tool.ts";
+import type { HostedFunction, ToolStep } from "../../src/runs/hosted.ts";
 
 /** What the tools of a test were asked to do. */
 export interface Journal {

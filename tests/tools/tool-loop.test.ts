@@ -1,6 +1,6 @@
 import { expect, test, vi } from "vitest";
+import { UNKNOWN_EFFECT } from "../../src/domain/hosted-tool.ts";
 import { lastChunk, textChunk } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
-import { UNKNOWN_EFFECT } from "../../src/responses-api/hosted-tool.ts";
 import { usageChunk } from "../responses/behind-upstream.ts";
 import { checkStreamLaws } from "../responses/check-stream-laws.ts";
 import { readResponse, readStream } from "../responses/read-stream.ts";

@@ -1,5 +1,5 @@
 import type { Subscription } from "../../runs/index.ts";
-import type { RunPlaces } from "../../runs/ports.ts";
+import type { RunPlaces } from "../../runs/reading/neighbours.ts";
 import type { News } from "../bus-message.ts";
 import { FollowedRun } from "./followed-run.ts";
 import { type Follower, WorkerLink } from "./worker-link.ts";

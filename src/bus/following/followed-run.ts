@@ -1,5 +1,5 @@
 import { LiveFeed, type Subscription } from "../../runs/index.ts";
-import type { RecordedEvent } from "../../runs/ports.ts";
+import type { RecordedEvent } from "../../runs/recorded-event.ts";
 
 /** A run of another process that somebody here watches. */
 export class FollowedRun {

@@ -1,4 +1,4 @@
-import type { RunPlaces } from "../../runs/ports.ts";
+import type { RunPlaces } from "../../runs/reading/neighbours.ts";
 import { readEventLines } from "../../store/rows/events/event-block.ts";
 import type { News, NewsItem } from "../bus-message.ts";
 import type { FollowedRun } from "./followed-run.ts";

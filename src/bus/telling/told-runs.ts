@@ -1,5 +1,5 @@
 import type { Subscription } from "../../runs/index.ts";
-import type { RecordedEvent } from "../../runs/ports.ts";
+import type { RecordedEvent } from "../../runs/recorded-event.ts";
 import { linesOf, packEvents } from "../../store/rows/events/event-block.ts";
 import type { NewsItem, RunInterest } from "../bus-message.ts";
 import { type MeasuredItem, measured, NewsBox } from "./news-box.ts";

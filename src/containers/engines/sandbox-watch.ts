@@ -1,6 +1,6 @@
 import { statfs } from "node:fs/promises";
 import { setTimeout } from "node:timers/promises";
-import type { SessionEnd } from "../../responses-api/containers.ts";
+import type { SessionEnd } from "../../domain/containers.ts";
 import type { SandboxLimits } from "../ports.ts";
 import { proportionalBytes, readProcessTree, type TreeProcess } from "./process-tree.ts";
 

@@ -1,4 +1,4 @@
-import type { CodeAbilities } from "../../responses-api/containers.ts";
+import type { CodeAbilities } from "../../domain/containers.ts";
 import type { LinkEnd, LinkedChild, LinkStart } from "../harness/sandbox-channel.ts";
 import { SandboxLink } from "../harness/sandbox-link.ts";
 import { type Sandbox, type SandboxEngine, SandboxFailed, type SandboxLimits } from "../ports.ts";

@@ -1,6 +1,6 @@
 import { assert } from "../../base/assert.ts";
 import { waitAtMost } from "../../base/limits/wait-at-most.ts";
-import type { SessionEnd } from "../../responses-api/containers.ts";
+import type { SessionEnd } from "../../domain/containers.ts";
 import { SandboxFailed } from "../ports.ts";
 import { BadFrame, encodeFrame, FrameDecoder, type SandboxFrame } from "./frames.ts";
 import { type HarnessReply, readHarnessReply } from "./replies.ts";

@@ -1,5 +1,5 @@
 import { assert } from "../../base/assert.ts";
-import type { SessionEnd } from "../../responses-api/containers.ts";
+import type { SessionEnd } from "../../domain/containers.ts";
 import {
   FileRefused,
   type Sandbox,

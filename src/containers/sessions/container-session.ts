@@ -1,5 +1,5 @@
 import { randomHex } from "../../base/ids.ts";
-import type { Owner } from "../../runs/ports.ts";
+import type { Owner } from "../../runs/ports/owner.ts";
 import type { Sandbox, SessionKill } from "../ports.ts";
 import type { SessionFiles } from "./session-files.ts";
 

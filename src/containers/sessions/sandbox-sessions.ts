@@ -9,8 +9,8 @@ import type {
   FileChanges,
   Ran,
   SessionEnd,
-} from "../../responses-api/containers.ts";
-import type { Owner } from "../../runs/ports.ts";
+} from "../../domain/containers.ts";
+import type { Owner } from "../../runs/ports/owner.ts";
 import {
   type SandboxCallLimits,
   type SandboxEngine,

@@ -1,8 +1,8 @@
 import { bytesAtMost } from "../../base/limits/bytes-at-most.ts";
 import { mapSomeAtOnce } from "../../base/limits/map-some-at-once.ts";
 import { Semaphore } from "../../base/limits/semaphore.ts";
-import type { FileChanges, KeptFile } from "../../responses-api/containers.ts";
-import type { Owner } from "../../runs/ports.ts";
+import type { FileChanges, KeptFile } from "../../domain/containers.ts";
+import type { Owner } from "../../runs/ports/owner.ts";
 import { FileRefused, type Sandbox, type SandboxFile, type StoredContainers } from "../ports.ts";
 import { FileFaults, readListing, SANDBOX_FOLDER, shownPath } from "./sandbox-listing.ts";
 

@@ -1,5 +1,5 @@
 import { Semaphore } from "../../base/limits/semaphore.ts";
-import type { Owner } from "../../runs/ports.ts";
+import type { Owner } from "../../runs/ports/owner.ts";
 import type { SandboxEngine, SandboxLimits, SessionObserver, StoredContainers } from "../ports.ts";
 import { ContainerSession } from "./container-session.ts";
 import { type FileLimits, SessionFiles } from "./session-files.ts";

@@ -1,4 +1,4 @@
-import type { CodeOutput } from "../../responses-api/containers.ts";
+import type { CodeOutput } from "../../domain/containers.ts";
 import type { SandboxRun } from "../ports.ts";
 import type { CODE_LIMITS } from "./code-limits.ts";
 import type { SessionFiles } from "./session-files.ts";

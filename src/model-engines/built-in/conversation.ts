@@ -1,5 +1,6 @@
 import type { InputItem } from "../../../generated/responses-api/types.ts";
-import type { ContextItem, HostedOutput } from "../../runs/ports.ts";
+import type { HostedOutput } from "../../runs/hosted.ts";
+import type { ContextItem } from "../../runs/request/model-request.ts";
 
 /** A longer message is cut here before it is read. */
 const READ_CHARS_MAX = 100_000;

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { verifies } from "../../../tests/verifies.ts";
-import type { ModelEvent } from "../../runs/ports.ts";
+import type { ModelEvent } from "../../runs/ports/model-events.ts";
 import { createBuiltInEngine } from "./engine.ts";
 import { aRequest, outline, spoken, WEATHER } from "./request.fixture.ts";
 import { parseScenarioFile } from "./scenario/parse-scenario-file.ts";

@@ -1,4 +1,5 @@
-import type { ModelAbilities, ModelDescription, ModelEngine, ModelRequest } from "../../runs/ports.ts";
+import type { ModelAbilities, ModelDescription, ModelEngine } from "../../runs/ports/model-engine.ts";
+import type { ModelRequest } from "../../runs/request/model-request.ts";
 import { withNearModel } from "../near-model.ts";
 import { inputTooLong, modelNotFound, noScenarioFits } from "./model-errors.ts";
 import { MODEL_NAME } from "./model-name.ts";

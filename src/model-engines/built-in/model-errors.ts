@@ -1,4 +1,4 @@
-import { ModelError } from "../../runs/ports.ts";
+import { ModelError } from "../../runs/ports/model-error.ts";
 
 const CALLER_FAULT = { status: 400, type: "invalid_request_error" } as const;
 const SERVER_FAULT = { status: 500, type: "server_error", code: "server_error" } as const;

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { InputItem } from "../../../generated/responses-api/types.ts";
 import { verifies } from "../../../tests/verifies.ts";
-import type { ModelRequest } from "../../runs/ports.ts";
+import type { ModelRequest } from "../../runs/request/model-request.ts";
 import { planAnswer } from "./plan-answer.ts";
 import { aRequest, outline, spoken, WEATHER } from "./request.fixture.ts";
 import { splitTokens } from "./tokens.ts";

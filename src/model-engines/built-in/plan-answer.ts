@@ -1,4 +1,6 @@
-import type { ModelError, ModelEvent, ModelRequest } from "../../runs/ports.ts";
+import type { ModelError } from "../../runs/ports/model-error.ts";
+import type { ModelEvent } from "../../runs/ports/model-events.ts";
+import type { ModelRequest } from "../../runs/request/model-request.ts";
 import { answerText } from "./answer-text.ts";
 import { type Conversation, readConversation } from "./conversation.ts";
 import { guessHints } from "./json/hints.ts";

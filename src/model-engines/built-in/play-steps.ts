@@ -1,4 +1,4 @@
-import type { ModelEvent } from "../../runs/ports.ts";
+import type { ModelEvent } from "../../runs/ports/model-events.ts";
 import { isDelta, type Step } from "./step.ts";
 
 /** Events per batch if there is no delay. The event loop gets a turn after each batch. */

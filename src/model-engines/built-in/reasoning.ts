@@ -1,4 +1,5 @@
-import type { ModelEvent, ModelRequest } from "../../runs/ports.ts";
+import type { ModelEvent } from "../../runs/ports/model-events.ts";
+import type { ModelRequest } from "../../runs/request/model-request.ts";
 import { sayDeltas } from "./say-text.ts";
 import { shorten } from "./tokens.ts";
 

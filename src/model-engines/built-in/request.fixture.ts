@@ -1,6 +1,7 @@
 import type { InputItem, Tool } from "../../../generated/responses-api/types.ts";
-import type { ModelEvent, ModelRequest } from "../../runs/ports.ts";
+import type { ModelEvent } from "../../runs/ports/model-events.ts";
 import { aRequest as aModelRequest } from "../../runs/request/model-request.fixture.ts";
+import type { ModelRequest } from "../../runs/request/model-request.ts";
 import { isDelta, type Step } from "./step.ts";
 
 /** A request with the given messages and defaults for everything else. */

@@ -1,4 +1,4 @@
-import type { ModelEvent } from "../../runs/ports.ts";
+import type { ModelEvent } from "../../runs/ports/model-events.ts";
 import { logProbOf } from "./logprobs.ts";
 import type { DeltaEvent } from "./step.ts";
 import { splitTokens } from "./tokens.ts";

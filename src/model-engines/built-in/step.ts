@@ -1,4 +1,5 @@
-import type { ModelError, ModelEvent } from "../../runs/ports.ts";
+import type { ModelError } from "../../runs/ports/model-error.ts";
+import type { ModelEvent } from "../../runs/ports/model-events.ts";
 
 /**
  * What the engine does next: emit an event, wait, or fail. Both the rules and scenario files produce a list of steps.

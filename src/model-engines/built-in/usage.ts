@@ -1,4 +1,5 @@
-import type { ContextItem, ModelEvent, ModelRequest } from "../../runs/ports.ts";
+import type { ModelEvent } from "../../runs/ports/model-events.ts";
+import type { ContextItem, ModelRequest } from "../../runs/request/model-request.ts";
 import { isMessage, isToolOutput, outputText } from "./conversation.ts";
 import { isDelta, type Step } from "./step.ts";
 import { countTokens } from "./tokens.ts";

@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { serveHttp } from "../../../tests/http-server.ts";
-import type { ModelEngine, ModelEvent } from "../../runs/ports.ts";
+import type { ModelEngine } from "../../runs/ports/model-engine.ts";
+import type { ModelEvent } from "../../runs/ports/model-events.ts";
 import { type ChatCompletionsOptions, createChatCompletionsEngine } from "./engine.ts";
 
 export { lastChunk, sse, textChunk } from "./chat-chunks.fixture.ts";

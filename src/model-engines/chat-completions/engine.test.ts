@@ -1,7 +1,8 @@
 import { createServer } from "node:net";
 import { describe, expect, test } from "vitest";
 import { verifies } from "../../../tests/verifies.ts";
-import { ModelError, type ModelEvent } from "../../runs/ports.ts";
+import { ModelError } from "../../runs/ports/model-error.ts";
+import type { ModelEvent } from "../../runs/ports/model-events.ts";
 import { aRequest } from "../../runs/request/model-request.fixture.ts";
 import { collect, engineFor, lastChunk, serveChat, sse, textChunk } from "./chat-server.fixture.ts";
 import type { ChatCompletionsOptions } from "./engine.ts";

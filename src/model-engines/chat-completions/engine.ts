@@ -1,6 +1,6 @@
 import type { Dispatcher } from "undici";
 import { assert } from "../../base/assert.ts";
-import type { ModelEngine } from "../../runs/ports.ts";
+import type { ModelEngine } from "../../runs/ports/model-engine.ts";
 import { withNearModel } from "../near-model.ts";
 import { askServer, type ServerAddress } from "./ask-server.ts";
 import { ApiPath } from "./connections/api-path.ts";

@@ -1,7 +1,9 @@
 import type { Dispatcher } from "undici";
 import { type ExchangeRecorder, exchangeRecorder, RecordedReply } from "../../base/exchanges/exchange-recording.ts";
 import { traceHeaders } from "../../base/trace-context.ts";
-import { ModelError, type ModelEvent, type ModelRequest } from "../../runs/ports.ts";
+import { ModelError } from "../../runs/ports/model-error.ts";
+import type { ModelEvent } from "../../runs/ports/model-events.ts";
+import type { ModelRequest } from "../../runs/request/model-request.ts";
 import type { ServerAddress } from "./ask-server.ts";
 import { requestBody } from "./connections/request-body.ts";
 import type { BackendProfile } from "./profile.ts";

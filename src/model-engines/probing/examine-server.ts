@@ -1,6 +1,8 @@
 import { fieldLedger } from "../../../generated/responses-api/field-ledger.ts";
 import { ledgerNote } from "../../base/ledger/ledger-note.ts";
-import { type ModelEngine, ModelError, PLAIN_REQUEST } from "../../runs/ports.ts";
+import type { ModelEngine } from "../../runs/ports/model-engine.ts";
+import { ModelError } from "../../runs/ports/model-error.ts";
+import { PLAIN_REQUEST } from "../../runs/request/model-request.ts";
 import { hearAnswer } from "./heard-answer.ts";
 import { PROBES, type Probe } from "./probes.ts";
 

@@ -1,6 +1,6 @@
 import { jsonOrUndefined } from "../../base/json/read-json.ts";
 import { isRecord } from "../../base/json/records.ts";
-import type { ModelEvent } from "../../runs/ports.ts";
+import type { ModelEvent } from "../../runs/ports/model-events.ts";
 
 /** What a probe hears of one turn. */
 export interface HeardAnswer {

@@ -1,6 +1,6 @@
 import { jsonOrUndefined } from "../../base/json/read-json.ts";
 import { isRecord } from "../../base/json/records.ts";
-import type { ModelRequest } from "../../runs/ports.ts";
+import type { ModelRequest } from "../../runs/request/model-request.ts";
 import { callsNamePlaces, type HeardAnswer, member } from "./heard-answer.ts";
 
 /** One question to a model server, and how its answer is judged. */

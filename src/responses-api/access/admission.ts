@@ -1,6 +1,6 @@
 import { assert } from "../../base/assert.ts";
+import type { RateBucket, RateLimiter, RateStanding, RateTaking } from "../../domain/rates.ts";
 import { type RateLimitRefusal, rateLimitBelowRequest, rateLimitReached } from "../errors/rate-limit-errors.ts";
-import type { RateBucket, RateLimiter, RateStanding, RateTaking } from "../ports.ts";
 import type { ResponseServices } from "../services.ts";
 import type { Principal } from "./authenticate.ts";
 

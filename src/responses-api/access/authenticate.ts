@@ -1,7 +1,8 @@
 import { hashApiKey, maskApiKey } from "../../base/api-key.ts";
-import type { Owner } from "../../runs/ports.ts";
+import type { KeyFinder, KnownKey } from "../../domain/keys.ts";
+import type { RatedKey } from "../../domain/rates.ts";
+import type { Owner } from "../../runs/ports/owner.ts";
 import { incorrectApiKey, mismatchedOrganization, mismatchedProject, missingApiKey } from "../errors/request-errors.ts";
-import type { KeyFinder, KnownKey, RatedKey } from "../ports.ts";
 
 /** The API key that calls, and the owner it acts for. */
 export interface Principal extends RatedKey {

@@ -1,7 +1,7 @@
 import type { StoredItem } from "../../../generated/responses-api/types.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { TraceContext } from "../../base/trace-context.ts";
-import type { KnownExchange } from "../ports.ts";
+import type { KnownExchange } from "../../domain/tool-ledger.ts";
 import type { Principal } from "./authenticate.ts";
 
 /** The sender of one request, over HTTP or WebSocket. */

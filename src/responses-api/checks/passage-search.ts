@@ -1,7 +1,7 @@
 import type { FileSearchToolInput, VectorStoreSearchRequest } from "../../../generated/responses-api/types.ts";
+import type { PassageSearch } from "../../domain/vector-stores.ts";
 import { outOfBounds } from "../errors/parameter-errors.ts";
 import { checkFilter } from "../vector-store-requests/check-filter.ts";
-import type { PassageSearch } from "../vector-stores.ts";
 
 const RESULTS_DEFAULT = 10;
 

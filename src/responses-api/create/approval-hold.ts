@@ -1,4 +1,4 @@
-import type { Owner } from "../../runs/ports.ts";
+import type { Owner } from "../../runs/ports/owner.ts";
 import { approvalSpent } from "../errors/approval-errors.ts";
 
 /**

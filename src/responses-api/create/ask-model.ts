@@ -1,11 +1,14 @@
 import { recordExchanges } from "../../base/exchanges/exchange-recording.ts";
 import { idFromStem } from "../../base/ids.ts";
-import type { ModelEngine, ModelEvent, ModelRequest, Owner } from "../../runs/ports.ts";
+import type { ResponseStore } from "../../domain/responses.ts";
+import type { ModelEngine } from "../../runs/ports/model-engine.ts";
+import type { ModelEvent } from "../../runs/ports/model-events.ts";
+import type { Owner } from "../../runs/ports/owner.ts";
+import type { ModelRequest } from "../../runs/request/model-request.ts";
 import { compactTurn, turnIntoCompaction } from "../compaction/compact-turn.ts";
 import { type CompactedContext, sealCompaction } from "../compaction/compacted-context.ts";
 import { summaryRequest, takeSummary } from "../compaction/summary-turn.ts";
 import { sealScope } from "../input/resolve-input.ts";
-import type { ResponseStore } from "../ports.ts";
 import type { ResponseServices } from "../services.ts";
 import type { RunTask } from "../task/run-task.ts";
 import { citeTurn } from "../tool-loop/citations/cite-turn.ts";

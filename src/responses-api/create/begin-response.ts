@@ -4,23 +4,19 @@ import type {
   ResponseNote,
   StoredItem,
 } from "../../../generated/responses-api/types.ts";
+import type { KnownExchange } from "../../domain/tool-ledger.ts";
 import { QueueClosed, type RunOrder, type RunOutcome, RunsExhausted, type ShownAnswer } from "../../runs/index.ts";
-import {
-  ModelError,
-  type OpenedRun,
-  type RecordedEvent,
-  type RunHappening,
-  RunLost,
-  type RunWatch,
-  type TurnAttempts,
-} from "../../runs/ports.ts";
+import type { OpenedRun } from "../../runs/ports/event-log.ts";
+import { ModelError } from "../../runs/ports/model-error.ts";
+import type { RunHappening, RunWatch } from "../../runs/ports/run-watch.ts";
+import { RunLost, type TurnAttempts } from "../../runs/ports/store-faults.ts";
+import type { RecordedEvent } from "../../runs/recorded-event.ts";
 import { Admission } from "../access/admission.ts";
 import type { Caller } from "../access/caller.ts";
 import { modelRefused } from "../errors/model-errors.ts";
 import { shuttingDown, tooManyRuns } from "../errors/server-errors.ts";
 import { responseNotFound } from "../errors/state-errors.ts";
 import type { ConversationHold } from "../input/conversation-hold.ts";
-import type { KnownExchange } from "../ports.ts";
 import type { ResponseServices } from "../services.ts";
 import { continueFromLog, isOver, type Watched, waitUntilOver, watchResponse } from "../show/watch-response.ts";
 import { type PlanTask, planOf, type RunTask } from "../task/run-task.ts";

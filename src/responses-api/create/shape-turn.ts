@@ -1,6 +1,6 @@
 import type { CreateResponseRequest, StoredItem } from "../../../generated/responses-api/types.ts";
 import { type IdStem, idFromStem } from "../../base/ids.ts";
-import type { ModelRequest } from "../../runs/ports.ts";
+import type { ModelRequest } from "../../runs/request/model-request.ts";
 import type { Caller } from "../access/caller.ts";
 import { checkToolChoice, checkTools } from "../checks/check-tools.ts";
 import { loadHistory } from "../input/load-history.ts";

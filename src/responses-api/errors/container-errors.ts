@@ -1,6 +1,6 @@
 import { ApiError } from "../../base/api-error.ts";
 import { assertNever } from "../../base/assert.ts";
-import type { ContainerRefusal } from "../containers.ts";
+import type { ContainerRefusal } from "../../domain/containers.ts";
 import { invalidRequest } from "./invalid-request.ts";
 
 /** Deleted containers, and those of other owners, get the same. `param` is the member that names it, if any. */

@@ -1,5 +1,5 @@
 import { ApiError } from "../../base/api-error.ts";
-import type { MediaError } from "../ports.ts";
+import type { MediaError } from "../../domain/media.ts";
 import { invalidRequest } from "./invalid-request.ts";
 import { overloaded } from "./server-errors.ts";
 

@@ -1,7 +1,7 @@
 import type { Model } from "../../../generated/responses-api/types.ts";
 import { ApiError } from "../../base/api-error.ts";
 import { nearestModel } from "../../base/nearest-word.ts";
-import { ModelError } from "../../runs/ports.ts";
+import { ModelError } from "../../runs/ports/model-error.ts";
 import { invalidRequest } from "./invalid-request.ts";
 
 /** `offered`: the models that there are. */

@@ -1,5 +1,6 @@
 import type { ApiError } from "../../base/api-error.ts";
-import { FileStorageAway, StorageQuotaExceeded, StoreAway, StoreBusy } from "../ports.ts";
+import { FileStorageAway, StorageQuotaExceeded } from "../../domain/storage.ts";
+import { StoreAway, StoreBusy } from "../../runs/ports/store-faults.ts";
 import { fileStorageAway, storageQuotaExceeded, storeAway, storeBusy } from "./server-errors.ts";
 
 /** The error that callers get for a refusal of the store; null for any other error. */

@@ -1,6 +1,6 @@
 import { ApiError } from "../../base/api-error.ts";
 import { assertNever } from "../../base/assert.ts";
-import type { VectorStoreRefusal } from "../vector-stores.ts";
+import type { VectorStoreRefusal } from "../../domain/vector-stores.ts";
 import { invalidRequest } from "./invalid-request.ts";
 import { cursorNotFound } from "./state-errors.ts";
 

@@ -2,8 +2,8 @@ import type { ResponseExchange } from "../../../generated/responses-api/types.ts
 import type { ExchangeRecorder, OutgoingCall, RecordedCall } from "../../base/exchanges/exchange-recording.ts";
 import { redactHeaders, redactText, redactUrl, writtenForms } from "../../base/exchanges/redact.ts";
 import { newId } from "../../base/ids.ts";
-import type { Owner } from "../../runs/ports.ts";
-import type { ExchangeStore } from "../inspection.ts";
+import type { ExchangeStore } from "../../domain/inspection.ts";
+import type { Owner } from "../../runs/ports/owner.ts";
 import { KeptBody } from "./kept-body.ts";
 
 /** How many exchanges of a response are kept, and how much of their bodies, in bytes. */

@@ -2,9 +2,9 @@ import type { RefusedRequest } from "../../../generated/responses-api/types.ts";
 import { ApiError } from "../../base/api-error.ts";
 import { redactText } from "../../base/exchanges/redact.ts";
 import { isRecord } from "../../base/json/records.ts";
+import type { RefusalStore } from "../../domain/inspection.ts";
 import type { Principal } from "../access/authenticate.ts";
 import { runKind } from "../create/run-kind.ts";
-import type { RefusalStore } from "../inspection.ts";
 
 const MESSAGE_CHARACTERS_MAX = 1_000;
 const MODEL_CHARACTERS_MAX = 200;

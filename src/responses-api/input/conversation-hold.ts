@@ -1,5 +1,5 @@
 import type { CreateResponseRequest } from "../../../generated/responses-api/types.ts";
-import type { Owner } from "../../runs/ports.ts";
+import type { Owner } from "../../runs/ports/owner.ts";
 import { conversationRefused } from "../errors/conversation-errors.ts";
 import type { ResponseServices } from "../services.ts";
 

@@ -1,11 +1,12 @@
 import type { CreateResponseRequest, StoredItem } from "../../../generated/responses-api/types.ts";
 import { newId } from "../../base/ids.ts";
 import { Slices } from "../../base/limits/slices.ts";
-import type { Owner } from "../../runs/ports.ts";
+import type { ConversationItems } from "../../domain/responses.ts";
+import { ContextTooLong } from "../../domain/storage.ts";
+import type { Owner } from "../../runs/ports/owner.ts";
 import type { Caller } from "../access/caller.ts";
 import { conversationNotFound } from "../errors/conversation-errors.ts";
 import { contextTooLong, previousResponseNotFound, previousResponseRunning } from "../errors/state-errors.ts";
-import { ContextTooLong, type ConversationItems } from "../ports.ts";
 import type { ResponseServices } from "../services.ts";
 import { conversationIdOf } from "./conversation-hold.ts";
 import { normalizeList } from "./normalize-items.ts";

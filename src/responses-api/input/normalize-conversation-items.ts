@@ -1,8 +1,8 @@
 import type { InputItem, StoredItem } from "../../../generated/responses-api/types.ts";
 import { keyOfId, newId } from "../../base/ids.ts";
-import type { Owner } from "../../runs/ports.ts";
+import { ContextTooLong } from "../../domain/storage.ts";
+import type { Owner } from "../../runs/ports/owner.ts";
 import { contextTooLong } from "../errors/state-errors.ts";
-import { ContextTooLong } from "../ports.ts";
 import type { ResponseServices } from "../services.ts";
 import { checkIdsUnique } from "./context-rules.ts";
 import { normalizeList } from "./normalize-items.ts";

@@ -8,7 +8,9 @@ import type {
 import { assertNever } from "../../base/assert.ts";
 import { isRecord } from "../../base/json/records.ts";
 import { mapInSlices } from "../../base/limits/slices.ts";
-import type { Owner } from "../../runs/ports.ts";
+import type { ResponseStore } from "../../domain/responses.ts";
+import { ContextTooLong } from "../../domain/storage.ts";
+import type { Owner } from "../../runs/ports/owner.ts";
 import {
   emptyArray,
   illFormedItemId,
@@ -21,7 +23,6 @@ import {
 } from "../errors/parameter-errors.ts";
 import { contextTooLong, itemNotStored } from "../errors/state-errors.ts";
 import { typeWords } from "../errors/validation/validation-error.ts";
-import { ContextTooLong, type ResponseStore } from "../ports.ts";
 import type { ResponseServices } from "../services.ts";
 import { type CanonicalItem, expandInput } from "./expand-input.ts";
 import { filledItem } from "./filled-item.ts";

@@ -1,7 +1,7 @@
 import type { CreateResponseRequest, InputItem, StoredItem } from "../../../generated/responses-api/types.ts";
 import { type IdStem, idFromStem } from "../../base/ids.ts";
 import { anyInSlices, eachInSlices, mapInSlices, Slices } from "../../base/limits/slices.ts";
-import type { Owner } from "../../runs/ports.ts";
+import type { Owner } from "../../runs/ports/owner.ts";
 import { beginAtCompaction } from "../compaction/begin-at-compaction.ts";
 import { openCompaction } from "../compaction/compacted-context.ts";
 import type { ResponseServices } from "../services.ts";

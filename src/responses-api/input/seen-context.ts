@@ -1,5 +1,5 @@
 import type { CreateResponseRequest, StoredItem } from "../../../generated/responses-api/types.ts";
-import type { ContextItem } from "../../runs/ports.ts";
+import type { ContextItem } from "../../runs/request/model-request.ts";
 import type { Caller } from "../access/caller.ts";
 import { labelsOf, type OfferedHostedTool } from "../offered-tools/accept-tools.ts";
 import type { ResponseServices } from "../services.ts";

@@ -2,10 +2,10 @@ import type { StoredItem, StoredToolOutputContentPart } from "../../../generated
 import { assert } from "../../base/assert.ts";
 import { mapSomeAtOnce } from "../../base/limits/map-some-at-once.ts";
 import { eachInSlices, mapInSlices, Slices } from "../../base/limits/slices.ts";
+import { MediaError, type RequestMedia } from "../../domain/media.ts";
 import type { Caller } from "../access/caller.ts";
 import { mediaRefused } from "../errors/media-errors.ts";
 import { invalidEncryptedContent } from "../errors/state-errors.ts";
-import { MediaError, type RequestMedia } from "../ports.ts";
 import type { ResponseServices } from "../services.ts";
 import { sealScope } from "./resolve-input.ts";
 

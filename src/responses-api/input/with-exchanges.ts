@@ -1,8 +1,9 @@
 import type { CreateResponseRequest, StoredItem } from "../../../generated/responses-api/types.ts";
-import type { ContextItem, Owner } from "../../runs/ports.ts";
+import { UNKNOWN_EFFECT } from "../../domain/hosted-tool.ts";
+import type { KnownExchange, ToolLedger } from "../../domain/tool-ledger.ts";
+import type { Owner } from "../../runs/ports/owner.ts";
+import type { ContextItem } from "../../runs/request/model-request.ts";
 import type { Caller } from "../access/caller.ts";
-import { UNKNOWN_EFFECT } from "../hosted-tool.ts";
-import type { KnownExchange, ToolLedger } from "../ports.ts";
 
 const CALL_TYPES: ReadonlySet<StoredItem["type"]> = new Set([
   "web_search_call",

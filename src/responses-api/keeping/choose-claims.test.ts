@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { verifies } from "../../../tests/verifies.ts";
-import type { UnmadeRun } from "../../runs/ports.ts";
+import type { UnmadeRun } from "../../runs/ports/run-ledger.ts";
 import { type ClaimLimits, chooseClaims, unreadableRuns } from "./choose-claims.ts";
 
 const run = (responseId: string, members: Partial<UnmadeRun> = {}): UnmadeRun => ({

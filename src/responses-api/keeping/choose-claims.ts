@@ -1,4 +1,4 @@
-import type { UnmadeRun, UnmadeRuns } from "../../runs/ports.ts";
+import type { UnmadeRun, UnmadeRuns } from "../../runs/ports/run-ledger.ts";
 
 export interface ClaimLimits {
   /** How many more background runs this worker has room for. */

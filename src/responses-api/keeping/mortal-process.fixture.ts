@@ -1,7 +1,10 @@
 import type { Response, ResponseNote } from "../../../generated/responses-api/types.ts";
-import type { EventLog, RecordedEvent, WaitingEvent } from "../../runs/ports.ts";
-import { RunLost, unpackDeltas } from "../../runs/ports.ts";
-import type { KnownExchange, ToolLedger, TurnInLedger } from "../ports.ts";
+import type { KnownExchange, ToolLedger, TurnInLedger } from "../../domain/tool-ledger.ts";
+import type { EventLog } from "../../runs/ports/event-log.ts";
+import type { WaitingEvent } from "../../runs/ports/packed-deltas.ts";
+import { unpackDeltas } from "../../runs/ports/packed-deltas.ts";
+import { RunLost } from "../../runs/ports/store-faults.ts";
+import type { RecordedEvent } from "../../runs/recorded-event.ts";
 
 const NEVER = new Promise<never>(() => {});
 

@@ -8,16 +8,10 @@ import {
   type RunFailure,
   type RunOrder,
 } from "../../runs/index.ts";
-import {
-  type AbandonedRun,
-  type EventLog,
-  type OpenedRun,
-  type RecordedEvent,
-  type Release,
-  type RunHappening,
-  TASK_VERSION,
-  type UnmadeRuns,
-} from "../../runs/ports.ts";
+import { type EventLog, type OpenedRun, TASK_VERSION } from "../../runs/ports/event-log.ts";
+import type { AbandonedRun, Release, UnmadeRuns } from "../../runs/ports/run-ledger.ts";
+import type { RunHappening } from "../../runs/ports/run-watch.ts";
+import type { RecordedEvent } from "../../runs/recorded-event.ts";
 import { endingOrder, type OrderServices, orderOf, tellHappening } from "../create/begin-response.ts";
 import type { ResponseServices } from "../services.ts";
 import { endingTask, type RunTask } from "../task/run-task.ts";

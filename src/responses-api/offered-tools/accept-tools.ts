@@ -1,10 +1,10 @@
 import type { CreateResponseRequest, Response, Tool, ToolInput } from "../../../generated/responses-api/types.ts";
 import { eachInSlices } from "../../base/limits/slices.ts";
 import type { Logger } from "../../base/logger.ts";
+import type { ToolKind, ToolRefusal, ToolUser } from "../../domain/hosted-tool.ts";
+import type { HostedTools } from "../../domain/hosted-tools.ts";
 import type { Principal } from "../access/authenticate.ts";
 import { invalidTool, unsupportedParameter } from "../errors/parameter-errors.ts";
-import type { ToolKind, ToolRefusal, ToolUser } from "../hosted-tool.ts";
-import type { HostedTools } from "../hosted-tools.ts";
 import type { ResponseServices } from "../services.ts";
 import { echoHostedTool } from "./echo-hosted-tool.ts";
 import { echoClientTool } from "./echo-tools.ts";

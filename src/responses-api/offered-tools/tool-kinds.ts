@@ -1,5 +1,5 @@
 import type { Tool, ToolInput } from "../../../generated/responses-api/types.ts";
-import type { ToolKind } from "../hosted-tool.ts";
+import type { ToolKind } from "../../domain/hosted-tool.ts";
 
 export const TOOL_KINDS = [
   "web_search",

@@ -1,9 +1,9 @@
 import type { ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
 import type { Response } from "../../../generated/responses-api/types.ts";
+import type { StoredResponse } from "../../domain/responses.ts";
 import type { Caller } from "../access/caller.ts";
 import { cancelTimedOut } from "../errors/server-errors.ts";
 import { cannotCancelCompleted, cannotCancelSynchronous, responseNotFound } from "../errors/state-errors.ts";
-import type { StoredResponse } from "../ports.ts";
 import type { ResponseServices } from "../services.ts";
 import { plainBody } from "../show/plain-body.ts";
 import { isOver, waitUntilOver } from "../show/watch-response.ts";

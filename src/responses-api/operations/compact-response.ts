@@ -2,7 +2,8 @@ import type { ResponsesApiHandlers } from "../../../generated/responses-api/oper
 import type { CompactRequest, CreateResponseRequest, Usage } from "../../../generated/responses-api/types.ts";
 import { idFromStem, newIdStem } from "../../base/ids.ts";
 import { responseUsage } from "../../runs/index.ts";
-import type { ModelRequest, Owner } from "../../runs/ports.ts";
+import type { Owner } from "../../runs/ports/owner.ts";
+import type { ModelRequest } from "../../runs/request/model-request.ts";
 import { Admission } from "../access/admission.ts";
 import type { Caller } from "../access/caller.ts";
 import { checkAvailability, checkModelName } from "../checks/check-availability.ts";

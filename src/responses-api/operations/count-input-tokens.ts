@@ -1,7 +1,7 @@
 import type { ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
 import type { CreateResponseRequest, InputTokensRequest } from "../../../generated/responses-api/types.ts";
 import { newIdStem } from "../../base/ids.ts";
-import type { Owner } from "../../runs/ports.ts";
+import type { Owner } from "../../runs/ports/owner.ts";
 import { Admission } from "../access/admission.ts";
 import type { Caller } from "../access/caller.ts";
 import { checkAvailability } from "../checks/check-availability.ts";

@@ -1,6 +1,6 @@
 import type { ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
+import type { CodeAbilities, CodeOffer } from "../../domain/containers.ts";
 import type { Caller } from "../access/caller.ts";
-import type { CodeAbilities, CodeOffer } from "../containers.ts";
 import type { ResponseServices } from "../services.ts";
 
 /**

@@ -1,6 +1,6 @@
 import type { ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
 import type { ApiError } from "../../base/api-error.ts";
-import type { Owner } from "../../runs/ports.ts";
+import type { Owner } from "../../runs/ports/owner.ts";
 import type { Caller } from "../access/caller.ts";
 import { conversationNotFound } from "../errors/conversation-errors.ts";
 import { cursorNotFound } from "../errors/state-errors.ts";

@@ -1,7 +1,8 @@
 import type { ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
+import type { InputPageRequest } from "../../domain/responses.ts";
+import { ContextTooLong } from "../../domain/storage.ts";
 import type { Caller } from "../access/caller.ts";
 import { contextTooLong, cursorNotFound, responseNotFound } from "../errors/state-errors.ts";
-import { ContextTooLong, type InputPageRequest } from "../ports.ts";
 import type { ResponseServices } from "../services.ts";
 import { itemList } from "../show/item-list.ts";
 

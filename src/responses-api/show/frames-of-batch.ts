@@ -1,5 +1,5 @@
 import { FRAME_END, frameOf, frameStart } from "../../base/event-frames.ts";
-import type { DeltaTemplate, RecordedDelta, RecordedEvent } from "../../runs/ports.ts";
+import type { DeltaTemplate, RecordedDelta, RecordedEvent } from "../../runs/recorded-event.ts";
 import { paddingOf } from "./padding.ts";
 import { isPadded, renamedJson, type ShowOptions, shownJson, shownType } from "./shown-event.ts";
 

@@ -1,4 +1,4 @@
-import type { ListPage } from "../vector-stores.ts";
+import type { ListPage } from "../../domain/vector-stores.ts";
 
 /** A page as the reference shows lists. */
 export function listBody<Entry extends { readonly id: string }>({ entries, hasMore }: ListPage<Entry>) {

@@ -1,5 +1,6 @@
 import type { Model } from "../../../generated/responses-api/types.ts";
-import { type ModelDescription, type ModelEngine, ModelError } from "../../runs/ports.ts";
+import type { ModelDescription, ModelEngine } from "../../runs/ports/model-engine.ts";
+import { ModelError } from "../../runs/ports/model-error.ts";
 import { modelRefused } from "../errors/model-errors.ts";
 
 /** The models of the model server, as the API shows them. Throws an `ApiError` if it cannot list them. */

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { dialectEventTypes, obfuscatedEventTypes } from "../../../generated/responses-api/events.ts";
 import type { StreamChannel } from "../../../generated/responses-api/types.ts";
 import { Numbering } from "../../runs/numbering.ts";
-import type { RecordedEvent } from "../../runs/ports.ts";
+import type { RecordedEvent } from "../../runs/recorded-event.ts";
 import { aPlan } from "../../runs/run.fixture.ts";
 import type { RunState } from "../../runs/run-state.ts";
 import { anySignals } from "../../runs/signals.fixture.ts";

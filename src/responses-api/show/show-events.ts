@@ -4,7 +4,7 @@ import type {
   ResponseStreamEvent,
 } from "../../../generated/responses-api/types.ts";
 import { EventFrames } from "../../base/event-frames.ts";
-import type { RecordedEvent } from "../../runs/ports.ts";
+import type { RecordedEvent } from "../../runs/recorded-event.ts";
 import { usesExtensionItems } from "../input/expand-input.ts";
 import { framesOf } from "./frames-of-batch.ts";
 import type { ShowOptions } from "./shown-event.ts";

@@ -1,5 +1,5 @@
 import type { FileObject } from "../../../generated/responses-api/types.ts";
-import type { StoredFile } from "../ports.ts";
+import type { StoredFile } from "../../domain/files.ts";
 
 /** A stored file as the API shows it. */
 export function showFile({ id, purpose, filename, bytes, createdAt, expiresAt }: StoredFile): FileObject {

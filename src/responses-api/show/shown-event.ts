@@ -1,7 +1,7 @@
 import { dialectEventTypes, obfuscatedEventTypes } from "../../../generated/responses-api/events.ts";
 import type { ResponseStreamEvent, StreamChannel } from "../../../generated/responses-api/types.ts";
 import { assert } from "../../base/assert.ts";
-import type { RecordedEvent } from "../../runs/ports.ts";
+import type { RecordedEvent } from "../../runs/recorded-event.ts";
 import { paddingOf } from "./padding.ts";
 
 /** How events are shown to one reader. */

@@ -1,6 +1,5 @@
 import { expect, onTestFinished, test, vi } from "vitest";
-import { RunLost, StoreStopped } from "../../runs/ports.ts";
-import { StoreAway, StoreBusy } from "../ports.ts";
+import { RunLost, StoreAway, StoreBusy, StoreStopped } from "../../runs/ports/store-faults.ts";
 import { pauseAfter, StoreOutage } from "./store-outage.ts";
 
 const AWAY = new StoreAway("away");

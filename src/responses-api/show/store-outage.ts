@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { StoreStopped } from "../../runs/ports.ts";
-import { StoreBusy } from "../ports.ts";
+import { StoreBusy, StoreStopped } from "../../runs/ports/store-faults.ts";
 
 /** How long a reader waits for a store that is away, in milliseconds. */
 const OUTAGE_MS_MAX = 2 * 60_000;

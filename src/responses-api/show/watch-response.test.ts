@@ -3,12 +3,12 @@ import { expect, test } from "vitest";
 import { verifies } from "../../../tests/verifies.ts";
 import { UnfinishedStream } from "../../base/streams/unfinished-stream.ts";
 import { RunHost, readEvents } from "../../runs/index.ts";
-import { type RecordedEvent, StoreStopped } from "../../runs/ports.ts";
+import { StoreAway, StoreBusy, StoreStopped } from "../../runs/ports/store-faults.ts";
 import { LiveFeed, READER_LAG_CHARACTERS_MAX } from "../../runs/reading/live-feed.ts";
+import type { RecordedEvent } from "../../runs/recorded-event.ts";
 import { openTestStore } from "../../store/store.fixture.ts";
 import { aResponse, OURS } from "../../store/stored-shapes.fixture.ts";
 import { textEvents } from "../../store/stores/runs/text-events.fixture.ts";
-import { StoreAway, StoreBusy } from "../ports.ts";
 import { continueFromLog, waitUntilOver, watchResponse } from "./watch-response.ts";
 
 const ID = "resp_1";

@@ -2,7 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Response } from "../../../generated/responses-api/types.ts";
 import { UnfinishedStream } from "../../base/streams/unfinished-stream.ts";
 import { readEvents } from "../../runs/index.ts";
-import { endsRun, type Owner, type RecordedEvent } from "../../runs/ports.ts";
+import type { Owner } from "../../runs/ports/owner.ts";
+import { endsRun, type RecordedEvent } from "../../runs/recorded-event.ts";
 import type { ResponseServices } from "../services.ts";
 import { StoreOutage } from "./store-outage.ts";
 

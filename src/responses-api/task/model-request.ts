@@ -1,7 +1,7 @@
 import type { CreateResponseRequest, Response, StoredItem } from "../../../generated/responses-api/types.ts";
 import { eachInSlices, Slices } from "../../base/limits/slices.ts";
 import { estimateTokens } from "../../runs/index.ts";
-import type { ContextItem, ModelRequest } from "../../runs/ports.ts";
+import type { ContextItem, ModelRequest } from "../../runs/request/model-request.ts";
 import { type AcceptedTools, choiceOfTheRest } from "../offered-tools/accept-tools.ts";
 import { isClientTool } from "../offered-tools/tool-kinds.ts";
 import { shownCharacters } from "./shown-characters.ts";

@@ -1,11 +1,13 @@
 import type { Response } from "../../../generated/responses-api/types.ts";
 import { type IdStem, stemFromId } from "../../base/ids.ts";
+import type { SpeechOutput } from "../../domain/speech.ts";
 import type { RunPlan } from "../../runs/index.ts";
-import type { ModelRequest, Owner, RecordedEvent } from "../../runs/ports.ts";
+import type { Owner } from "../../runs/ports/owner.ts";
+import type { RecordedEvent } from "../../runs/recorded-event.ts";
+import type { ModelRequest } from "../../runs/request/model-request.ts";
 import type { CompactionPlan } from "../compaction/plan-compaction.ts";
 import { sealScope } from "../input/resolve-input.ts";
 import type { TaskTools } from "../offered-tools/task-tools.ts";
-import type { SpeechOutput } from "../ports.ts";
 import type { Sealer } from "../seal.ts";
 
 /** The task of a run, as plain JSON. A background response can be restarted from it, also by another process. */

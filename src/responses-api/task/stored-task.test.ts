@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { StoredItem } from "../../../generated/responses-api/types.ts";
 import { verifies } from "../../../tests/verifies.ts";
 import { aRequest } from "../../model-engines/built-in/request.fixture.ts";
-import { TASK_VERSION } from "../../runs/ports.ts";
+import { TASK_VERSION } from "../../runs/ports/event-log.ts";
 import { createSealer } from "../seal.ts";
 import type { RunTask } from "./run-task.ts";
 import { toolSecrets } from "./seal-tools.ts";

@@ -1,7 +1,8 @@
 import { jsonOrUndefined } from "../../base/json/read-json.ts";
 import { isRecord } from "../../base/json/records.ts";
 import { writeJson } from "../../base/json/write-json.ts";
-import { type ModelRequest, TASK_VERSION } from "../../runs/ports.ts";
+import { TASK_VERSION } from "../../runs/ports/event-log.ts";
+import type { ModelRequest } from "../../runs/request/model-request.ts";
 import type { TaskTools } from "../offered-tools/task-tools.ts";
 import type { RunTask } from "./run-task.ts";
 import type { ToolSecrets } from "./seal-tools.ts";

@@ -1,8 +1,9 @@
 import type { StoredItem } from "../../../generated/responses-api/types.ts";
-import type { ContextItem, Owner } from "../../runs/ports.ts";
+import type { ApprovedCall } from "../../domain/hosted-tool.ts";
+import type { ResponseStore } from "../../domain/responses.ts";
+import type { Owner } from "../../runs/ports/owner.ts";
+import type { ContextItem } from "../../runs/request/model-request.ts";
 import { approvalSpent, invalidApproval } from "../errors/approval-errors.ts";
-import type { ApprovedCall } from "../hosted-tool.ts";
-import type { ResponseStore } from "../ports.ts";
 
 /** An approved call, as the context has it. */
 type ClaimedCall = Omit<ApprovedCall, "isAskedHere">;

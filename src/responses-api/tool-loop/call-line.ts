@@ -1,4 +1,5 @@
-import type { HostedItem, ModelEvent } from "../../runs/ports.ts";
+import type { HostedItem } from "../../runs/hosted.ts";
+import type { ModelEvent } from "../../runs/ports/model-events.ts";
 
 type Batch = readonly ModelEvent[];
 

@@ -1,6 +1,7 @@
 import type { StoredItem } from "../../../generated/responses-api/types.ts";
 import { idFromStem, newIdStem } from "../../base/ids.ts";
-import type { ModelRequest, Owner } from "../../runs/ports.ts";
+import type { Owner } from "../../runs/ports/owner.ts";
+import type { ModelRequest } from "../../runs/request/model-request.ts";
 import type { OfferedHostedTool } from "../offered-tools/accept-tools.ts";
 import type { ResponseServices } from "../services.ts";
 import { deferredTools, offerTools, withNotes } from "./offer-tools.ts";

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { jsonOrText } from "../../base/json/read-json.ts";
-import type { HostedOutput } from "../../runs/ports.ts";
+import type { HostedOutput } from "../../runs/hosted.ts";
 import type { CallResult } from "./hosted-run.ts";
 import { readFence } from "./results/fence.ts";
 

@@ -1,7 +1,8 @@
 import type { Tool } from "../../../generated/responses-api/types.ts";
+import type { OpenTool, ToolCall, ToolOutcome, ToolScope } from "../../domain/hosted-tool.ts";
+import type { ToolStep } from "../../runs/hosted.ts";
 import { estimateTokens } from "../../runs/index.ts";
-import type { ModelRequest, ToolStep } from "../../runs/ports.ts";
-import type { OpenTool, ToolCall, ToolOutcome, ToolScope } from "../hosted-tool.ts";
+import type { ModelRequest } from "../../runs/request/model-request.ts";
 import type { LoopServices } from "./loop-parts.ts";
 import type { PlacedFunction, ToolSet } from "./open-tools.ts";
 

@@ -1,16 +1,19 @@
 import type { OutputItem, StoredItem } from "../../../generated/responses-api/types.ts";
 import { randomHex } from "../../base/ids.ts";
-import { cutForm, isUnfinishedCall } from "../../runs/index.ts";
 import {
-  type ContextItem,
-  type HostedCall,
-  type HostedItem,
-  type HostedOutput,
-  ModelError,
-  type ModelEvent,
-} from "../../runs/ports.ts";
-import { type ToolCall, type ToolKind, type ToolNotOpened, type ToolOutcome, UNKNOWN_EFFECT } from "../hosted-tool.ts";
-import type { BegunExchange, FinishedExchange, ToolCallEnd } from "../ports.ts";
+  type ToolCall,
+  type ToolKind,
+  type ToolNotOpened,
+  type ToolOutcome,
+  UNKNOWN_EFFECT,
+} from "../../domain/hosted-tool.ts";
+import type { BegunExchange, FinishedExchange } from "../../domain/tool-ledger.ts";
+import type { ToolCallEnd } from "../../domain/tool-watch.ts";
+import type { HostedCall, HostedItem, HostedOutput } from "../../runs/hosted.ts";
+import { cutForm, isUnfinishedCall } from "../../runs/index.ts";
+import { ModelError } from "../../runs/ports/model-error.ts";
+import type { ModelEvent } from "../../runs/ports/model-events.ts";
+import type { ContextItem } from "../../runs/request/model-request.ts";
 import type { LinePlace } from "./call-line.ts";
 import type { ShownArguments } from "./shown-arguments.ts";
 

@@ -1,8 +1,13 @@
+import type { HostedTools } from "../../domain/hosted-tools.ts";
+import type { ResponseStore } from "../../domain/responses.ts";
+import type { KnownExchange, ToolLedger } from "../../domain/tool-ledger.ts";
+import type { ToolObserver } from "../../domain/tool-watch.ts";
 import type { ShownAnswer } from "../../runs/index.ts";
-import type { ModelEngine, Owner, RunHappening, TurnAttempts } from "../../runs/ports.ts";
-import type { HostedTools } from "../hosted-tools.ts";
+import type { ModelEngine } from "../../runs/ports/model-engine.ts";
+import type { Owner } from "../../runs/ports/owner.ts";
+import type { RunHappening } from "../../runs/ports/run-watch.ts";
+import type { TurnAttempts } from "../../runs/ports/store-faults.ts";
 import type { TaskTools } from "../offered-tools/task-tools.ts";
-import type { KnownExchange, ResponseStore, ToolLedger, ToolObserver } from "../ports.ts";
 import type { RunTask } from "../task/run-task.ts";
 import type { ModelRetries } from "./attempts/model-retries.ts";
 

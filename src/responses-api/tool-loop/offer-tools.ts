@@ -1,6 +1,7 @@
 import type { Tool, ToolInput } from "../../../generated/responses-api/types.ts";
-import type { HostedFunction, HostedFunctionChoice, ModelRequest, OfferedTool } from "../../runs/ports.ts";
-import type { ToolKind } from "../hosted-tool.ts";
+import type { ToolKind } from "../../domain/hosted-tool.ts";
+import type { HostedFunction, HostedFunctionChoice } from "../../runs/hosted.ts";
+import type { ModelRequest, OfferedTool } from "../../runs/request/model-request.ts";
 import type { OfferedHostedTool } from "../offered-tools/accept-tools.ts";
 import { echoHostedTool } from "../offered-tools/echo-hosted-tool.ts";
 import type { TaskTools } from "../offered-tools/task-tools.ts";

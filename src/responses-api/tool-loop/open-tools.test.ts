@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import type { StoredItem, ToolInput } from "../../../generated/responses-api/types.ts";
+import type { HostedTool, ToolKind } from "../../domain/hosted-tool.ts";
+import { createHostedTools } from "../../domain/hosted-tools.ts";
 import { toolScope } from "../../tools/tool-scope.fixture.ts";
-import type { HostedTool, ToolKind } from "../hosted-tool.ts";
-import { createHostedTools } from "../hosted-tools.ts";
 import { openTools } from "./open-tools.ts";
 
 const SEARCH = { type: "web_search" } as const;

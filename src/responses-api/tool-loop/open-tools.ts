@@ -1,5 +1,4 @@
 import type { ToolInput } from "../../../generated/responses-api/types.ts";
-import { type HostedFunction, ModelError } from "../../runs/ports.ts";
 import {
   type Citable,
   containerOf,
@@ -9,8 +8,10 @@ import {
   type PendingCall,
   type ToolKind,
   type ToolScope,
-} from "../hosted-tool.ts";
-import type { HostedTools } from "../hosted-tools.ts";
+} from "../../domain/hosted-tool.ts";
+import type { HostedTools } from "../../domain/hosted-tools.ts";
+import type { HostedFunction } from "../../runs/hosted.ts";
+import { ModelError } from "../../runs/ports/model-error.ts";
 import type { OfferedHostedTool } from "../offered-tools/accept-tools.ts";
 
 /** A function that the model is offered, and the tool it belongs to. */

@@ -1,5 +1,6 @@
-import type { ModelEvent, ModelRequest } from "../../runs/ports.ts";
-import { ToolNotOpened } from "../hosted-tool.ts";
+import { ToolNotOpened } from "../../domain/hosted-tool.ts";
+import type { ModelEvent } from "../../runs/ports/model-events.ts";
+import type { ModelRequest } from "../../runs/request/model-request.ts";
 import { approvedCalls, withOrigin } from "./approvals.ts";
 import { Sources } from "./citations/sources.ts";
 import { holdFunctions } from "./held-functions.ts";

@@ -1,6 +1,6 @@
 import { JsonStrings } from "../../base/json/json-strings.ts";
-import type { HostedItem, HostedItemEvent } from "../../runs/ports.ts";
-import type { CallWriter, ToolCall } from "../hosted-tool.ts";
+import type { CallWriter, ToolCall } from "../../domain/hosted-tool.ts";
+import type { HostedItem, HostedItemEvent } from "../../runs/hosted.ts";
 import type { LinePlace } from "./call-line.ts";
 
 /** Shows what an item shows of its call's arguments while they arrive, and knows whether the item has begun. */

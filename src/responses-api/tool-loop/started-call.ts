@@ -1,4 +1,5 @@
-import type { ContextItem, HostedCall, HostedOutput } from "../../runs/ports.ts";
+import type { HostedCall, HostedOutput } from "../../runs/hosted.ts";
+import type { ContextItem } from "../../runs/request/model-request.ts";
 import type { CallResult } from "./hosted-run.ts";
 
 /** A call that the model is writing or has written. */

@@ -1,9 +1,12 @@
 import type { Tool } from "../../../generated/responses-api/types.ts";
 import { Semaphore } from "../../base/limits/semaphore.ts";
-import { type ContextItem, type HostedFunction, type ModelEvent, RunLost } from "../../runs/ports.ts";
-import type { ToolCall, ToolOutcome, ToolScope, ToolUsage } from "../hosted-tool.ts";
+import type { ToolCall, ToolOutcome, ToolScope, ToolUsage } from "../../domain/hosted-tool.ts";
+import { ApprovalSpent } from "../../domain/tool-ledger.ts";
+import type { HostedFunction } from "../../runs/hosted.ts";
+import type { ModelEvent } from "../../runs/ports/model-events.ts";
+import { RunLost } from "../../runs/ports/store-faults.ts";
+import type { ContextItem } from "../../runs/request/model-request.ts";
 import { exchangeItems } from "../input/with-exchanges.ts";
-import { ApprovalSpent } from "../ports.ts";
 import type { CallLine } from "./call-line.ts";
 import type { Sources } from "./citations/sources.ts";
 import { EqualCalls } from "./equal-calls.ts";

@@ -1,7 +1,9 @@
 import { waitAtMost } from "../../base/limits/wait-at-most.ts";
-import type { ContextItem, HostedOutput, ModelEvent, ModelRequest, OfferedTool } from "../../runs/ports.ts";
-import type { ToolScope } from "../hosted-tool.ts";
-import type { TurnFinish } from "../ports.ts";
+import type { ToolScope } from "../../domain/hosted-tool.ts";
+import type { TurnFinish } from "../../domain/tool-ledger.ts";
+import type { HostedOutput } from "../../runs/hosted.ts";
+import type { ModelEvent } from "../../runs/ports/model-events.ts";
+import type { ContextItem, ModelRequest, OfferedTool } from "../../runs/request/model-request.ts";
 import { isApproval } from "./approvals.ts";
 import { ModelTurns } from "./attempts/model-turns.ts";
 import { CallLine } from "./call-line.ts";

@@ -6,9 +6,9 @@ import type {
   FileAttributes,
   StaticChunking,
 } from "../../../generated/responses-api/types.ts";
+import type { NewStoreFile, NewVectorStore } from "../../domain/vector-stores.ts";
 import { missingParameter, mutuallyExclusive } from "../errors/parameter-errors.ts";
 import { rangeError } from "../errors/validation/limit-error.ts";
-import type { NewStoreFile, NewVectorStore } from "../vector-stores.ts";
 
 /** What `auto` stands for, and what counts where a request says nothing. */
 const AUTO_CHUNKING: StaticChunking = { max_chunk_size_tokens: 800, chunk_overlap_tokens: 400 };

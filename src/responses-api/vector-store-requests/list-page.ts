@@ -1,5 +1,5 @@
 import type { ListOrder, VectorStoreFile } from "../../../generated/responses-api/types.ts";
-import type { StoreFilePageRequest, VectorStorePageRequest } from "../vector-stores.ts";
+import type { StoreFilePageRequest, VectorStorePageRequest } from "../../domain/vector-stores.ts";
 
 const PAGE_ENTRIES_DEFAULT = 20;
 

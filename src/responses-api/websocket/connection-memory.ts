@@ -1,6 +1,6 @@
 import type { StoredItem } from "../../../generated/responses-api/types.ts";
+import type { KnownExchange } from "../../domain/tool-ledger.ts";
 import type { RememberedTurn, RememberedTurns } from "../access/caller.ts";
-import type { KnownExchange } from "../ports.ts";
 import type { Lane } from "./lanes.ts";
 
 /** The maximum characters of JSON that one connection may remember. */

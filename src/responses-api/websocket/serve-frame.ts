@@ -1,6 +1,6 @@
 import type { CreateResponseRequest, Response } from "../../../generated/responses-api/types.ts";
 import { rememberJson } from "../../base/json/json-text.ts";
-import { endsRun, type RecordedEvent } from "../../runs/ports.ts";
+import { endsRun, type RecordedEvent } from "../../runs/recorded-event.ts";
 import type { Principal } from "../access/authenticate.ts";
 import type { Caller } from "../access/caller.ts";
 import { type BegunResponse, beginResponse } from "../create/begin-response.ts";

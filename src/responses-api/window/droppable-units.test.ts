@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { ModelRequest } from "../../runs/ports.ts";
+import type { ModelRequest } from "../../runs/request/model-request.ts";
 import { droppableUnits } from "./droppable-units.ts";
 
 type Item = ModelRequest["items"][number];

@@ -1,6 +1,6 @@
 import { writeJsonParts } from "../../base/json/write-json.ts";
 import { Slices } from "../../base/limits/slices.ts";
-import type { ModelRequest } from "../../runs/ports.ts";
+import type { ModelRequest } from "../../runs/request/model-request.ts";
 
 type Item = ModelRequest["items"][number];
 

@@ -1,5 +1,5 @@
 import { cutResult } from "../../base/limits/cut-result.ts";
-import type { ContextItem } from "../../runs/ports.ts";
+import type { ContextItem } from "../../runs/request/model-request.ts";
 import { newestOutputsStart } from "./newest-outputs.ts";
 
 /**

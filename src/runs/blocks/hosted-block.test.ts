@@ -3,9 +3,10 @@ import type { OutputItem, ResponseStreamEvent } from "../../../generated/respons
 import { verifies } from "../../../tests/verifies.ts";
 import { lintEvents } from "../../stream-grammar/stream-linter.ts";
 import { foldEvents } from "../fold/fold-events.ts";
+import type { HostedItem, HostedItemEvent } from "../hosted.ts";
 import { SAMPLE_ITEMS } from "../hosted-items.fixture.ts";
 import { numberEvent } from "../numbering.ts";
-import type { HostedItem, HostedItemEvent, ModelEvent } from "../ports.ts";
+import type { ModelEvent } from "../ports/model-events.ts";
 import { aPlan } from "../run.fixture.ts";
 import type { RunSignal, RunState } from "../run-state.ts";
 import { initialState, transition } from "../transition.ts";

@@ -1,5 +1,5 @@
 import type { OutputItem } from "../../../generated/responses-api/types.ts";
-import type { HostedItem } from "../ports.ts";
+import type { HostedItem } from "../hosted.ts";
 
 /** How an item ended. `incomplete`: the run ended, or the call was cut, before the item was whole. */
 export type ItemEnd = "whole" | "failed" | "incomplete";

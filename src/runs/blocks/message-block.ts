@@ -5,7 +5,7 @@ import type {
   OutputMessage,
 } from "../../../generated/responses-api/types.ts";
 import { type GrowingText, grow, NO_TEXT, wholeTextOf } from "../../base/growing-text.ts";
-import type { ModelEvent } from "../ports.ts";
+import type { ModelEvent } from "../ports/model-events.ts";
 import type { BlockEnd, UnnumberedEvent } from "../wire-event.ts";
 
 /** A message that is still being streamed: its finished parts, and at most one open part. */

@@ -1,5 +1,5 @@
+import { packDeltas, unpackDeltas, type WaitingEvent } from "../ports/packed-deltas.ts";
 import type { RecordedEvent } from "../recorded-event.ts";
-import { packDeltas, unpackDeltas, type WaitingEvent } from "./packed-deltas.ts";
 
 /**
  * How many characters of unread events are kept for a reader; the latest events may exceed it. Beyond it the reader

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { verifies } from "../../../tests/verifies.ts";
 import { openStore } from "../../store/open-store.ts";
-import { type RecordedEvent, RecordedWhole } from "../ports.ts";
+import { type RecordedEvent, RecordedWhole } from "../recorded-event.ts";
 import { aResponse } from "../run.fixture.ts";
 import { LiveFeed, READER_LAG_CHARACTERS_MAX } from "./live-feed.ts";
 import { readEvents } from "./read-events.ts";

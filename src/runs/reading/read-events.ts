@@ -1,4 +1,5 @@
-import type { EventLog, RecordedEvent } from "../ports.ts";
+import type { EventLog } from "../ports/event-log.ts";
+import type { RecordedEvent } from "../recorded-event.ts";
 import type { Subscription } from "./live-feed.ts";
 
 export interface EventSource {

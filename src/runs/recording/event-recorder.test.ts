@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
-import type { EventLog, OpenedRun, RecordedEvent } from "../ports.ts";
+import type { EventLog, OpenedRun } from "../ports/event-log.ts";
 import { LiveFeed } from "../reading/live-feed.ts";
+import type { RecordedEvent } from "../recorded-event.ts";
 import { aResponse } from "../run.fixture.ts";
 import type { UnnumberedEvent } from "../wire-event.ts";
 import { createRecorder } from "./event-recorder.ts";

@@ -1,10 +1,11 @@
 import type { Response } from "../../../generated/responses-api/types.ts";
 import { Numbering } from "../numbering.ts";
-import type { ClosedRun, EventLog, OpenedRun, RecordedEvent } from "../ports.ts";
+import type { ClosedRun, EventLog, OpenedRun } from "../ports/event-log.ts";
+import { EventTimes } from "../ports/event-times.ts";
+import { packDeltas, type WaitingEvent } from "../ports/packed-deltas.ts";
 import type { LiveFeed } from "../reading/live-feed.ts";
-import { packDeltas, type WaitingEvent } from "../reading/packed-deltas.ts";
+import type { RecordedEvent } from "../recorded-event.ts";
 import type { UnnumberedEvent } from "../wire-event.ts";
-import { EventTimes } from "./event-times.ts";
 import { makeLongEnd } from "./long-end.ts";
 
 /** How many characters of events may wait for a commit before `record` waits. */

@@ -1,11 +1,11 @@
 import { assert } from "../../base/assert.ts";
 import { jsonOf, rememberJson } from "../../base/json/json-text.ts";
 import { Numbering } from "../numbering.ts";
-import type { ClosedRun, EventLog, OpenedRun } from "../ports.ts";
+import type { ClosedRun, EventLog, OpenedRun } from "../ports/event-log.ts";
+import { EventTimes } from "../ports/event-times.ts";
 import type { LiveFeed } from "../reading/live-feed.ts";
 import type { UnnumberedEvent } from "../wire-event.ts";
 import { type EventRecorder, StoredRecorder } from "./event-recorder.ts";
-import { EventTimes } from "./event-times.ts";
 import { makeLongEnd } from "./long-end.ts";
 
 /** How much a run keeps in memory before it is stored, in characters. The batch that reaches it is kept as well. */

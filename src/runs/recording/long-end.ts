@@ -1,6 +1,6 @@
 import { isSmall, rememberInSlices } from "../../base/json/write-json.ts";
-import type { ClosedRun } from "../ports.ts";
-import type { WaitingEvent } from "../reading/packed-deltas.ts";
+import type { ClosedRun } from "../ports/event-log.ts";
+import type { WaitingEvent } from "../ports/packed-deltas.ts";
 
 /**
  * Makes and caches the JSON of the end of a long run over several turns of the event loop: the text stands in the

@@ -1,4 +1,4 @@
-import type { ModelRequest } from "../ports.ts";
+import type { ModelRequest } from "./model-request.ts";
 import { PLAIN_REQUEST } from "./model-request.ts";
 
 /** A request with default settings. */

@@ -2,7 +2,7 @@ import type { Logger } from "../../base/logger.ts";
 import type { Config } from "../../config/load-config.ts";
 import type { SandboxEngine, StoredContainers } from "../../containers/ports.ts";
 import { SandboxSessions } from "../../containers/sessions/sandbox-sessions.ts";
-import type { CodeFinder, CodeOffer } from "../../responses-api/containers.ts";
+import type { CodeFinder, CodeOffer } from "../../domain/containers.ts";
 import type { Telemetry } from "./choose-telemetry.ts";
 import { type FoundEngine, findCodeEngine } from "./find-code-engine.ts";
 

@@ -1,8 +1,8 @@
 import type { Logger } from "../../base/logger.ts";
 import type { Config } from "../../config/load-config.ts";
 import { readPrices } from "../../config/prices-file.ts";
+import type { PricedTokens, PriceTable } from "../../domain/inspection.ts";
 import { ExchangeKeeper } from "../../responses-api/exchanges/exchange-keeper.ts";
-import type { PricedTokens, PriceTable } from "../../responses-api/inspection.ts";
 import type { Store } from "../../store/open-store.ts";
 
 const TOKENS_PRICED = 1_000_000;

@@ -1,7 +1,7 @@
 import type { Config } from "../../config/load-config.ts";
+import type { MediaReader } from "../../domain/media.ts";
 import type { MediaOptions } from "../../media/media-options.ts";
 import { createMediaReader } from "../../media/media-reader.ts";
-import type { MediaReader } from "../../responses-api/ports.ts";
 import type { FileTranscriber } from "../../speech/speech-engine.ts";
 import { createTranscriptionServer } from "../../speech/transcription-server.ts";
 

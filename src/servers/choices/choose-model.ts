@@ -10,7 +10,7 @@ import { findLocalDaemon } from "../../model-engines/chat-completions/find-local
 import { PROFILES } from "../../model-engines/chat-completions/profile.ts";
 import { createFoundLater } from "../../model-engines/found-later.ts";
 import { limitAnswers } from "../../model-engines/limit-answers.ts";
-import type { ModelAbilities, ModelEngine } from "../../runs/ports.ts";
+import type { ModelAbilities, ModelEngine } from "../../runs/ports/model-engine.ts";
 
 export interface ChosenModel {
   readonly engine: ModelEngine;

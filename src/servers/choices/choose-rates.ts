@@ -2,6 +2,7 @@ import type { Logger } from "../../base/logger.ts";
 import { findNamespace } from "../../bus/brokers/find-namespace.ts";
 import type { StreamRates } from "../../cloud-stt/ports.ts";
 import type { Config } from "../../config/load-config.ts";
+import type { RateLimiter } from "../../domain/rates.ts";
 import type { JoinedProcess } from "../../processes/joined-process.ts";
 import { ClusterRates } from "../../rate-limits/cluster-rates.ts";
 import { ClusterStreamRates } from "../../rate-limits/cluster-stream-rates.ts";
@@ -10,7 +11,6 @@ import { MinuteRates } from "../../rate-limits/minute-rates.ts";
 import type { CommonCounts } from "../../rate-limits/ports.ts";
 import { SharedRates } from "../../rate-limits/shared-rates.ts";
 import { MemoryStreamRates } from "../../rate-limits/stream-rates.ts";
-import type { RateLimiter } from "../../responses-api/ports.ts";
 import type { Store } from "../../store/open-store.ts";
 import { PostgresCounts } from "../../store/stores/rate-counts.ts";
 

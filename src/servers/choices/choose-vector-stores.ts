@@ -1,9 +1,9 @@
 import type { Logger } from "../../base/logger.ts";
 import { ConfigError } from "../../config/config-error.ts";
 import type { Config } from "../../config/load-config.ts";
+import type { HostedTool } from "../../domain/hosted-tool.ts";
+import type { PassageFinder } from "../../domain/vector-stores.ts";
 import type { JoinedProcess } from "../../processes/joined-process.ts";
-import type { HostedTool } from "../../responses-api/hosted-tool.ts";
-import type { PassageFinder } from "../../responses-api/vector-stores.ts";
 import type { Store } from "../../store/open-store.ts";
 import { fileSearchTool } from "../../tools/file-search/file-search-tool.ts";
 import { EmbeddingServer, type EmbeddingServerOptions } from "../../vector-stores/embeddings/embedding-server.ts";

@@ -1,6 +1,6 @@
 import type { Logger } from "../../base/logger.ts";
 import type { Config } from "../../config/load-config.ts";
-import type { SpokenOutput } from "../../responses-api/ports.ts";
+import type { SpokenOutput } from "../../domain/speech.ts";
 import { createEspeakEngine } from "../../voices/espeak/engine.ts";
 import { createFfmpegEncoders } from "../../voices/ffmpeg-encoders.ts";
 import type { VoiceEngine } from "../../voices/ports.ts";

@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Kysely } from "kysely";
 import { assert } from "../../base/assert.ts";
-import { StoreBusy } from "../../responses-api/ports.ts";
-import { RunLost } from "../../runs/ports.ts";
+import { RunLost, StoreBusy } from "../../runs/ports/store-faults.ts";
 import { builtOnce, type StandIns } from "../database/built-once.ts";
 import type { Database } from "../database/schema.ts";
 import type { CommitRecovery, TransactionRules } from "../database/transaction-rules.ts";

@@ -1,6 +1,6 @@
 import { Worker } from "node:worker_threads";
 import { assert } from "../../base/assert.ts";
-import { StoreBusy } from "../../responses-api/ports.ts";
+import { StoreBusy } from "../../runs/ports/store-faults.ts";
 import type { ChunkQuestion, ChunksFound, SearchScope, VectorModel } from "../../vector-stores/ports.ts";
 import { errorOf } from "../owner/thread/messages.ts";
 import type { SearchAnswer, SearchPlaces, SearchRequest, SearchThreadData } from "./search-messages.ts";

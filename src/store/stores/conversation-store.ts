@@ -2,15 +2,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type Kysely, sql } from "kysely";
 import type { Conversation, StoredItem } from "../../../generated/responses-api/types.ts";
 import { assert } from "../../base/assert.ts";
-import {
-  type ConversationChanged,
-  type ConversationItems,
-  type ConversationStore,
-  type ItemPage,
-  type PageRequest,
-  StoreBusy,
-} from "../../responses-api/ports.ts";
-import type { Owner } from "../../runs/ports.ts";
+import type { ConversationChanged, ConversationStore } from "../../domain/conversations.ts";
+import type { ConversationItems, ItemPage, PageRequest } from "../../domain/responses.ts";
+import type { Owner } from "../../runs/ports/owner.ts";
+import { StoreBusy } from "../../runs/ports/store-faults.ts";
 import type { Database } from "../database/schema.ts";
 import { storedJson } from "../database/stored-json.ts";
 import { ContextBudget } from "../rows/items/context-budget.ts";

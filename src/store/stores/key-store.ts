@@ -1,8 +1,8 @@
 import type { Kysely, Selectable } from "kysely";
 import { assert } from "../../base/assert.ts";
 import { newId } from "../../base/ids.ts";
-import type { KeyFinder, KnownKey } from "../../responses-api/ports.ts";
-import type { Owner } from "../../runs/ports.ts";
+import type { KeyFinder, KnownKey } from "../../domain/keys.ts";
+import type { Owner } from "../../runs/ports/owner.ts";
 import { builtOnce, type StandIns } from "../database/built-once.ts";
 import type { ApiKeysTable, Database } from "../database/schema.ts";
 import { storedJson } from "../database/stored-json.ts";

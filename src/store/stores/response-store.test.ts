@@ -2,7 +2,8 @@ import { expect, test } from "vitest";
 import { cpuMsOf } from "../../../tests/cpu-time.ts";
 import { verifies } from "../../../tests/verifies.ts";
 import { jsonOf } from "../../base/json/json-text.ts";
-import { ContextTooLong, type InputPageRequest, type ItemPage, type ResponseStore } from "../../responses-api/ports.ts";
+import type { InputPageRequest, ItemPage, ResponseStore } from "../../domain/responses.ts";
+import { ContextTooLong } from "../../domain/storage.ts";
 import { numbersFrom, openTestStore, storeRun, testStores } from "../store.fixture.ts";
 import { anItem, aResponse, OTHERS, OURS } from "../stored-shapes.fixture.ts";
 

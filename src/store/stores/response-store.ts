@@ -11,8 +11,8 @@ import type {
   PageRequest,
   ResponseStore,
   StoredResponse,
-} from "../../responses-api/ports.ts";
-import type { Owner } from "../../runs/ports.ts";
+} from "../../domain/responses.ts";
+import type { Owner } from "../../runs/ports/owner.ts";
 import { builtOnce, type StandIns } from "../database/built-once.ts";
 import { dialectal } from "../database/dialectal.ts";
 import type { Database } from "../database/schema.ts";

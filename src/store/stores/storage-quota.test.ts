@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import { verifies } from "../../../tests/verifies.ts";
-import { StorageQuotaExceeded } from "../../responses-api/ports.ts";
+import { StorageQuotaExceeded } from "../../domain/storage.ts";
 import { openTestStore, temporaryFile, testStores } from "../store.fixture.ts";
 import { anItem, OURS } from "../stored-shapes.fixture.ts";
 

@@ -4,8 +4,9 @@ import {
   type BegunExchange,
   type FinishedExchange,
   type TurnDecision,
-} from "../../responses-api/ports.ts";
-import { type ModelUsage, RunLost } from "../../runs/ports.ts";
+} from "../../domain/tool-ledger.ts";
+import type { ModelUsage } from "../../runs/ports/model-events.ts";
+import { RunLost } from "../../runs/ports/store-faults.ts";
 import type { Store } from "../open-store.ts";
 import { openTestStore, runSql, storeRun, temporaryFile, testStores } from "../store.fixture.ts";
 import { aResponse, OTHERS, OURS } from "../stored-shapes.fixture.ts";

@@ -7,8 +7,10 @@ import {
   type ToolLedger,
   type TurnDecision,
   type TurnInLedger,
-} from "../../responses-api/ports.ts";
-import { type HostedItem, type Owner, RunLost } from "../../runs/ports.ts";
+} from "../../domain/tool-ledger.ts";
+import type { HostedItem } from "../../runs/hosted.ts";
+import type { Owner } from "../../runs/ports/owner.ts";
+import { RunLost } from "../../runs/ports/store-faults.ts";
 import type { Database, ToolExchangesTable } from "../database/schema.ts";
 import { storedJson } from "../database/stored-json.ts";
 import type { LedgerChange } from "../rows/ledger-rows.ts";

@@ -2,7 +2,7 @@ import type { ApplyPatchCall, ToolInput } from "../../../generated/responses-api
 import { validateApplyPatchCall } from "../../../generated/responses-api/validators.js";
 import type { JsonPath } from "../../base/json/json-strings.ts";
 import { isRecord } from "../../base/json/records.ts";
-import type { HostedTool } from "../../responses-api/hosted-tool.ts";
+import type { HostedTool } from "../../domain/hosted-tool.ts";
 import type { SketchPart } from "./call-sketch.ts";
 import { type CallNames, type ClientTool, hostedClientTool } from "./client-tool.ts";
 

@@ -1,6 +1,6 @@
 import { type JsonPath, JsonStrings, type StringPiece } from "../../base/json/json-strings.ts";
-import type { CallWriter } from "../../responses-api/hosted-tool.ts";
-import type { HostedItem, HostedItemEvent } from "../../runs/ports.ts";
+import type { CallWriter } from "../../domain/hosted-tool.ts";
+import type { HostedItem, HostedItemEvent } from "../../runs/hosted.ts";
 
 /** What a string of the arguments is to the item that is shown while they arrive. */
 export type SketchPart =

@@ -9,8 +9,8 @@ import type {
   ToolOutcome,
   ToolRefusal,
   ToolUser,
-} from "../../responses-api/hosted-tool.ts";
-import type { HostedFunction, HostedItem } from "../../runs/ports.ts";
+} from "../../domain/hosted-tool.ts";
+import type { HostedFunction, HostedItem } from "../../runs/hosted.ts";
 import { readArguments } from "../read-arguments.ts";
 import { withoutSteps } from "../without-steps.ts";
 import { type CallSketch, SketchWriter } from "./call-sketch.ts";

@@ -1,7 +1,7 @@
 import type { ComputerCall, ToolInput } from "../../../generated/responses-api/types.ts";
 import { validateComputerCall } from "../../../generated/responses-api/validators.js";
 import { isRecord } from "../../base/json/records.ts";
-import type { HostedTool, ToolRefusal, ToolUser } from "../../responses-api/hosted-tool.ts";
+import type { HostedTool, ToolRefusal, ToolUser } from "../../domain/hosted-tool.ts";
 import { type ClientTool, hostedClientTool } from "./client-tool.ts";
 
 type ComputerInput = Extract<ToolInput, { type: "computer" | "computer_use_preview" }>;

@@ -1,6 +1,6 @@
 import type { ShellCall, ToolInput } from "../../../generated/responses-api/types.ts";
 import { validateShellCall } from "../../../generated/responses-api/validators.js";
-import type { HostedTool } from "../../responses-api/hosted-tool.ts";
+import type { HostedTool } from "../../domain/hosted-tool.ts";
 import { type CallNames, type ClientTool, hostedClientTool } from "./client-tool.ts";
 
 type ShellInput = Extract<ToolInput, { type: "shell" }>;

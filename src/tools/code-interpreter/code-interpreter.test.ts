@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { CodeInterpreterTool, StoredItem } from "../../../generated/responses-api/types.ts";
-import type { CodeRun, KeptFile } from "../../responses-api/containers.ts";
-import type { ToolOutcome, ToolScope } from "../../responses-api/hosted-tool.ts";
+import type { CodeRun, KeptFile } from "../../domain/containers.ts";
+import type { ToolOutcome, ToolScope } from "../../domain/hosted-tool.ts";
 import {
   aContainer,
   NOTHING_RAN,

@@ -1,5 +1,6 @@
-import type { CodeFinder, ContainerSessions, Containers } from "../../responses-api/containers.ts";
-import { ModelError, type Owner } from "../../runs/ports.ts";
+import type { CodeFinder, ContainerSessions, Containers } from "../../domain/containers.ts";
+import { ModelError } from "../../runs/ports/model-error.ts";
+import type { Owner } from "../../runs/ports/owner.ts";
 
 /** What tools need to run code and commands. */
 export interface CodeServices {

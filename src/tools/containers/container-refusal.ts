@@ -1,6 +1,6 @@
 import type { CodeInterpreterTool, ShellTool } from "../../../generated/responses-api/types.ts";
-import { refusedMember } from "../../responses-api/containers.ts";
-import type { ToolRefusal } from "../../responses-api/hosted-tool.ts";
+import { refusedMember } from "../../domain/containers.ts";
+import type { ToolRefusal } from "../../domain/hosted-tool.ts";
 import type { CodeServices } from "./code-services.ts";
 
 export type AskedContainer =

@@ -7,7 +7,7 @@ import type {
   ContainerSessions,
   NewContainer,
   Ran,
-} from "../../responses-api/containers.ts";
+} from "../../domain/containers.ts";
 import type { CodeServices } from "./code-services.ts";
 
 /** What a test sees of its containers, and what their runs give. */

@@ -1,5 +1,5 @@
-import type { FileChanges, SessionEnd } from "../../responses-api/containers.ts";
-import type { CitedFile } from "../../responses-api/hosted-tool.ts";
+import type { FileChanges, SessionEnd } from "../../domain/containers.ts";
+import type { CitedFile } from "../../domain/hosted-tool.ts";
 
 const MS_A_SECOND = 1000;
 

@@ -2,7 +2,7 @@ import { createParser, type EventSourceMessage } from "eventsource-parser";
 import { type Dispatcher, request } from "undici";
 import { jsonOrUndefined } from "../../base/json/read-json.ts";
 import { isRecord } from "../../base/json/records.ts";
-import type { ToolUsage } from "../../responses-api/hosted-tool.ts";
+import type { ToolUsage } from "../../domain/hosted-tool.ts";
 
 /** The address, key, model and patience of an OpenAI-compatible images server. */
 export interface ImageServerOptions {

@@ -1,5 +1,4 @@
 import type { ImageGenerationCall, ToolInput } from "../../../generated/responses-api/types.ts";
-import type { Egress } from "../../egress/egress.ts";
 import type {
   HostedTool,
   MadeCall,
@@ -8,8 +7,9 @@ import type {
   ToolOutcome,
   ToolRefusal,
   ToolScope,
-} from "../../responses-api/hosted-tool.ts";
-import type { HostedFunction, ToolStep } from "../../runs/ports.ts";
+} from "../../domain/hosted-tool.ts";
+import type { Egress } from "../../egress/egress.ts";
+import type { HostedFunction, ToolStep } from "../../runs/hosted.ts";
 import { failedOutcome } from "../failed-outcome.ts";
 import { readArguments, textArgument } from "../read-arguments.ts";
 import {

@@ -1,5 +1,5 @@
-import type { ToolRefusal } from "../../responses-api/hosted-tool.ts";
-import type { Owner } from "../../runs/ports.ts";
+import type { ToolRefusal } from "../../domain/hosted-tool.ts";
+import type { Owner } from "../../runs/ports/owner.ts";
 import { type McpInput, type McpOptions, operatorServerOf } from "./mcp-server.ts";
 
 const LABEL = /^[\w-]{1,64}$/;

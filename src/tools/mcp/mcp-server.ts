@@ -2,7 +2,7 @@ import type { ToolInput } from "../../../generated/responses-api/types.ts";
 import { isRecord } from "../../base/json/records.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { Egress } from "../../egress/egress.ts";
-import type { Owner } from "../../runs/ports.ts";
+import type { Owner } from "../../runs/ports/owner.ts";
 import type { AllowedTools, RequireApproval } from "./tool-filter.ts";
 
 export type McpInput = Extract<ToolInput, { type: "mcp" }>;

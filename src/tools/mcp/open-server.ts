@@ -8,8 +8,9 @@ import {
   type PendingCall,
   ToolNotOpened,
   type ToolScope,
-} from "../../responses-api/hosted-tool.ts";
-import { type HostedFunction, ModelError } from "../../runs/ports.ts";
+} from "../../domain/hosted-tool.ts";
+import type { HostedFunction } from "../../runs/hosted.ts";
+import { ModelError } from "../../runs/ports/model-error.ts";
 import { ConnectionPool } from "./connection-pool.ts";
 import { fetchList, tooManyTools } from "./list-tools.ts";
 import type { McpInput, McpOptions, McpServer } from "./mcp-server.ts";

@@ -1,7 +1,7 @@
 import type { CallToolResult } from "@modelcontextprotocol/client";
 import type { McpCall } from "../../../generated/responses-api/types.ts";
 import { isRecord } from "../../base/json/records.ts";
-import type { MadeCall, ToolCall, ToolOutcome } from "../../responses-api/hosted-tool.ts";
+import type { MadeCall, ToolCall, ToolOutcome } from "../../domain/hosted-tool.ts";
 import { readArguments } from "../read-arguments.ts";
 import { withoutSteps } from "../without-steps.ts";
 import { explainMcpFailure, mayHaveActed } from "./mcp-failure.ts";

@@ -5,7 +5,7 @@ import type {
   ShellContainerReference,
 } from "../../../generated/responses-api/types.ts";
 import { JsonStrings } from "../../base/json/json-strings.ts";
-import type { CommandRun, CommandRuns, ContainerSessions } from "../../responses-api/containers.ts";
+import type { CommandRun, CommandRuns, ContainerSessions } from "../../domain/containers.ts";
 import type {
   CallWriter,
   CitedFile,
@@ -14,8 +14,8 @@ import type {
   ToolCall,
   ToolOutcome,
   ToolScope,
-} from "../../responses-api/hosted-tool.ts";
-import type { HostedFunction, HostedItemEvent } from "../../runs/ports.ts";
+} from "../../domain/hosted-tool.ts";
+import type { HostedFunction, HostedItemEvent } from "../../runs/hosted.ts";
 import { type CodeServices, sessionsOf, unavailable } from "../containers/code-services.ts";
 import { autoContainer, namedContainer, type ResponseContainer } from "../containers/response-container.ts";
 import {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { ShellTool } from "../../../generated/responses-api/types.ts";
-import type { CommandRuns } from "../../responses-api/containers.ts";
-import type { OpenTool } from "../../responses-api/hosted-tool.ts";
+import type { CommandRuns } from "../../domain/containers.ts";
+import type { OpenTool } from "../../domain/hosted-tool.ts";
 import {
   aContainer,
   NOTHING_RAN,

@@ -7,8 +7,8 @@ import type {
   ToolCall,
   ToolOutcome,
   ToolRefusal,
-} from "../../responses-api/hosted-tool.ts";
-import type { HostedFunction, HostedItem } from "../../runs/ports.ts";
+} from "../../domain/hosted-tool.ts";
+import type { HostedFunction, HostedItem } from "../../runs/hosted.ts";
 import { readArguments, textArgument } from "../read-arguments.ts";
 import { withoutSteps } from "../without-steps.ts";
 import { ToolIndex, toolName } from "./find-tools.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Tool } from "../../../generated/responses-api/types.ts";
-import type { OpenTool, ToolOutcome } from "../../responses-api/hosted-tool.ts";
+import type { OpenTool, ToolOutcome } from "../../domain/hosted-tool.ts";
 import { runCall, toolScope } from "../tool-scope.fixture.ts";
 import { toolSearchTool } from "./tool-search-tool.ts";
 

@@ -1,4 +1,4 @@
-import type { SessionEnd } from "../../../src/responses-api/containers.ts";
+import type { SessionEnd } from "../../../src/domain/containers.ts";
 
 /** What code must not reach. */
 export interface HostFacts {

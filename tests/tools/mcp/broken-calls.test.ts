@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from "vitest";
 import { runRunsCommand } from "../../../src/commands/runs-command.ts";
-import { UNKNOWN_EFFECT } from "../../../src/responses-api/hosted-tool.ts";
+import { UNKNOWN_EFFECT } from "../../../src/domain/hosted-tool.ts";
 import { payingWorld } from "../../crash/paying-world.ts";
 import { checkStreamLaws } from "../../responses/check-stream-laws.ts";
 import { readResponse, readStream } from "../../responses/read-stream.ts";

@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import { ModelError } from "../../../src/runs/ports.ts";
+import { ModelError } from "../../../src/runs/ports/model-error.ts";
 import type { McpInput } from "../../../src/tools/mcp/mcp-server.ts";
 import { sendJson } from "../../http-answers.ts";
 import { serveHttp, writeForever } from "../../http-server.ts";

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from "vitest";
 import type { McpListTools } from "../../../generated/responses-api/types.ts";
-import { ModelError } from "../../../src/runs/ports.ts";
+import { ModelError } from "../../../src/runs/ports/model-error.ts";
 import { startTestServer } from "../../test-server.ts";
 import { verifies } from "../../verifies.ts";
 import { plainTool, startModern, startScripted, toolList } from "./mcp-servers.ts";

@@ -3,7 +3,7 @@ import { text } from "node:stream/consumers";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { jsonOrUndefined } from "../../../src/base/json/read-json.ts";
 import { isRecord } from "../../../src/base/json/records.ts";
-import type { OpenTool, ToolOutcome } from "../../../src/responses-api/hosted-tool.ts";
+import type { OpenTool, ToolOutcome } from "../../../src/domain/hosted-tool.ts";
 import type { OperatorServer } from "../../../src/tools/mcp/mcp-server.ts";
 import { sendJson } from "../../http-answers.ts";
 import { serveHttp } from "../../http-server.ts";

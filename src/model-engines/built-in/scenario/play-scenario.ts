@@ -1,5 +1,6 @@
 import { assertNever } from "../../../base/assert.ts";
-import type { ModelEvent, ModelRequest } from "../../../runs/ports.ts";
+import type { ModelEvent } from "../../../runs/ports/model-events.ts";
+import type { ModelRequest } from "../../../runs/request/model-request.ts";
 import { readConversation } from "../conversation.ts";
 import { textDelta } from "../say-text.ts";
 import type { Step } from "../step.ts";

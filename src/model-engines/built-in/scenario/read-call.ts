@@ -1,5 +1,5 @@
 import { isRecord } from "../../../base/json/records.ts";
-import type { ModelEvent } from "../../../runs/ports.ts";
+import type { ModelEvent } from "../../../runs/ports/model-events.ts";
 import { splitTokens } from "../tokens.ts";
 import { readInteger, readMapping, readName, readOptional, readText } from "./read-values.ts";
 import type { Place } from "./scenario-error.ts";

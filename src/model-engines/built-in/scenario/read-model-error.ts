@@ -1,4 +1,4 @@
-import { ModelError } from "../../../runs/ports.ts";
+import { ModelError } from "../../../runs/ports/model-error.ts";
 import { readInteger, readMapping, readName, readOptional } from "./read-values.ts";
 import type { Place } from "./scenario-error.ts";
 

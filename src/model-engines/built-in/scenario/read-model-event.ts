@@ -1,7 +1,7 @@
 import type { LogProb } from "../../../../generated/responses-api/types.ts";
 import { assertNever } from "../../../base/assert.ts";
 import { isRecord } from "../../../base/json/records.ts";
-import type { ModelEvent, ModelUsage } from "../../../runs/ports.ts";
+import type { ModelEvent, ModelUsage } from "../../../runs/ports/model-events.ts";
 import { readAnnotation } from "./read-annotation.ts";
 import {
   readChoice,

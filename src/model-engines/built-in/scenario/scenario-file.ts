@@ -1,4 +1,5 @@
-import type { ModelError, ModelEvent } from "../../../runs/ports.ts";
+import type { ModelError } from "../../../runs/ports/model-error.ts";
+import type { ModelEvent } from "../../../runs/ports/model-events.ts";
 import type { Failure, Pause } from "../step.ts";
 
 /** The checked content of a scenario file. */

@@ -1,5 +1,5 @@
 import type { ToolChoice } from "../../../../generated/responses-api/types.ts";
-import type { ModelRequest } from "../../../runs/ports.ts";
+import type { ModelRequest } from "../../../runs/request/model-request.ts";
 import { chosenToolMissing, requiredWithoutTools, unsupportedChoice } from "../model-errors.ts";
 import { fittingTool } from "./fitting-tool.ts";
 import type { ListedTool } from "./offered-tools.ts";

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { InputItem } from "../../../../generated/responses-api/types.ts";
-import type { ContextItem, HostedFunction, ModelRequest } from "../../../runs/ports.ts";
+import type { HostedFunction } from "../../../runs/hosted.ts";
+import type { ContextItem, ModelRequest } from "../../../runs/request/model-request.ts";
 import { planAnswer } from "../plan-answer.ts";
 import { aRequest, says, spoken, WEATHER } from "../request.fixture.ts";
 import { parseScenarioFile } from "../scenario/parse-scenario-file.ts";

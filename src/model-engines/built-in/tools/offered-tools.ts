@@ -1,5 +1,5 @@
 import type { Tool } from "../../../../generated/responses-api/types.ts";
-import type { ModelRequest } from "../../../runs/ports.ts";
+import type { ModelRequest } from "../../../runs/request/model-request.ts";
 import { unsupportedTool } from "../model-errors.ts";
 
 /** A tool that can be called. Tools of namespaces are listed one by one. */

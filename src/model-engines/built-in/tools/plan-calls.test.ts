@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { InputItem, Tool } from "../../../../generated/responses-api/types.ts";
 import { verifies } from "../../../../tests/verifies.ts";
-import type { ModelRequest } from "../../../runs/ports.ts";
+import type { ModelRequest } from "../../../runs/request/model-request.ts";
 import { planAnswer } from "../plan-answer.ts";
 import { aFunction, aRequest, outline, spoken, WEATHER } from "../request.fixture.ts";
 import { writeCustomInput } from "./plan-calls.ts";

@@ -1,5 +1,6 @@
 import { isRecord } from "../../../base/json/records.ts";
-import type { ModelEvent, ModelRequest } from "../../../runs/ports.ts";
+import type { ModelEvent } from "../../../runs/ports/model-events.ts";
+import type { ModelRequest } from "../../../runs/request/model-request.ts";
 import type { Conversation } from "../conversation.ts";
 import { guessHints } from "../json/hints.ts";
 import { makeValue } from "../json/make-value.ts";

@@ -1,4 +1,4 @@
-import type { ModelError } from "../../../runs/ports.ts";
+import type { ModelError } from "../../../runs/ports/model-error.ts";
 import { tooSlow, unreachable, untrusted } from "./model-errors.ts";
 
 /** How a connection ends that the model server closed. */

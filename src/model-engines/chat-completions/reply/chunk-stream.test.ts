@@ -3,7 +3,7 @@ import { createParser } from "eventsource-parser";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { isRecord } from "../../../base/json/records.ts";
-import type { ModelEvent } from "../../../runs/ports.ts";
+import type { ModelEvent } from "../../../runs/ports/model-events.ts";
 import { ToolNames } from "../request/tool-names.ts";
 import { ChunkReader } from "./chunk-reader.ts";
 import { ChunkStream } from "./chunk-stream.ts";

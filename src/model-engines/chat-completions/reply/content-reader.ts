@@ -1,5 +1,5 @@
 import type { LogProb } from "../../../../generated/responses-api/types.ts";
-import type { ModelEvent } from "../../../runs/ports.ts";
+import type { ModelEvent } from "../../../runs/ports/model-events.ts";
 import type { ReasoningTags } from "../profile.ts";
 
 const OPENING_TAG = "<think>";

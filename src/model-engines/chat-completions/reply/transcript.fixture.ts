@@ -1,5 +1,5 @@
 import { assertNever } from "../../../base/assert.ts";
-import type { ModelEvent } from "../../../runs/ports.ts";
+import type { ModelEvent } from "../../../runs/ports/model-events.ts";
 
 /**
  * A turn in one line. Adjacent deltas of one type are joined, so that the result does not depend on how the turn was

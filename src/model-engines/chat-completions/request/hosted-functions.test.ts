@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
-import type { ContextItem, HostedFunction, ModelRequest } from "../../../runs/ports.ts";
+import type { HostedFunction } from "../../../runs/hosted.ts";
 import { aRequest } from "../../../runs/request/model-request.fixture.ts";
+import type { ContextItem, ModelRequest } from "../../../runs/request/model-request.ts";
 import { chooseProfile } from "../profile.ts";
 import { ChunkReader } from "../reply/chunk-reader.ts";
 import { transcript } from "../reply/transcript.fixture.ts";

@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
 import type { InputItem, Tool } from "../../../../generated/responses-api/types.ts";
 import { verifies } from "../../../../tests/verifies.ts";
-import { ModelError, type ModelRequest } from "../../../runs/ports.ts";
+import { ModelError } from "../../../runs/ports/model-error.ts";
 import { aRequest } from "../../../runs/request/model-request.fixture.ts";
+import type { ModelRequest } from "../../../runs/request/model-request.ts";
 import { type BackendProfile, chooseProfile } from "../profile.ts";
 import { mapRequest } from "./map-request.ts";
 

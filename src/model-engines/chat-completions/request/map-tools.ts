@@ -1,6 +1,6 @@
 import type { Tool, ToolInput } from "../../../../generated/responses-api/types.ts";
 import { isRecord } from "../../../base/json/records.ts";
-import type { HostedFunction } from "../../../runs/ports.ts";
+import type { HostedFunction } from "../../../runs/hosted.ts";
 import { unsupportedParameter } from "../errors/model-errors.ts";
 import type { ChatTool } from "./chat-wire.ts";
 import type { ToolNames } from "./tool-names.ts";

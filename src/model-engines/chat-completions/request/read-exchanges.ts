@@ -1,5 +1,6 @@
 import { jsonOrUndefined } from "../../../base/json/read-json.ts";
-import type { ContextItem, HostedCall, HostedOutput } from "../../../runs/ports.ts";
+import type { HostedCall, HostedOutput } from "../../../runs/hosted.ts";
+import type { ContextItem } from "../../../runs/request/model-request.ts";
 import type { HistoryStep } from "./history.ts";
 import { readToolOutput } from "./read-items.ts";
 import type { ToolNames } from "./tool-names.ts";

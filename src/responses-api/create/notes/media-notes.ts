@@ -1,6 +1,6 @@
 import type { CreateResponseRequest, InputItem, ResponseNote } from "../../../../generated/responses-api/types.ts";
 import { isRecord } from "../../../base/json/records.ts";
-import type { ModelAbilities } from "../../../runs/ports.ts";
+import type { ModelAbilities } from "../../../runs/ports/model-engine.ts";
 
 /** What becomes of pictures, files and recordings of the request that the model cannot read as they are. */
 export function mediaNotes(

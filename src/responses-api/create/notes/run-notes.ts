@@ -1,6 +1,6 @@
 import type { CreateResponseRequest, ResponseNote } from "../../../../generated/responses-api/types.ts";
 import { type EngineKind, ledgerNote } from "../../../base/ledger/ledger-note.ts";
-import type { ModelRequest } from "../../../runs/ports.ts";
+import type { ModelRequest } from "../../../runs/request/model-request.ts";
 import type { EmulatedUse } from "../../checks/check-availability.ts";
 import type { AcceptedTools, OfferedHostedTool } from "../../offered-tools/accept-tools.ts";
 import type { ResponseServices } from "../../services.ts";

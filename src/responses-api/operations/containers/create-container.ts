@@ -1,7 +1,7 @@
 import type { ResponsesApiHandlers } from "../../../../generated/responses-api/operations.ts";
 import type { ContainerMemoryLimit, CreateContainerRequest } from "../../../../generated/responses-api/types.ts";
+import { type NewContainer, refusedMember } from "../../../domain/containers.ts";
 import type { Caller } from "../../access/caller.ts";
-import { type NewContainer, refusedMember } from "../../containers.ts";
 import { containerRefused } from "../../errors/container-errors.ts";
 import { unsupportedParameter } from "../../errors/parameter-errors.ts";
 import type { ResponseServices } from "../../services.ts";

@@ -1,5 +1,5 @@
 import type { Container } from "../../../../generated/responses-api/types.ts";
-import type { Owner } from "../../../runs/ports.ts";
+import type { Owner } from "../../../runs/ports/owner.ts";
 import { containerExpired, containerNotFound } from "../../errors/container-errors.ts";
 import type { ResponseServices } from "../../services.ts";
 

@@ -1,8 +1,8 @@
 import type { ResponsesApiHandlers } from "../../../../generated/responses-api/operations.ts";
 import type { ModelStatistics, StatisticsBucket } from "../../../../generated/responses-api/types.ts";
+import type { CountedResponses } from "../../../domain/inspection.ts";
 import type { Caller } from "../../access/caller.ts";
 import { invalidRequest } from "../../errors/invalid-request.ts";
-import type { CountedResponses } from "../../inspection.ts";
 import type { ResponseServices } from "../../services.ts";
 import { fitsRefused, withRefused } from "./count-refusals.ts";
 import { filterOf } from "./list-responses.ts";

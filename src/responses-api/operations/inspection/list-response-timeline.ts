@@ -1,6 +1,8 @@
 import type { ResponsesApiHandlers } from "../../../../generated/responses-api/operations.ts";
 import type { TimelineEvent } from "../../../../generated/responses-api/types.ts";
-import { type EventLog, type RecordedEvent, readEventTimes } from "../../../runs/ports.ts";
+import type { EventLog } from "../../../runs/ports/event-log.ts";
+import { readEventTimes } from "../../../runs/ports/event-times.ts";
+import type { RecordedEvent } from "../../../runs/recorded-event.ts";
 import type { Caller } from "../../access/caller.ts";
 import { responseNotFound } from "../../errors/state-errors.ts";
 import type { ResponseServices } from "../../services.ts";

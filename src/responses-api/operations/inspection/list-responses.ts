@@ -1,8 +1,8 @@
 import type { ListResponsesCall, ResponsesApiHandlers } from "../../../../generated/responses-api/operations.ts";
 import type { ResponseSummary } from "../../../../generated/responses-api/types.ts";
+import type { ListedResponse, ResponseFilter } from "../../../domain/inspection.ts";
 import type { Caller } from "../../access/caller.ts";
 import { cursorNotFound } from "../../errors/state-errors.ts";
-import type { ListedResponse, ResponseFilter } from "../../inspection.ts";
 import type { ResponseServices } from "../../services.ts";
 
 const PAGE_RESPONSES_DEFAULT = 20;

@@ -1,6 +1,6 @@
 import type { ListVectorStoreFilesCall } from "../../../../generated/responses-api/operations.ts";
 import type { VectorStoreFileList } from "../../../../generated/responses-api/types.ts";
-import type { Owner } from "../../../runs/ports.ts";
+import type { Owner } from "../../../runs/ports/owner.ts";
 import { fileBatchNotFound, listCursorNotFound, vectorStoreNotFound } from "../../errors/vector-store-errors.ts";
 import type { ResponseServices } from "../../services.ts";
 import { listBody } from "../../show/list-body.ts";

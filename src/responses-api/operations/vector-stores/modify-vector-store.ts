@@ -1,9 +1,9 @@
 import type { ResponsesApiHandlers } from "../../../../generated/responses-api/operations.ts";
 import type { UpdateVectorStoreRequest } from "../../../../generated/responses-api/types.ts";
+import type { VectorStoreChange } from "../../../domain/vector-stores.ts";
 import type { Caller } from "../../access/caller.ts";
 import { vectorStoreExpired, vectorStoreNotFound } from "../../errors/vector-store-errors.ts";
 import type { ResponseServices } from "../../services.ts";
-import type { VectorStoreChange } from "../../vector-stores.ts";
 
 /** `POST /v1/vector_stores/{vector_store_id}`: changes what the body names, and counts as a use. */
 export function modifyVectorStore(

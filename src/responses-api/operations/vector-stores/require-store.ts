@@ -1,5 +1,5 @@
 import type { VectorStore } from "../../../../generated/responses-api/types.ts";
-import type { Owner } from "../../../runs/ports.ts";
+import type { Owner } from "../../../runs/ports/owner.ts";
 import { vectorStoreNotFound } from "../../errors/vector-store-errors.ts";
 import type { ResponseServices } from "../../services.ts";
 

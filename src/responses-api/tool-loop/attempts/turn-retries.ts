@@ -1,4 +1,5 @@
-import { ModelError, type TurnAttempts } from "../../../runs/ports.ts";
+import { ModelError } from "../../../runs/ports/model-error.ts";
+import type { TurnAttempts } from "../../../runs/ports/store-faults.ts";
 import type { RetryBudget } from "./model-retries.ts";
 
 /** The first pause is at most this long, each later one twice as long. The model server may ask for more. */

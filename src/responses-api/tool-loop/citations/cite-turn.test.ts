@@ -1,8 +1,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { verifies } from "../../../../tests/verifies.ts";
-import { type ModelEvent, RunLost } from "../../../runs/ports.ts";
-import type { Citable } from "../../hosted-tool.ts";
+import type { Citable } from "../../../domain/hosted-tool.ts";
+import type { ModelEvent } from "../../../runs/ports/model-events.ts";
+import { RunLost } from "../../../runs/ports/store-faults.ts";
 import { citeTurn } from "./cite-turn.ts";
 import { Sources } from "./sources.ts";
 

@@ -1,5 +1,6 @@
-import { type ModelEvent, RunLost } from "../../../runs/ports.ts";
-import type { CitedFile } from "../../hosted-tool.ts";
+import type { CitedFile } from "../../../domain/hosted-tool.ts";
+import type { ModelEvent } from "../../../runs/ports/model-events.ts";
+import { RunLost } from "../../../runs/ports/store-faults.ts";
 import { CitedText } from "./cited-text.ts";
 import type { Sources } from "./sources.ts";
 

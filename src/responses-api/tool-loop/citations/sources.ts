@@ -1,4 +1,4 @@
-import type { Citable, CitedFile } from "../../hosted-tool.ts";
+import type { Citable, CitedFile } from "../../../domain/hosted-tool.ts";
 
 /** Links to files of a container begin so. */
 export const SANDBOX = "sandbox:";

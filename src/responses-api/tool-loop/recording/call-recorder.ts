@@ -1,7 +1,7 @@
 import type { Tool } from "../../../../generated/responses-api/types.ts";
-import { RunLost } from "../../../runs/ports.ts";
-import { type ToolCall, type ToolOutcome, UNKNOWN_EFFECT } from "../../hosted-tool.ts";
-import type { FinishedExchange } from "../../ports.ts";
+import { type ToolCall, type ToolOutcome, UNKNOWN_EFFECT } from "../../../domain/hosted-tool.ts";
+import type { FinishedExchange } from "../../../domain/tool-ledger.ts";
+import { RunLost } from "../../../runs/ports/store-faults.ts";
 import type { Sources } from "../citations/sources.ts";
 import {
   brokenForm,

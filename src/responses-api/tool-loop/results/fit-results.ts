@@ -1,4 +1,5 @@
-import { type HostedOutput, type ModelRequest, PLAIN_REQUEST } from "../../../runs/ports.ts";
+import type { HostedOutput } from "../../../runs/hosted.ts";
+import { type ModelRequest, PLAIN_REQUEST } from "../../../runs/request/model-request.ts";
 import { inputRoom } from "../../window/answer-room.ts";
 import type { WindowEngine } from "../../window/fit-to-window.ts";
 import { tokensAtMost } from "../../window/request-size.ts";

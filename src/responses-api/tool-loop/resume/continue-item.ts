@@ -1,5 +1,5 @@
 import type { UnfinishedCall, UnfinishedMessage } from "../../../runs/index.ts";
-import type { ModelEvent } from "../../../runs/ports.ts";
+import type { ModelEvent } from "../../../runs/ports/model-events.ts";
 
 type Batch = readonly ModelEvent[];
 

@@ -1,7 +1,14 @@
 import type { OutputItem } from "../../../../generated/responses-api/types.ts";
+import type {
+  DecidedCall,
+  DecidedPart,
+  KnownExchange,
+  TurnDecision,
+  TurnFinish,
+  TurnInLedger,
+} from "../../../domain/tool-ledger.ts";
 import type { OpenItem, ShownAnswer } from "../../../runs/index.ts";
-import type { ModelEvent } from "../../../runs/ports.ts";
-import type { DecidedCall, DecidedPart, KnownExchange, TurnDecision, TurnFinish, TurnInLedger } from "../../ports.ts";
+import type { ModelEvent } from "../../../runs/ports/model-events.ts";
 import { isClientsTurn } from "../hosted-run.ts";
 import { TurnItems } from "../turn/turn-items.ts";
 import { type PlacedTurn, placeTurn, saidText, shownParts } from "./place-turn.ts";

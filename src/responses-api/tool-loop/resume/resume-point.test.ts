@@ -1,9 +1,10 @@
 import { describe, expect, test } from "vitest";
 import type { McpCall, OutputItem } from "../../../../generated/responses-api/types.ts";
 import { idFromStem, newIdStem } from "../../../base/ids.ts";
+import type { DecidedPart, KnownExchange, TurnInLedger } from "../../../domain/tool-ledger.ts";
+import type { HostedItem } from "../../../runs/hosted.ts";
 import type { ShownAnswer } from "../../../runs/index.ts";
-import type { HostedItem, ModelEvent } from "../../../runs/ports.ts";
-import type { DecidedPart, KnownExchange, TurnInLedger } from "../../ports.ts";
+import type { ModelEvent } from "../../../runs/ports/model-events.ts";
 import { canResume, resumePoint } from "./resume-point.ts";
 
 const STEM = newIdStem(1_700_000_000);

@@ -2,11 +2,12 @@ import type { OutputItem, StoredItem, Tool } from "../../../../generated/respons
 import { idFromStem, numberOfId } from "../../../base/ids.ts";
 import { jsonOrUndefined } from "../../../base/json/read-json.ts";
 import { isRecord } from "../../../base/json/records.ts";
+import type { ToolScope } from "../../../domain/hosted-tool.ts";
+import type { KnownExchange, TurnFinish, TurnInLedger } from "../../../domain/tool-ledger.ts";
+import type { HostedItem } from "../../../runs/hosted.ts";
 import type { OpenItem, ShownAnswer, UnfinishedCall, UnfinishedMessage } from "../../../runs/index.ts";
-import type { ContextItem, HostedItem } from "../../../runs/ports.ts";
-import type { ToolScope } from "../../hosted-tool.ts";
+import type { ContextItem } from "../../../runs/request/model-request.ts";
 import { exchangeItems } from "../../input/with-exchanges.ts";
-import type { KnownExchange, TurnFinish, TurnInLedger } from "../../ports.ts";
 import type { RunTask } from "../../task/run-task.ts";
 import { isClientsTurn } from "../hosted-run.ts";
 import type { LoopRun, LoopServices } from "../loop-parts.ts";

@@ -1,6 +1,8 @@
+import type { BegunExchange, DecidedCall, FinishedExchange, KnownExchange } from "../../../domain/tool-ledger.ts";
+import type { HostedItem } from "../../../runs/hosted.ts";
 import { cutForm } from "../../../runs/index.ts";
-import type { ContextItem, HostedItem, ModelEvent } from "../../../runs/ports.ts";
-import type { BegunExchange, DecidedCall, FinishedExchange, KnownExchange } from "../../ports.ts";
+import type { ModelEvent } from "../../../runs/ports/model-events.ts";
+import type { ContextItem } from "../../../runs/request/model-request.ts";
 import { unknownResult, wholeItem } from "../hosted-run.ts";
 
 /** What is still to be done for a turn that a crash interrupted, in the order in which it is shown. */

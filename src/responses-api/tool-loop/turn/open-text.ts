@@ -1,5 +1,5 @@
 import type { UnfinishedCall, UnfinishedMessage } from "../../../runs/index.ts";
-import type { ModelEvent } from "../../../runs/ports.ts";
+import type { ModelEvent } from "../../../runs/ports/model-events.ts";
 
 /** An item that the model is writing and that another attempt may go on with. */
 export type OpenPart = UnfinishedMessage | UnfinishedCall;

@@ -1,5 +1,6 @@
 import { randomHex } from "../../../base/ids.ts";
-import type { ContextItem, ModelEvent } from "../../../runs/ports.ts";
+import type { ModelEvent } from "../../../runs/ports/model-events.ts";
+import type { ContextItem } from "../../../runs/request/model-request.ts";
 
 /** A call without its output is one that the client has to answer. */
 export function withoutOpenCalls(items: readonly ContextItem[]): readonly ContextItem[] {

@@ -1,5 +1,6 @@
-import type { HostedCall, ModelEvent } from "../../../runs/ports.ts";
-import type { DecidedCall, DecidedPart, TurnDecision, TurnFinish } from "../../ports.ts";
+import type { DecidedCall, DecidedPart, TurnDecision, TurnFinish } from "../../../domain/tool-ledger.ts";
+import type { HostedCall } from "../../../runs/hosted.ts";
+import type { ModelEvent } from "../../../runs/ports/model-events.ts";
 
 type Delta = Extract<ModelEvent, { readonly text: string }>;
 type Said = Extract<DecidedPart, { type: "said" }>;

@@ -1,8 +1,8 @@
 import type { OutputItem } from "../../../../generated/responses-api/types.ts";
+import type { ToolUsage } from "../../../domain/hosted-tool.ts";
+import type { KnownExchange, TurnInLedger } from "../../../domain/tool-ledger.ts";
 import type { ShownAnswer } from "../../../runs/index.ts";
-import type { ModelUsage } from "../../../runs/ports.ts";
-import type { ToolUsage } from "../../hosted-tool.ts";
-import type { KnownExchange, TurnInLedger } from "../../ports.ts";
+import type { ModelUsage } from "../../../runs/ports/model-events.ts";
 
 /** What a response had used before a crash. */
 export interface ResumedUsage {

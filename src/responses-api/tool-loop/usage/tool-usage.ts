@@ -1,6 +1,6 @@
 import type { Response } from "../../../../generated/responses-api/types.ts";
-import type { ModelEvent } from "../../../runs/ports.ts";
-import type { ToolUsage } from "../../hosted-tool.ts";
+import type { ToolUsage } from "../../../domain/hosted-tool.ts";
+import type { ModelEvent } from "../../../runs/ports/model-events.ts";
 
 interface ImageTokens {
   readonly text: number;

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Kysely, sql } from "kysely";
 import { type Migration, Migrator } from "kysely/migration";
-import { StoreBusy, StoreSpoilt } from "../../../responses-api/ports.ts";
+import { StoreSpoilt } from "../../../domain/storage.ts";
+import { StoreBusy } from "../../../runs/ports/store-faults.ts";
 import type { Database } from "../schema.ts";
 import { type DatabaseAddress, openPostgresPool } from "./connections.ts";
 import { buildLargeIndexes } from "./large-indexes.ts";

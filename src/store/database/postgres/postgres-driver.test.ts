@@ -2,7 +2,7 @@ import { Kysely, sql } from "kysely";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { whyNoPostgres } from "../../../../tests/services/postgres-server.ts";
 import { databaseOfTest } from "../../../../tests/services/services-of-run.ts";
-import { StoreBusy } from "../../../responses-api/ports.ts";
+import { StoreBusy } from "../../../runs/ports/store-faults.ts";
 import { openPostgresPool } from "./connections.ts";
 import { postgresDialect } from "./postgres-dialect.ts";
 

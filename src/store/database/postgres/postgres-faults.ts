@@ -1,5 +1,6 @@
 import { InvariantError } from "../../../base/assert.ts";
-import { StoreAway, StoreSpoilt } from "../../../responses-api/ports.ts";
+import { StoreSpoilt } from "../../../domain/storage.ts";
+import { StoreAway } from "../../../runs/ports/store-faults.ts";
 
 /** The connection ended while a statement was under way, so it is unknown whether the statement had an effect. */
 export class ConnectionLost extends StoreAway {}

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from "kysely";
-import { StoreBusy } from "../../../responses-api/ports.ts";
+import { StoreBusy } from "../../../runs/ports/store-faults.ts";
 import type { Database } from "../schema.ts";
 import type { CommitEnd, CommitRecovery, TransactionRules } from "../transaction-rules.ts";
 import { ArrayInserter, addAll } from "./array-inserter.ts";

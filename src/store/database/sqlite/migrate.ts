@@ -1,6 +1,7 @@
 import type { Kysely } from "kysely";
 import { type Migration, Migrator } from "kysely/migration";
-import { StoreBusy, StoreSpoilt } from "../../../responses-api/ports.ts";
+import { StoreSpoilt } from "../../../domain/storage.ts";
+import { StoreBusy } from "../../../runs/ports/store-faults.ts";
 import type { Database } from "../schema.ts";
 import { firstTables } from "./migrations/0001-first-tables.ts";
 import { workers } from "./migrations/0002-workers.ts";

@@ -1,4 +1,5 @@
-import { StoreBusy, StoreSpoilt } from "../../../responses-api/ports.ts";
+import { StoreSpoilt } from "../../../domain/storage.ts";
+import { StoreBusy } from "../../../runs/ports/store-faults.ts";
 
 const SQLITE_BUSY = 5;
 const SQLITE_CORRUPT = 11;

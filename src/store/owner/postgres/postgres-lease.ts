@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { type Kysely, type RawBuilder, sql } from "kysely";
-import { TASK_VERSION } from "../../../runs/ports.ts";
+import { TASK_VERSION } from "../../../runs/ports/event-log.ts";
 import type { RowInserter } from "../../database/row-inserter.ts";
 import type { Database } from "../../database/schema.ts";
 import type { Lease } from "../workers/lease.ts";

@@ -1,6 +1,6 @@
 import { CompiledQuery, Kysely, sql } from "kysely";
 import type { Pool } from "pg";
-import { StoreBusy } from "../../../responses-api/ports.ts";
+import { StoreBusy } from "../../../runs/ports/store-faults.ts";
 import { type DatabaseAddress, openPostgresPool } from "../../database/postgres/connections.ts";
 import { checkTables, migratePostgres } from "../../database/postgres/migrate-postgres.ts";
 import { postgresDialect } from "../../database/postgres/postgres-dialect.ts";

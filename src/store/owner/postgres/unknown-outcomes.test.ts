@@ -3,7 +3,7 @@ import { Client } from "pg";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { whyNoPostgres } from "../../../../tests/services/postgres-server.ts";
 import { databaseOfTest } from "../../../../tests/services/services-of-run.ts";
-import { RunLost, StoreAway } from "../../../runs/ports.ts";
+import { RunLost, StoreAway } from "../../../runs/ports/store-faults.ts";
 import { claimUnmade } from "../../claim-unmade.fixture.ts";
 import { AnswerDropper } from "../../database/postgres/answer-dropper.fixture.ts";
 import { openStore, type StoreOptions } from "../../open-store.ts";

@@ -1,5 +1,5 @@
-import { StoreBusy, StoreSpoilt } from "../../../responses-api/ports.ts";
-import { RunLost } from "../../../runs/ports.ts";
+import { StoreSpoilt } from "../../../domain/storage.ts";
+import { RunLost, StoreBusy } from "../../../runs/ports/store-faults.ts";
 import type { DatabaseCalls } from "../database-calls.ts";
 import type { OwnWorkers } from "../workers/own-workers.ts";
 import type { DatabaseOptions } from "./sqlite-owner.ts";

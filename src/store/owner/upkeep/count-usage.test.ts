@@ -1,7 +1,7 @@
 import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
 import { verifies } from "../../../../tests/verifies.ts";
-import { StorageQuotaExceeded } from "../../../responses-api/ports.ts";
+import { StorageQuotaExceeded } from "../../../domain/storage.ts";
 import { openStore } from "../../open-store.ts";
 import {
   isPostgres,

@@ -1,5 +1,5 @@
 import type { Kysely } from "kysely";
-import { TASK_VERSION } from "../../../runs/ports.ts";
+import { TASK_VERSION } from "../../../runs/ports/event-log.ts";
 import { builtOnce, type StandIns } from "../../database/built-once.ts";
 import type { Database } from "../../database/schema.ts";
 import { SQLITE_RULES } from "../../database/transaction-rules.ts";

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { sendResponseEventsTypes } from "../../../../generated/responses-api/events.ts";
 import { Numbering } from "../../../runs/numbering.ts";
-import { packDeltas } from "../../../runs/reading/packed-deltas.ts";
+import { packDeltas } from "../../../runs/ports/packed-deltas.ts";
 import type { UnnumberedEvent } from "../../../runs/wire-event.ts";
 import { deltaEvents, textEvents } from "../../stores/runs/text-events.fixture.ts";
 import { countOf, linesOf, packEvents, readEventLines } from "./event-block.ts";

@@ -1,11 +1,6 @@
 import type { Response } from "../../../../generated/responses-api/types.ts";
-import {
-  DeltaTemplate,
-  RecordedDelta,
-  type RecordedEvent,
-  RecordedWhole,
-  type WaitingEvent,
-} from "../../../runs/ports.ts";
+import type { WaitingEvent } from "../../../runs/ports/packed-deltas.ts";
+import { DeltaTemplate, RecordedDelta, type RecordedEvent, RecordedWhole } from "../../../runs/recorded-event.ts";
 import { storedJson } from "../../database/stored-json.ts";
 import { RESPONSE_LINE, ResponseLines, readResponseLine } from "./response-line.ts";
 

@@ -1,5 +1,5 @@
 import type { Response, ResponseStreamEvent } from "../../../../generated/responses-api/types.ts";
-import { RecordedWhole } from "../../../runs/ports.ts";
+import { RecordedWhole } from "../../../runs/recorded-event.ts";
 import { storedJson } from "../../database/stored-json.ts";
 
 /**

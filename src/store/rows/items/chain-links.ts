@@ -1,7 +1,7 @@
 import { type Kysely, sql } from "kysely";
 import type { Response } from "../../../../generated/responses-api/types.ts";
 import { assert } from "../../../base/assert.ts";
-import type { Owner } from "../../../runs/ports.ts";
+import type { Owner } from "../../../runs/ports/owner.ts";
 import { builtOnce, type StandIns } from "../../database/built-once.ts";
 import { dialectal } from "../../database/dialectal.ts";
 import type { Database } from "../../database/schema.ts";

@@ -1,4 +1,4 @@
-import { ContextTooLong } from "../../../responses-api/ports.ts";
+import { ContextTooLong } from "../../../domain/storage.ts";
 
 /** More items than any model takes. */
 export const CONTEXT_ITEMS_MAX = 100_000;

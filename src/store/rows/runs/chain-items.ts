@@ -3,7 +3,7 @@ import { LRUCache } from "lru-cache";
 import type { StoredItem } from "../../../../generated/responses-api/types.ts";
 import { freezeDeep } from "../../../base/json/freeze-deep.ts";
 import { eachInSlices } from "../../../base/limits/slices.ts";
-import type { Owner } from "../../../runs/ports.ts";
+import type { Owner } from "../../../runs/ports/owner.ts";
 import { builtOnce, type StandIns } from "../../database/built-once.ts";
 import { isListedNumber } from "../../database/dialectal.ts";
 import type { Database } from "../../database/schema.ts";

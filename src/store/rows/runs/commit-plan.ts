@@ -1,6 +1,6 @@
 import type { Insertable } from "kysely";
 import { assertNever } from "../../../base/assert.ts";
-import type { Owner } from "../../../runs/ports.ts";
+import type { Owner } from "../../../runs/ports/owner.ts";
 import type { RowOfResponse } from "../../database/row-inserter.ts";
 import type { ItemDirection, ResponsesTable } from "../../database/schema.ts";
 import { wholeText } from "../../database/stored-text.ts";

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from "kysely";
-import type { RecordedEvent } from "../../../runs/ports.ts";
+import type { RecordedEvent } from "../../../runs/recorded-event.ts";
 import { builtOnce, type StandIns } from "../../database/built-once.ts";
 import { hasText } from "../../database/dialectal.ts";
 import type { Database } from "../../database/schema.ts";

@@ -1,5 +1,5 @@
 import type { Response } from "../../../../generated/responses-api/types.ts";
-import type { ClosedRun, OpenedRun } from "../../../runs/ports.ts";
+import type { ClosedRun, OpenedRun } from "../../../runs/ports/event-log.ts";
 import { storedJson } from "../../database/stored-json.ts";
 import { inputPreview, outputPreview } from "./preview.ts";
 import type { Ending, Origin } from "./response-columns.ts";

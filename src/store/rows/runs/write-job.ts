@@ -1,5 +1,5 @@
 import { assertNever } from "../../../base/assert.ts";
-import type { Owner } from "../../../runs/ports.ts";
+import type { Owner } from "../../../runs/ports/owner.ts";
 import { type EventBlock, lengthOfBlocks } from "../events/event-block.ts";
 import {
   type ConversationChange,

@@ -9,10 +9,12 @@ import type {
   Containers,
   ContainerUpload,
   NewContainer,
-} from "../../../responses-api/containers.ts";
-import { FileStorageAway, type FileStore, type PageRequest, type StoredFile } from "../../../responses-api/ports.ts";
-import type { ListPage } from "../../../responses-api/vector-stores.ts";
-import type { Owner } from "../../../runs/ports.ts";
+} from "../../../domain/containers.ts";
+import type { FileStore, StoredFile } from "../../../domain/files.ts";
+import type { PageRequest } from "../../../domain/responses.ts";
+import { FileStorageAway } from "../../../domain/storage.ts";
+import type { ListPage } from "../../../domain/vector-stores.ts";
+import type { Owner } from "../../../runs/ports/owner.ts";
 import type { Database } from "../../database/schema.ts";
 import type { DatabaseCalls } from "../../owner/database-calls.ts";
 import type { ContainerBytes } from "../files/file-bytes.ts";

@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { verifies } from "../../../../tests/verifies.ts";
-import type { FileStore, IncomingFile } from "../../../responses-api/ports.ts";
+import type { FileStore, IncomingFile } from "../../../domain/files.ts";
 import { openStore } from "../../open-store.ts";
 import { openTestStore, temporaryFile, testStores, withDatabase } from "../../store.fixture.ts";
 import { OTHERS, OURS } from "../../stored-shapes.fixture.ts";

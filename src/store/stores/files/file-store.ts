@@ -9,8 +9,8 @@ import type {
   FileStream,
   IncomingFile,
   StoredFile,
-} from "../../../responses-api/ports.ts";
-import type { Owner } from "../../../runs/ports.ts";
+} from "../../../domain/files.ts";
+import type { Owner } from "../../../runs/ports/owner.ts";
 import { SKIP_LOCKED } from "../../database/dialectal.ts";
 import type { Database, FilesTable } from "../../database/schema.ts";
 import type { DatabaseCalls } from "../../owner/database-calls.ts";

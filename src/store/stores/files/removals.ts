@@ -1,4 +1,4 @@
-import { FileStorageAway } from "../../../responses-api/ports.ts";
+import { FileStorageAway } from "../../../domain/storage.ts";
 
 /** Beyond this number, files stay until another worker finds that their holder is dead. */
 const WAITING_MAX = 10_000;

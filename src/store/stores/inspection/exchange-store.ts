@@ -1,7 +1,7 @@
 import { type Kysely, sql } from "kysely";
 import type { ResponseExchange } from "../../../../generated/responses-api/types.ts";
-import type { ExchangeStore } from "../../../responses-api/inspection.ts";
-import type { Owner } from "../../../runs/ports.ts";
+import type { ExchangeStore } from "../../../domain/inspection.ts";
+import type { Owner } from "../../../runs/ports/owner.ts";
 import type { Database } from "../../database/schema.ts";
 import { storedJson } from "../../database/stored-json.ts";
 

@@ -1,8 +1,8 @@
 import { type Kysely, sql } from "kysely";
 import type { RefusedRequest } from "../../../../generated/responses-api/types.ts";
 import { newId } from "../../../base/ids.ts";
-import type { RefusalStore } from "../../../responses-api/inspection.ts";
-import type { Owner } from "../../../runs/ports.ts";
+import type { RefusalStore } from "../../../domain/inspection.ts";
+import type { Owner } from "../../../runs/ports/owner.ts";
 import type { Database } from "../../database/schema.ts";
 import { storedJson } from "../../database/stored-json.ts";
 

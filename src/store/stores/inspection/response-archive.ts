@@ -8,8 +8,8 @@ import type {
   ResponsePage,
   ResponsePageRequest,
   ResponseRecord,
-} from "../../../responses-api/inspection.ts";
-import type { Owner } from "../../../runs/ports.ts";
+} from "../../../domain/inspection.ts";
+import type { Owner } from "../../../runs/ports/owner.ts";
 import type { Database } from "../../database/schema.ts";
 import { storedJson } from "../../database/stored-json.ts";
 import { isId } from "../../database/time-first.ts";

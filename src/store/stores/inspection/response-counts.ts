@@ -1,6 +1,6 @@
 import { type Kysely, type RawBuilder, type SqlBool, sql } from "kysely";
-import type { CountedResponses, ResponseCountRequest, ResponseCounts } from "../../../responses-api/inspection.ts";
-import type { Owner } from "../../../runs/ports.ts";
+import type { CountedResponses, ResponseCountRequest, ResponseCounts } from "../../../domain/inspection.ts";
+import type { Owner } from "../../../runs/ports/owner.ts";
 import { dialectal } from "../../database/dialectal.ts";
 import type { Database } from "../../database/schema.ts";
 import { storedJson } from "../../database/stored-json.ts";

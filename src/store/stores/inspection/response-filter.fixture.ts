@@ -1,4 +1,4 @@
-import type { ResponseFilter } from "../../../responses-api/inspection.ts";
+import type { ResponseFilter } from "../../../domain/inspection.ts";
 
 /** A filter that leaves nothing out. */
 export const ALL: ResponseFilter = {

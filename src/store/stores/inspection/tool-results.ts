@@ -1,6 +1,6 @@
 import { type Kysely, sql } from "kysely";
 import type { ShownToolResult } from "../../../../generated/responses-api/types.ts";
-import type { Owner } from "../../../runs/ports.ts";
+import type { Owner } from "../../../runs/ports/owner.ts";
 import type { Database } from "../../database/schema.ts";
 
 /** How many results of a response are read, and how many characters of each. */

@@ -2,7 +2,7 @@ import { setImmediate as endOfTick } from "node:timers/promises";
 import fc from "fast-check";
 import { expect } from "vitest";
 import { jsonOf } from "../../../base/json/json-text.ts";
-import { RunLost } from "../../../runs/ports.ts";
+import { RunLost } from "../../../runs/ports/store-faults.ts";
 import { claimUnmade } from "../../claim-unmade.fixture.ts";
 import { openStore } from "../../open-store.ts";
 import { CHUNK_CHARACTERS, CHUNK_EVENTS } from "../../rows/events/run-tail.ts";

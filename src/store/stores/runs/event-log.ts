@@ -3,14 +3,10 @@ import type { Response, ResponseNote } from "../../../../generated/responses-api
 import { assert } from "../../../base/assert.ts";
 import { jsonOf } from "../../../base/json/json-text.ts";
 import { isSmall } from "../../../base/json/write-json.ts";
-import {
-  type ClosedRun,
-  type EventLog,
-  type OpenedRun,
-  type RecordedEvent,
-  RunLost,
-  type WaitingEvent,
-} from "../../../runs/ports.ts";
+import type { ClosedRun, EventLog, OpenedRun } from "../../../runs/ports/event-log.ts";
+import type { WaitingEvent } from "../../../runs/ports/packed-deltas.ts";
+import { RunLost } from "../../../runs/ports/store-faults.ts";
+import type { RecordedEvent } from "../../../runs/recorded-event.ts";
 import type { Database } from "../../database/schema.ts";
 import { isId } from "../../database/time-first.ts";
 import type { DatabaseCalls } from "../../owner/database-calls.ts";

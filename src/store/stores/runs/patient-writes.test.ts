@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { verifies } from "../../../../tests/verifies.ts";
-import { RunLost, StoreBusy, StoreStopped } from "../../../runs/ports.ts";
+import { RunLost, StoreBusy, StoreStopped } from "../../../runs/ports/store-faults.ts";
 import type { WriteOutcome } from "../../rows/runs/write-job.ts";
 import { PatientWrites } from "./patient-writes.ts";
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { StoreBusy, StoreStopped } from "../../../runs/ports.ts";
+import { StoreBusy, StoreStopped } from "../../../runs/ports/store-faults.ts";
 import type { WriteOutcome } from "../../rows/runs/write-job.ts";
 
 /** The first pause before a write is tried again, and the longest one, in milliseconds. */

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { leastOf } from "../../../../tests/cpu-time.ts";
-import { RunLost } from "../../../runs/ports.ts";
+import { RunLost } from "../../../runs/ports/store-faults.ts";
 import { claimUnmade } from "../../claim-unmade.fixture.ts";
 import { numbersFrom, openTestStore, readNumbers, runSql, temporaryFile, testStores } from "../../store.fixture.ts";
 import { aResponse, OURS } from "../../stored-shapes.fixture.ts";

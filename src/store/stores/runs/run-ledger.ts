@@ -1,7 +1,8 @@
 import { type Kysely, sql } from "kysely";
 import type { Response } from "../../../../generated/responses-api/types.ts";
 import { rememberJson } from "../../../base/json/json-text.ts";
-import type { AbandonedRun, Release, RunLedger, TurnAttempts, UnmadeRun, UnmadeRuns } from "../../../runs/ports.ts";
+import type { AbandonedRun, Release, RunLedger, UnmadeRun, UnmadeRuns } from "../../../runs/ports/run-ledger.ts";
+import type { TurnAttempts } from "../../../runs/ports/store-faults.ts";
 import type { Database } from "../../database/schema.ts";
 import { storedJson } from "../../database/stored-json.ts";
 import { isId } from "../../database/time-first.ts";

@@ -1,5 +1,5 @@
 import type { Kysely } from "kysely";
-import type { JournalPage, RunPlace, RunPlaces } from "../../../runs/ports.ts";
+import type { JournalPage, RunPlace, RunPlaces } from "../../../runs/reading/neighbours.ts";
 import type { Database } from "../../database/schema.ts";
 import { isOneOf } from "../../database/time-first.ts";
 import type { DatabaseCalls } from "../../owner/database-calls.ts";

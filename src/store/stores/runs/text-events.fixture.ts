@@ -1,4 +1,4 @@
-import { DeltaTemplate, RecordedDelta, type RecordedEvent, RecordedWhole } from "../../../runs/ports.ts";
+import { DeltaTemplate, RecordedDelta, type RecordedEvent, RecordedWhole } from "../../../runs/recorded-event.ts";
 
 /** Text delta events as earlier releases stored them, each with JSON of its own. */
 export function textEvents(first: number, count: number, text = " word"): readonly RecordedEvent[] {

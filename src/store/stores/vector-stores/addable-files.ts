@@ -1,6 +1,6 @@
 import type { Kysely } from "kysely";
-import type { NewStoreFile, VectorStoreRefusal } from "../../../responses-api/vector-stores.ts";
-import type { Owner } from "../../../runs/ports.ts";
+import type { NewStoreFile, VectorStoreRefusal } from "../../../domain/vector-stores.ts";
+import type { Owner } from "../../../runs/ports/owner.ts";
 import type { Database } from "../../database/schema.ts";
 import { secondsNow } from "./store-statements.ts";
 

@@ -1,7 +1,7 @@
 import { type Kysely, type RawBuilder, sql } from "kysely";
 import type { StaticChunking } from "../../../../generated/responses-api/types.ts";
 import { assert } from "../../../base/assert.ts";
-import type { Owner } from "../../../runs/ports.ts";
+import type { Owner } from "../../../runs/ports/owner.ts";
 import type {
   ChunksAdded,
   IndexedChunk,

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
-import type { NewStoreFile } from "../../../responses-api/vector-stores.ts";
-import type { Owner } from "../../../runs/ports.ts";
+import type { NewStoreFile } from "../../../domain/vector-stores.ts";
+import type { Owner } from "../../../runs/ports/owner.ts";
 import { dialectal, keepKeysOf } from "../../database/dialectal.ts";
 
 export const SECONDS_A_DAY = 86_400;

@@ -17,8 +17,8 @@ import type {
   VectorStorePageRequest,
   VectorStoreRefusal,
   VectorStores,
-} from "../../../responses-api/vector-stores.ts";
-import type { Owner } from "../../../runs/ports.ts";
+} from "../../../domain/vector-stores.ts";
+import type { Owner } from "../../../runs/ports/owner.ts";
 import type { Database } from "../../database/schema.ts";
 import type { DatabaseCalls } from "../../owner/database-calls.ts";
 import { chunkKey } from "../../search/chunk-keys.ts";

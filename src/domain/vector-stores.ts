@@ -6,8 +6,8 @@ import type {
   VectorStoreFile,
   VectorStoreFileBatch,
 } from "../../generated/responses-api/types.ts";
-import type { Owner } from "../runs/ports.ts";
-import type { PageRequest } from "./ports.ts";
+import type { Owner } from "../runs/ports/owner.ts";
+import type { PageRequest } from "./responses.ts";
 
 /** A vector store to create. */
 export interface NewVectorStore {

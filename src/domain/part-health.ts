@@ -1,4 +1,5 @@
-import { type ModelEngine, ModelError, NO_MODEL_LIST } from "../runs/ports.ts";
+import type { ModelEngine } from "../runs/ports/model-engine.ts";
+import { ModelError, NO_MODEL_LIST } from "../runs/ports/model-error.ts";
 
 export type PartState = "ok" | "unavailable" | "unknown";
 

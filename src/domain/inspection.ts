@@ -8,8 +8,8 @@ import type {
   RunKind,
   ShownToolResult,
 } from "../../generated/responses-api/types.ts";
-import type { Owner } from "../runs/ports.ts";
-import type { PageRequest } from "./ports.ts";
+import type { Owner } from "../runs/ports/owner.ts";
+import type { PageRequest } from "./responses.ts";
 
 /** Which responses are meant; null members leave nothing out. All of them must fit. */
 export interface ResponseFilter {

@@ -1,14 +1,9 @@
 import type { StoredItem, Tool, ToolInput, ToolOutputContentPart } from "../../generated/responses-api/types.ts";
 import type { ShortResult } from "../base/limits/cut-result.ts";
-import {
-  type HostedFunction,
-  type HostedItem,
-  type HostedItemEvent,
-  type ModelAbilities,
-  ModelError,
-  type Owner,
-  type ToolStep,
-} from "../runs/ports.ts";
+import type { HostedFunction, HostedItem, HostedItemEvent, ToolStep } from "../runs/hosted.ts";
+import type { ModelAbilities } from "../runs/ports/model-engine.ts";
+import { ModelError } from "../runs/ports/model-error.ts";
+import type { Owner } from "../runs/ports/owner.ts";
 
 /** The names of tool kinds in the setting `TOOLS`, in keys and in metrics. */
 export type ToolKind =

@@ -4,8 +4,8 @@ import type {
   ContainerMemoryLimit,
   CreateContainerRequest,
 } from "../../generated/responses-api/types.ts";
-import type { Owner } from "../runs/ports.ts";
-import type { PageRequest } from "./ports.ts";
+import type { Owner } from "../runs/ports/owner.ts";
+import type { PageRequest } from "./responses.ts";
 import type { ListPage } from "./vector-stores.ts";
 
 const GIBIBYTE = 1024 ** 3;

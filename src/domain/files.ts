@@ -1,0 +1,68 @@
+import type { FileObject } from "../../generated/responses-api/types.ts";
+import type { Owner } from "../runs/ports/owner.ts";
+import type { PageRequest } from "./responses.ts";
+
+/** The record of an uploaded file. Times are in Unix seconds. */
+export interface StoredFile {
+  /** Begins with `file-`. */
+  readonly id: string;
+  readonly purpose: FileObject["purpose"];
+  /** The name, like the type below, is the client's and must not be trusted. */
+  readonly filename: string;
+  readonly mimeType: string;
+  /** The size of the file. */
+  readonly bytes: number;
+  readonly createdAt: number;
+  readonly expiresAt: number | null;
+}
+
+/** A file that is being uploaded. `content` is read once, to its end. */
+export interface IncomingFile extends Pick<StoredFile, "purpose" | "filename" | "mimeType"> {
+  readonly content: AsyncIterable<Uint8Array>;
+  /** Seconds from its creation until it expires; null if it never does. */
+  readonly expiresAfter: number | null;
+}
+
+/** A file with its whole content in memory. */
+export interface FileContent extends Pick<StoredFile, "filename" | "mimeType"> {
+  readonly bytes: Uint8Array;
+}
+
+/**
+ * A file whose content is read from the disk while it is iterated. Iterate at most once; leaving the loop early closes
+ * the file.
+ */
+export interface FileStream {
+  readonly file: StoredFile;
+  readonly content: AsyncIterable<Uint8Array>;
+}
+
+export interface FilePageRequest extends PageRequest {
+  /** Lists only files with this purpose; all if null. */
+  readonly purpose: string | null;
+}
+
+export interface FilePage {
+  readonly files: readonly StoredFile[];
+  readonly hasMore: boolean;
+}
+
+/** Uploaded files. The id of an unknown, expired or another owner's file gives `null` or `false`. */
+export interface FileStore {
+  /**
+   * Resolves once the file is durable. If `content` or the disk fails or `signal` aborts, no part of the file stays.
+   */
+  createFile(owner: Owner, file: IncomingFile, signal?: AbortSignal): Promise<StoredFile>;
+  findFile(owner: Owner, fileId: string): Promise<StoredFile | null>;
+  /** Files in the order of their creation; null if the cursor is unknown. */
+  listFiles(owner: Owner, page: FilePageRequest): Promise<FilePage | null>;
+  readFile(owner: Owner, fileId: string): Promise<FileContent | null>;
+  streamFile(owner: Owner, fileId: string): Promise<FileStream | null>;
+  /** Returns false if there was no such file. */
+  deleteFile(owner: Owner, fileId: string): Promise<boolean>;
+  /**
+   * Removes the files of all owners that had expired by `now` (in Unix seconds), and the remains of broken uploads.
+   * Resolves to the number of expired files.
+   */
+  deleteExpired(now: number): Promise<number>;
+}

@@ -1,0 +1,78 @@
+import type { Response, StoredItem } from "../../generated/responses-api/types.ts";
+import type { Owner } from "../runs/ports/owner.ts";
+
+/** The items of a conversation, oldest first. */
+export interface ConversationItems {
+  readonly items: readonly StoredItem[];
+  /** Ids of calls of which a client once deleted the call or its output. The deleted half may have been added again. */
+  readonly splitCalls: ReadonlySet<string>;
+}
+
+/** The items that a response adds to the context of the next response. */
+export interface ChainLink {
+  readonly responseId: string;
+  readonly status: Response["status"];
+  /** The items of its conversation that it saw and that still exist; null if it was made in no conversation. */
+  readonly seen: ConversationItems | null;
+  /** Its input items, then its output items. */
+  readonly items: readonly StoredItem[];
+}
+
+/** A response, and facts about it that its body does not show. */
+export interface StoredResponse {
+  readonly response: Response;
+  /** Whether its request asked for `stream`. */
+  readonly streamed: boolean;
+}
+
+/** A page may have fewer items than requested and still have `hasMore`, because the text of a page is limited too. */
+export interface ItemPage {
+  readonly items: readonly StoredItem[];
+  readonly hasMore: boolean;
+}
+
+export interface PageRequest {
+  readonly limit: number;
+  readonly order: "asc" | "desc";
+  /** An exclusive cursor: the id of the last item of the page before; null for the first page. */
+  readonly after: string | null;
+}
+
+export interface InputPageRequest extends PageRequest {
+  /** An item id before which the page ends; null if only `limit` ends it. */
+  readonly before: string | null;
+  /** Whether the items of earlier responses in the chain are listed too. */
+  readonly history: boolean;
+}
+
+/**
+ * Stored responses and their items. An unknown id and another owner's id give the same result: `null`, `false` or an
+ * empty list.
+ */
+export interface ResponseStore {
+  /** The latest stored snapshot. */
+  findResponse(owner: Owner, responseId: string): Promise<Response | null>;
+  findStored(owner: Owner, responseId: string): Promise<StoredResponse | null>;
+  /**
+   * Removes the response, its events and its items. If other responses continue it, its items stay until the last of
+   * those is removed. Returns false if there was no such response.
+   */
+  deleteResponse(owner: Owner, responseId: string): Promise<boolean>;
+  /**
+   * The chain that ends with `responseId`, oldest first, deleted links included; null if a link is unknown to this
+   * owner. Rejects with `ContextTooLong` if the chain is larger than the budget.
+   */
+  loadChain(owner: Owner, responseId: string): Promise<readonly ChainLink[] | null>;
+  /**
+   * One page of the input items of that create call; with `history`, after the items of its chain. Null if the response
+   * or a cursor is unknown.
+   */
+  listInputItems(owner: Owner, responseId: string, page: InputPageRequest): Promise<ItemPage | null>;
+  /**
+   * Stored items by id, those of conversations included, for `item_reference`. Unknown ids are absent from the map.
+   * Rejects with `ContextTooLong` like `loadChain`.
+   */
+  findItems(owner: Owner, ids: readonly string[]): Promise<ReadonlyMap<string, StoredItem>>;
+  /** Items that responses made, by id; also of deleted responses while others continue them. Inputs are absent. */
+  findOutputs(owner: Owner, ids: readonly string[]): Promise<ReadonlyMap<string, StoredItem>>;
+}
