@@ -53,6 +53,7 @@ test(
   TEST_TIMEOUT_MS,
 );
 
+const POLLING = { timeout: 30_000 };
 /** More than are allowed without progress. */
 const LIVES = 6;
 
@@ -69,6 +70,8 @@ test.each(someCases(["kill", "stop"] as const, 2))(
     const { id } = await readResponse(await server.post("/v1/responses", body));
     for (let life = 0; life < LIVES; life++) {
       await world.begun(life); // Its call is under way, and runs again in the next life.
+      // A call without effects does not wait for the record of its turn, which is what the next life goes on from.
+      await expect.poll(() => query(folder, "select number from tool_turns"), POLLING).toHaveLength(life + 1);
       await server[ending]();
       server = await start(folder, world.modelUrl, env);
     }
