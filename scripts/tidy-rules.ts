@@ -16,6 +16,9 @@ const CODE = /[.](tsx?|js|mjs)$/;
 const OWN_CODE = /^(src|tests|contract-tests|scripts|web)\/.*[.]tsx?$/;
 const TIDY = /^scripts\/tidy/;
 
+/** A line that gives several names their values by a list. */
+export const PAIR_OF_NAMES = /\b(const|let) \[[^\]]*\] = \[(?!\.\.\.).*\];$/;
+
 export const TIDY_RULES: readonly TidyRule[] = [
   {
     name: "no-machine-paths",
@@ -98,7 +101,7 @@ export const TIDY_RULES: readonly TidyRule[] = [
     sentence: "Where no list is meant, each name has its own statement.",
     files: /^(src|scripts|web|packages)\/.*[.]tsx?$/,
     except: TIDY,
-    find: lines(/\b(const|let) \[[^\]]*\] = \[(?!\.\.\.).*\];$/),
+    find: lines(PAIR_OF_NAMES),
   },
   {
     name: "no-tabs",

@@ -1,6 +1,8 @@
 import { parseSync, Visitor } from "oxc-parser";
 import { findKnots } from "../find-knots.ts";
-import { type Module, readFunctionNames, readModule, type SourceFile } from "../import-graph.ts";
+import { type Module, readModule, type SourceFile } from "../import-graph.ts";
+import { PAIR_OF_NAMES } from "../tidy-rules.ts";
+import { functionNameFaults } from "../tree-rules.ts";
 import { declaredNames, isBareParticiple } from "./declared-names.ts";
 
 /** One line of the table. */
@@ -15,8 +17,6 @@ const PRODUCT = /^(src|packages)\/.*[.]tsx?$/;
 /** Interfaces that carry what many functions need, by their names. */
 const CONTEXT = /(Services|Parts|Context|Foundations|Run|Task)$/;
 const PORTS = /(^|\/)ports[.]ts$/;
-const FILES_OF_ONE_NAME_MAX = 3;
-const PAIR = /\b(const|let) \[[^\]]*\] = \[(?!\.\.\.).*\];$/gm;
 
 /** Measures the hand-written TypeScript of a checkout. `pacts`: the texts of the committed pacts. */
 export function measureStructure(files: readonly SourceFile[], pacts: readonly string[]): readonly Measure[] {
@@ -40,8 +40,11 @@ export function measureStructure(files: readonly SourceFile[], pacts: readonly s
     { title: "lines of tests", value: thousands(linesOf(tests)) },
     { title: "lines of pacts", value: thousands(pacts.reduce((sum, text) => sum + lineCount(text), 0)) },
     { title: "names that are a bare participle", value: `${participleShare(product).toFixed(1)} %` },
-    { title: "statements that give several names values", value: String(countMatches(product, PAIR)) },
-    { title: "function names in more than three files", value: String(countSharedNames(product)) },
+    { title: "statements that give several names values", value: String(countLines(product, PAIR_OF_NAMES)) },
+    {
+      title: "function names in more than three files",
+      value: String(functionNameFaults(product.map(({ path, code }) => ({ path, text: code }))).length),
+    },
   ];
 }
 
@@ -57,21 +60,13 @@ function thousands(count: number): string {
   return count.toLocaleString("en");
 }
 
-function countMatches(files: readonly SourceFile[], pattern: RegExp): number {
-  return files.reduce((sum, { code }) => sum + (code.match(pattern)?.length ?? 0), 0);
+function countLines(files: readonly SourceFile[], pattern: RegExp): number {
+  return files.flatMap(({ code }) => code.split("\n")).filter((line) => pattern.test(line)).length;
 }
 
 function participleShare(files: readonly SourceFile[]): number {
   const names = files.flatMap(({ path, code }) => [...declaredNames(path, code)]);
   return (100 * names.filter(isBareParticiple).length) / Math.max(1, names.length);
-}
-
-function countSharedNames(files: readonly SourceFile[]): number {
-  const names = files
-    .filter(({ path }) => !path.includes("/migrations/")) // They are never changed, and carry copies.
-    .flatMap((file) => [...new Set(readFunctionNames(file))]);
-  const sharing = [...Map.groupBy(names, (name) => name).values()];
-  return sharing.filter(({ length }) => length > FILES_OF_ONE_NAME_MAX).length;
 }
 
 interface Context {
