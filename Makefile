@@ -73,8 +73,8 @@ debian-programs: $(INSTALLED)
 
 test-setup: node-version $(CODEX_INSTALLED) $(PYTHON_INSTALLED) $(PAGE) debian-programs speech-engine ## build and install what the tests need beyond the rest
 
-test: test-setup ## run the tests
-	vitest run --project tests --project postgres $(ARGS)
+test: test-setup ## run the tests, and a file that fails once more alone; make test ARGS=src/runs
+	node scripts/run-tests.ts $(ARGS)
 
 cluster-test: node-version debian-programs ## kill, pause and cut off three nodes under load: ten minutes; needs root, PostgreSQL, Redis and nginx
 	CLUSTER_KILLS=30 CLUSTER_CUTS=20 CLUSTER_PAUSES=6 CLUSTER_CRASHES=3 CLUSTER_SHOWS_LOSS=1 vitest run --project tests tests/cluster $(ARGS)

@@ -10,6 +10,7 @@ interface JsonReport {
   readonly numPendingTests: number;
   readonly numTodoTests: number;
   readonly success: boolean;
+  readonly flaky?: readonly string[];
   readonly testResults: readonly { readonly status: string; readonly assertionResults: readonly unknown[] }[];
 }
 
@@ -27,6 +28,13 @@ export function countTests(json: string | null): TestCounts {
     failed: failed === 0 && !report.success ? 1 : failed,
     skipped: report.numPendingTests + report.numTodoTests,
   };
+}
+
+/** Returns the files that failed among the others and passed alone. */
+export function readFlakyFiles(json: string | null): readonly string[] {
+  if (json === null) return [];
+  const report: JsonReport = JSON.parse(json);
+  return report.flaky ?? [];
 }
 
 export function sumCounts(counts: readonly TestCounts[]): TestCounts {
