@@ -99,8 +99,8 @@ function configOf(
 /** pg_dump must have the server's version, and database providers offer better backups. */
 const ON_POSTGRES = [
   "DATABASE_URL is set: everything but the bytes of files is in PostgreSQL, which has its own tools.",
-  ''  Back up: pg_dump --format=custom --file antiphon.dump "$DATABASE_URL". Then copy the storage of FILES_URL, or the folders files and containers of DATA_DIR.'',
-  ''  Restore: stop the servers, then pg_restore --clean --if-exists --dbname "$DATABASE_URL" antiphon.dump.'',
+  '  Back up: pg_dump --format=custom --file antiphon.dump "$DATABASE_URL". Then copy the storage of FILES_URL, or the folders files and containers of DATA_DIR.',
+  '  Restore: stop the servers, then pg_restore --clean --if-exists --dbname "$DATABASE_URL" antiphon.dump.',
   "  Store SEAL_KEYS with both.",
 ];
 

@@ -54,7 +54,7 @@ describe("the name of a node", () => {
     check({}, { nodeName: hostname() });
     check({ NODE_NAME: "antiphon-7.left_2" }, { nodeName: "antiphon-7.left_2" });
     const problem =
-      "NODE_NAME is longer than 63 characters or contains other characters than letters, digits, dots, hyphens and underscores.";
+      "NODE_NAME is longer than 63 characters, or contains other characters than letters, digits, dots, hyphens and underscores.";
     expect(problemsOf({ NODE_NAME: 'a"b' })).toEqual([problem]);
     expect(problemsOf({ NODE_NAME: "a".repeat(64) })).toEqual([problem]);
   });
