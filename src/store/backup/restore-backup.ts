@@ -51,7 +51,7 @@ async function checkFor(folder: string): Promise<readonly BackedUpFile[]> {
   const unknown = listUnknownMigrations(join(folder, DATABASE_NAME));
   if (unknown.length === 0) return files;
   throw new BackupError(
-    `The backup is of version ${version}, whose tables this version does not know (${unknown.join(", ")}). Install version ${version} or later first.`,
+    `The backup is of version ${version}, whose tables this version does not know (${unknown.join(", ")}). Install that version or a later one first.`,
   );
 }
 
